@@ -1,0 +1,141 @@
+// Package event defines what a run says about itself: typed events with a
+// stable JSON form, one object a line.
+//
+// # Form
+//
+// Every line starts with the same four fields, then the event's own:
+//
+//	{"type":"step_completed","seq":12,"timestamp":"2026-01-02T03:04:05.678Z","run":"...","step":4,...}
+//
+// Code that decides what happens next produces bare [Event] values; the runtime
+// stamps them into a [Record] when it appends them to the log. So an
+// orchestrator needs no clock.
+//
+// # Compatibility
+//
+// Logs outlive programs. Fields are only ever added. A reader passes over
+// fields and types it does not know: an unknown type decodes as [Unknown], with
+// its line intact.
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Format is the version of the log format that this package writes. It is
+// raised only for changes that an older reader would misunderstand.
+const Format = 1
+
+// Type names a kind of event in the log.
+type Type string
+
+// An Event is the content of one log line, without the fields that the runtime
+// stamps on it.
+type Event interface {
+	Type() Type
+}
+
+// A Record is an event as it stands in a log.
+type Record struct {
+	Seq   uint64
+	Time  time.Time
+	Run   string
+	Event Event
+}
+
+// timeLayout is RFC 3339 with a fixed number of digits, so that lines of one
+// log have comparable lengths.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// fieldAppender is implemented by the events that occur once per step of a long
+// run: they write their fields without reflection.
+type fieldAppender interface {
+	appendFields(b []byte) []byte
+}
+
+// AppendJSON appends the record's line, without a newline, to b.
+func (r Record) AppendJSON(b []byte) ([]byte, error) {
+	if u, ok := r.Event.(Unknown); ok {
+		return append(b, u.Line...), nil
+	}
+	b = append(b, `{"type":"`...)
+	b = append(b, r.Event.Type()...)
+	b = append(b, `","seq":`...)
+	b = strconv.AppendUint(b, r.Seq, 10)
+	b = append(b, `,"timestamp":"`...)
+	b = r.Time.UTC().AppendFormat(b, timeLayout)
+	b = append(b, `","run":`...)
+	b = appendString(b, r.Run)
+	if f, ok := r.Event.(fieldAppender); ok {
+		return append(f.appendFields(b), '}'), nil
+	}
+	fields, err := json.Marshal(r.Event)
+	if err != nil {
+		return nil, fmt.Errorf("event: encode %s: %w", r.Event.Type(), err)
+	}
+	if len(fields) > len("{}") {
+		b = append(b, ',')
+	}
+	return append(b, fields[1:]...), nil
+}
+
+// MarshalJSON returns the record's line.
+func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
+
+// A Header is the part of a line that all events share.
+type Header struct {
+	Type      Type      `json:"type"`
+	Seq       uint64    `json:"seq"`
+	Timestamp time.Time `json:"timestamp"`
+	Run       string    `json:"run"`
+}
+
+// Decode reads one line of a log.
+func Decode(line []byte) (Record, error) {
+	var h Header
+	if err := json.Unmarshal(line, &h); err != nil {
+		return Record{}, fmt.Errorf("event: %w", err)
+	}
+	if h.Type == "" {
+		return Record{}, fmt.Errorf("event: the line has no type")
+	}
+	r := Record{Seq: h.Seq, Time: h.Timestamp, Run: h.Run}
+	decode, ok := decoders[h.Type]
+	if !ok {
+		r.Event = Unknown{Name: h.Type, Line: append(json.RawMessage(nil), line...)}
+		return r, nil
+	}
+	e, err := decode(line)
+	if err != nil {
+		return Record{}, fmt.Errorf("event: %s: %w", h.Type, err)
+	}
+	r.Event = e
+	return r, nil
+}
+
+// Unknown is an event of a type that this version does not know.
+type Unknown struct {
+	Name Type
+	Line json.RawMessage // the whole line
+}
+
+// Type returns the type that the line names.
+func (u Unknown) Type() Type { return u.Name }
+
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, err := json.Marshal(s)
+			if err != nil { // json.Marshal of a string does not fail
+				return strconv.AppendQuoteToASCII(b, s)
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

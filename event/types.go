@@ -1,0 +1,335 @@
+package event
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// The types of event.
+const (
+	TypeTaskSubmitted    Type = "task_submitted"
+	TypeStepStarted      Type = "step_started"
+	TypeSampleCompleted  Type = "agent_sample_completed"
+	TypeSampleRedFlagged Type = "agent_sample_red_flagged"
+	TypeSampleFaulted    Type = "agent_sample_faulted"
+	TypeVoteCompleted    Type = "vote_completed"
+	TypeStepCompleted    Type = "step_completed"
+	TypeStepFailed       Type = "step_failed"
+	TypeTaskCompleted    Type = "task_completed"
+	TypeTaskFailed       Type = "task_failed"
+	TypeBudgetExhausted  Type = "budget_exhausted"
+	TypeRunResumed       Type = "run_resumed"
+	TypeRunCancelled     Type = "run_cancelled"
+)
+
+var decoders = map[Type]func(line []byte) (Event, error){
+	TypeTaskSubmitted:    decodeAs[TaskSubmitted],
+	TypeStepStarted:      decodeAs[StepStarted],
+	TypeSampleCompleted:  decodeAs[SampleCompleted],
+	TypeSampleRedFlagged: decodeAs[SampleRedFlagged],
+	TypeSampleFaulted:    decodeAs[SampleFaulted],
+	TypeVoteCompleted:    decodeAs[VoteCompleted],
+	TypeStepCompleted:    decodeAs[StepCompleted],
+	TypeStepFailed:       decodeAs[StepFailed],
+	TypeTaskCompleted:    decodeAs[TaskCompleted],
+	TypeTaskFailed:       decodeAs[TaskFailed],
+	TypeBudgetExhausted:  decodeAs[BudgetExhausted],
+	TypeRunResumed:       decodeAs[RunResumed],
+	TypeRunCancelled:     decodeAs[RunCancelled],
+}
+
+func decodeAs[E Event](line []byte) (Event, error) {
+	var e E
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// TaskSubmitted opens every log. It holds all that a resume needs.
+type TaskSubmitted struct {
+	Format int             `json:"format"`           // see [Format]
+	Maker  string          `json:"maker"`            // version of the program
+	Kind   string          `json:"kind"`             // "hanoi", ...
+	Task   string          `json:"task"`             // in words, for people
+	Params json.RawMessage `json:"params,omitempty"` // of the kind
+	Config json.RawMessage `json:"config,omitempty"` // of the engine; no secrets
+	Steps  int             `json:"steps,omitempty"`  // how many there will be, if known
+
+	// Simulated says that no real model answered.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// StepStarted marks the start of a step; long runs log it only on request.
+type StepStarted struct {
+	Step  int    `json:"step"`
+	Title string `json:"title,omitempty"`
+}
+
+// Sample is what the three outcomes of a sample have in common.
+type Sample struct {
+	Question    string       `json:"question"` // the key under which it was asked
+	Step        int          `json:"step"`
+	Sample      int          `json:"sample"` // from 0, in order of launch
+	Model       string       `json:"model,omitempty"`
+	Temperature *float64     `json:"temperature,omitempty"`
+	Tokens      usage.Tokens `json:"tokens"`
+	CostUSD     *float64     `json:"cost_usd"`
+	DurationMS  int64        `json:"duration_ms"`
+}
+
+// SampleCompleted is a sample that became a vote.
+type SampleCompleted struct {
+	Sample
+	Vote string `json:"vote"` // its key, as in [Voting.Votes]
+	Text Value  `json:"text"` // the whole answer
+}
+
+// SampleRedFlagged is a sample that was discarded.
+type SampleRedFlagged struct {
+	Sample
+	Flag   string `json:"flag"`
+	Reason string `json:"reason"`
+	Text   Value  `json:"text"`
+}
+
+// SampleFaulted is an attempt that produced no answer.
+type SampleFaulted struct {
+	Question string `json:"question"`
+	Step     int    `json:"step"`
+	Sample   int    `json:"sample"`
+	Kind     string `json:"kind"`
+	Status   int    `json:"status,omitempty"`
+	Message  string `json:"message"`
+}
+
+// Voting says how a question was decided, or why it was not.
+type Voting struct {
+	Strategy   vote.Strategy  `json:"strategy"`
+	Samples    int            `json:"samples"` // votes plus red flags
+	RedFlagged int            `json:"red_flagged"`
+	Faults     int            `json:"faults"`
+	Cancelled  int            `json:"cancelled,omitempty"` // launched, then not needed
+	Votes      map[string]int `json:"votes"`
+	Margin     int            `json:"margin"`
+}
+
+// Contested reports whether there was more than one answer.
+func (v Voting) Contested() bool { return len(v.Votes) > 1 }
+
+// VoteCompleted is a verdict. On resume, a question whose verdict is in the log
+// is not asked again.
+type VoteCompleted struct {
+	Question   string   `json:"question"`
+	Step       int      `json:"step"`
+	Status     string   `json:"status"`
+	Answer     Value    `json:"answer"`
+	Reason     string   `json:"reason,omitempty"`
+	Voting     Voting   `json:"voting"`
+	CostUSD    *float64 `json:"cost_usd"`
+	DurationMS int64    `json:"duration_ms"`
+}
+
+// StepCompleted commits a step. There is exactly one for each, in all modes.
+type StepCompleted struct {
+	Step       int         `json:"step"`
+	Title      string      `json:"title,omitempty"`
+	Output     Value       `json:"output"`
+	Voting     Voting      `json:"voting"`
+	CostUSD    *float64    `json:"cost_usd"`
+	DurationMS int64       `json:"duration_ms"`
+	Spent      usage.Spent `json:"spent"` // by the whole run so far
+}
+
+// StepFailed ends a step without a result.
+type StepFailed struct {
+	Step   int         `json:"step"`
+	Status string      `json:"status"` // of the verdict
+	Reason string      `json:"reason"`
+	Voting Voting      `json:"voting"`
+	Spent  usage.Spent `json:"spent"`
+}
+
+// TaskCompleted ends a run that did what it was asked.
+type TaskCompleted struct {
+	Steps      int         `json:"steps"`
+	Output     Value       `json:"output"`
+	DurationMS int64       `json:"duration_ms"` // over all sessions
+	Spent      usage.Spent `json:"spent"`
+}
+
+// TaskFailed ends a session of a run without success. Status says how; except
+// for a task that is proven wrong, the run can be resumed.
+type TaskFailed struct {
+	Status     string      `json:"status"` // failed, undecided or stopped
+	Reason     string      `json:"reason"`
+	Step       int         `json:"step"` // where it ended
+	DurationMS int64       `json:"duration_ms"`
+	Spent      usage.Spent `json:"spent"`
+}
+
+// BudgetExhausted says which limit stopped the run.
+type BudgetExhausted struct {
+	Limit string      `json:"limit"` // "max_calls", "max_tokens", "max_usd" or "deadline"
+	Max   string      `json:"max"`
+	Spent usage.Spent `json:"spent"`
+}
+
+// RunResumed marks a new session.
+type RunResumed struct {
+	Maker string `json:"maker"`
+	Step  int    `json:"step"` // the first step to do
+
+	// Config is the engine's configuration from here on.
+	Config json.RawMessage `json:"config,omitempty"`
+
+	// Dropped is the size of an unfinished line that the last session left.
+	Dropped int64 `json:"dropped,omitempty"`
+}
+
+// RunCancelled says that somebody stopped the run.
+type RunCancelled struct {
+	Reason string      `json:"reason"`
+	Spent  usage.Spent `json:"spent"`
+}
+
+// Type implements [Event] for each type of event.
+func (TaskSubmitted) Type() Type    { return TypeTaskSubmitted }
+func (StepStarted) Type() Type      { return TypeStepStarted }
+func (SampleCompleted) Type() Type  { return TypeSampleCompleted }
+func (SampleRedFlagged) Type() Type { return TypeSampleRedFlagged }
+func (SampleFaulted) Type() Type    { return TypeSampleFaulted }
+func (VoteCompleted) Type() Type    { return TypeVoteCompleted }
+func (StepCompleted) Type() Type    { return TypeStepCompleted }
+func (StepFailed) Type() Type       { return TypeStepFailed }
+func (TaskCompleted) Type() Type    { return TypeTaskCompleted }
+func (TaskFailed) Type() Type       { return TypeTaskFailed }
+func (BudgetExhausted) Type() Type  { return TypeBudgetExhausted }
+func (RunResumed) Type() Type       { return TypeRunResumed }
+func (RunCancelled) Type() Type     { return TypeRunCancelled }
+
+// WithValues implements [Carrier].
+func (e SampleCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Text, err = f(e.Text)
+	return e, err
+}
+
+// WithValues implements [Carrier].
+func (e SampleRedFlagged) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Text, err = f(e.Text)
+	return e, err
+}
+
+// WithValues implements [Carrier].
+func (e VoteCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Answer, err = f(e.Answer)
+	return e, err
+}
+
+// WithValues implements [Carrier].
+func (e StepCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Output, err = f(e.Output)
+	return e, err
+}
+
+// WithValues implements [Carrier].
+func (e TaskCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Output, err = f(e.Output)
+	return e, err
+}
+
+// appendFields writes the event that a long run has a million of.
+func (e StepCompleted) appendFields(b []byte) []byte {
+	b = append(b, `,"step":`...)
+	b = strconv.AppendInt(b, int64(e.Step), 10)
+	if e.Title != "" {
+		b = append(b, `,"title":`...)
+		b = appendString(b, e.Title)
+	}
+	b = append(b, `,"output":`...)
+	if value, err := e.Output.MarshalJSON(); err == nil { // never fails for a Ref or raw JSON
+		b = append(b, value...)
+	}
+	b = append(b, `,"voting":`...)
+	b = e.Voting.appendJSON(b)
+	b = append(b, `,"cost_usd":`...)
+	if e.CostUSD == nil {
+		b = append(b, `null`...)
+	} else {
+		b = appendFloat(b, *e.CostUSD)
+	}
+	b = append(b, `,"duration_ms":`...)
+	b = strconv.AppendInt(b, e.DurationMS, 10)
+	b = append(b, `,"spent":`...)
+	return appendSpent(b, e.Spent)
+}
+
+func (v Voting) appendJSON(b []byte) []byte {
+	b = append(b, `{"strategy":"`...)
+	b = append(b, v.Strategy...)
+	b = append(b, `","samples":`...)
+	b = strconv.AppendInt(b, int64(v.Samples), 10)
+	b = append(b, `,"red_flagged":`...)
+	b = strconv.AppendInt(b, int64(v.RedFlagged), 10)
+	b = append(b, `,"faults":`...)
+	b = strconv.AppendInt(b, int64(v.Faults), 10)
+	if v.Cancelled != 0 {
+		b = append(b, `,"cancelled":`...)
+		b = strconv.AppendInt(b, int64(v.Cancelled), 10)
+	}
+	b = append(b, `,"votes":`...)
+	if len(v.Votes) == 1 {
+		for key, n := range v.Votes {
+			b = append(b, '{')
+			b = appendString(b, key)
+			b = append(b, ':')
+			b = strconv.AppendInt(b, int64(n), 10)
+			b = append(b, '}')
+		}
+	} else if votes, err := json.Marshal(v.Votes); err == nil { // sorts the keys; never fails for this type
+		b = append(b, votes...)
+	}
+	b = append(b, `,"margin":`...)
+	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	return append(b, '}')
+}
+
+func appendSpent(b []byte, s usage.Spent) []byte {
+	b = append(b, `{"calls":`...)
+	b = strconv.AppendInt(b, s.Calls, 10)
+	b = append(b, `,"tokens":{"input":`...)
+	b = strconv.AppendInt(b, s.Tokens.Input, 10)
+	b = appendCount(b, "cache_read", s.Tokens.CacheRead)
+	b = appendCount(b, "cache_write", s.Tokens.CacheWrite)
+	b = append(b, `,"output":`...)
+	b = strconv.AppendInt(b, s.Tokens.Output, 10)
+	b = appendCount(b, "reasoning", s.Tokens.Reasoning)
+	b = append(b, `},"usd":`...)
+	b = appendFloat(b, s.USD)
+	b = appendCount(b, "unpriced", s.Unpriced)
+	b = appendCount(b, "abandoned", s.Abandoned)
+	if s.HeldUSD != 0 {
+		b = append(b, `,"held_usd":`...)
+		b = appendFloat(b, s.HeldUSD)
+	}
+	b = appendCount(b, "held_tokens", s.HeldTokens)
+	return append(b, '}')
+}
+
+// appendCount appends a field that is left out at zero.
+func appendCount(b []byte, name string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	b = append(b, `":`...)
+	return strconv.AppendInt(b, n, 10)
+}
+
+func appendFloat(b []byte, f float64) []byte {
+	return strconv.AppendFloat(b, f, 'g', -1, 64)
+}

@@ -1,0 +1,77 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A Value is a JSON value that may be large. In the log it stands either as
+// itself or, when the log stored it beside, as a reference by content:
+//
+//	{"$sha256":"9f86d0...","bytes":123456}
+type Value struct {
+	JSON json.RawMessage // nil if the value is absent or stored elsewhere
+	Ref  *Ref
+}
+
+// A Ref names a stored value by its content.
+type Ref struct {
+	SHA256 string `json:"$sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+var refPrefix = []byte(`{"$sha256":`)
+
+// JSONValue returns a value that holds raw.
+func JSONValue(raw json.RawMessage) Value { return Value{JSON: raw} }
+
+// TextValue returns a value that holds s as a JSON string.
+func TextValue(s string) Value { return Value{JSON: appendString(nil, s)} }
+
+// Text returns the string that the value holds, or its JSON if it is not one.
+func (v Value) Text() string {
+	var s string
+	if json.Unmarshal(v.JSON, &s) == nil {
+		return s
+	}
+	return string(v.JSON)
+}
+
+// IsZero reports whether there is no value.
+func (v Value) IsZero() bool { return v.JSON == nil && v.Ref == nil }
+
+// MarshalJSON writes the value or its reference.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch {
+	case v.Ref != nil:
+		return json.Marshal(v.Ref)
+	case v.JSON == nil:
+		return []byte("null"), nil
+	default:
+		return v.JSON, nil
+	}
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *Value) UnmarshalJSON(data []byte) error {
+	*v = Value{}
+	if bytes.HasPrefix(data, refPrefix) {
+		v.Ref = new(Ref)
+		if err := json.Unmarshal(data, v.Ref); err != nil {
+			return fmt.Errorf("reference: %w", err)
+		}
+		return nil
+	}
+	if !bytes.Equal(data, []byte("null")) {
+		v.JSON = append(json.RawMessage(nil), data...)
+	}
+	return nil
+}
+
+// A Carrier is an event with values that a log may store beside itself.
+type Carrier interface {
+	Event
+	// WithValues returns a copy of the event in which f replaced each value.
+	WithValues(f func(Value) (Value, error)) (Event, error)
+}

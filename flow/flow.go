@@ -1,0 +1,97 @@
+// Package flow is the seam between what decides and what makes it happen.
+//
+// An orchestrator is plain sequential Go written against [Flow]: it asks
+// questions, looks at verdicts and asks the next ones. A runtime implements
+// Flow: on this machine with goroutines and a run log, elsewhere as a workflow.
+//
+// # Rules for orchestrators
+//
+// Resuming is running the same code again while the runtime hands back recorded
+// verdicts. Therefore an orchestrator never reads a clock, a random source, a
+// file, the environment or a map in iteration order, and never starts a
+// goroutine; [Flow.Parallel] is how it does things at once. Every question has
+// a key that is the same when the code runs again.
+package flow
+
+import (
+	"encoding/json"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A Flow carries out what an orchestrator wants.
+//
+// An error from any of its methods means that the run is over (cancelled, out
+// of budget, disk full): the orchestrator returns it unchanged. A question
+// without a winner is not an error; it is a verdict.
+type Flow interface {
+	// Decide asks the voters. The same key in the same run gives the same
+	// verdict, even after a crash.
+	Decide(key string, q *Question) (*Verdict, error)
+
+	// Parallel calls f for each i in [0,n), possibly at the same time, and
+	// returns when all have returned: nil, or the error of the lowest i that
+	// failed. Keys used inside a branch need to be unique only within it.
+	Parallel(n int, f func(i int, f Flow) error) error
+
+	// Emit appends an event to the run. On resume, an event that the log
+	// already holds is not appended again.
+	Emit(e event.Event)
+}
+
+// A Question is what the voters of a step are asked. It is plain data: it can
+// be logged, hashed and sent to another machine.
+type Question struct {
+	Step   int    `json:"step"` // for the log; steps count from 0
+	System string `json:"system,omitempty"`
+	Prompt string `json:"prompt"`
+
+	Answer Format         `json:"answer"`
+	Rule   vote.Rule      `json:"rule"`
+	Flags  redflag.Config `json:"flags"`
+
+	// FirstTemperature is used for the first sample, Temperature for all
+	// others: one greedy answer is worth having, a second copy of it is not a
+	// second opinion. Nil leaves the temperature to the provider.
+	FirstTemperature *float64 `json:"first_temperature,omitempty"`
+	Temperature      *float64 `json:"temperature,omitempty"`
+
+	// MaxOutput bounds the tokens of one answer.
+	MaxOutput int `json:"max_output,omitempty"`
+
+	// MaxFaults is how many failed attempts the question bears.
+	MaxFaults int `json:"max_faults,omitempty"`
+}
+
+// A Format says how to turn the text of an answer into a value and a vote key.
+// It names a reader that the runtime knows, with that reader's parameters.
+type Format struct {
+	Reader string          `json:"reader"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// Status is how a question ended.
+type Status string
+
+// The statuses of a verdict.
+const (
+	Decided    Status = "decided"
+	Undecided  Status = "undecided"   // votes, but no winner within the cap
+	FlaggedOut Status = "flagged_out" // the cap is used up by red flags alone
+	Failed     Status = "failed"      // too many faults
+	Stopped    Status = "stopped"     // budget, deadline or cancellation
+)
+
+// A Verdict is the outcome of a question.
+type Verdict struct {
+	Status Status          `json:"status"`
+	Answer json.RawMessage `json:"answer,omitempty"` // of the winner
+	Reason string          `json:"reason,omitempty"` // why there is none
+	Voting event.Voting    `json:"voting"`
+
+	// CostUSD is the cost of the question's samples, nil if it is not known.
+	CostUSD    *float64 `json:"cost_usd"`
+	DurationMS int64    `json:"duration_ms"`
+}

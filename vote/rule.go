@@ -1,0 +1,58 @@
+package vote
+
+import "fmt"
+
+// Strategy names a stopping rule.
+type Strategy string
+
+// The strategies.
+const (
+	None     Strategy = "none"       // one valid sample decides
+	Majority Strategy = "majority"   // n valid votes, then more than half of them
+	FirstToK Strategy = "first_to_k" // the leader is k ahead of the runner-up
+)
+
+// A Rule says when a question is decided. It is plain data and part of the
+// question, so it travels with it to the log and to other machines.
+type Rule struct {
+	Strategy Strategy `json:"strategy"`
+
+	// N is the quorum of [Majority].
+	N int `json:"n,omitempty"`
+
+	// K is the margin of [FirstToK].
+	K int `json:"k,omitempty"`
+
+	// MaxSamples caps votes plus red flags. Faults do not count: they say
+	// nothing about the question.
+	MaxSamples int `json:"max_samples"`
+}
+
+// Validate reports what makes the rule meaningless.
+func (r Rule) Validate() error {
+	if r.MaxSamples < 1 {
+		return fmt.Errorf("vote: max samples is %d, want at least 1", r.MaxSamples)
+	}
+	switch r.Strategy {
+	case None:
+		return nil
+	case Majority:
+		if r.N < 1 {
+			return fmt.Errorf("vote: majority of n = %d samples, want at least 1", r.N)
+		}
+		if need := r.N/2 + 1; need > r.MaxSamples {
+			return fmt.Errorf("vote: a majority of %d needs %d votes, but max samples is %d", r.N, need, r.MaxSamples)
+		}
+		return nil
+	case FirstToK:
+		if r.K < 1 {
+			return fmt.Errorf("vote: margin k = %d, want at least 1", r.K)
+		}
+		if r.K > r.MaxSamples {
+			return fmt.Errorf("vote: a margin of %d needs as many votes, but max samples is %d", r.K, r.MaxSamples)
+		}
+		return nil
+	default:
+		return fmt.Errorf("vote: unknown strategy %q, want %q, %q or %q", r.Strategy, None, Majority, FirstToK)
+	}
+}
