@@ -1,0 +1,233 @@
+package runlog
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+)
+
+// indexMagic opens the index and names the version of its layout.
+const indexMagic = "MAKERSTEPS1\n\x00\x00\x00\x00"
+
+// stepSize is the size of a record. All its numbers are little-endian.
+const stepSize = 48
+
+// A Step is the index record of a committed step: enough to find its event
+// and to draw the run without reading the log.
+type Step struct {
+	Offset     int64 // of the event in the log
+	Length     int   // of its line, newline included
+	Step       int
+	Time       time.Time // of the commit, to the millisecond
+	DurationMS int64
+	Samples    int
+	RedFlagged int
+	Faults     int
+	Margin     int
+	Answers    int     // different answers that got votes
+	USD        float64 // spent by the run so far
+}
+
+func newStep(offset int64, length int, t time.Time, e event.StepCompleted) Step {
+	return Step{
+		Offset: offset, Length: length, Step: e.Step, Time: t, DurationMS: e.DurationMS,
+		Samples: e.Voting.Samples, RedFlagged: e.Voting.RedFlagged, Faults: e.Voting.Faults,
+		Margin: e.Voting.Margin, Answers: len(e.Voting.Votes), USD: e.Spent.USD,
+	}
+}
+
+func (s Step) append(b []byte) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint64(b, uint64(s.Offset))
+	b = le.AppendUint32(b, clamp[uint32](s.Length, math.MaxUint32))
+	b = le.AppendUint32(b, clamp[uint32](s.Step, math.MaxUint32))
+	b = le.AppendUint64(b, uint64(s.Time.UnixMilli()))
+	b = le.AppendUint32(b, clamp[uint32](int(s.DurationMS), math.MaxUint32))
+	b = le.AppendUint16(b, clamp[uint16](s.Samples, math.MaxUint16))
+	b = le.AppendUint16(b, clamp[uint16](s.RedFlagged, math.MaxUint16))
+	b = le.AppendUint16(b, clamp[uint16](s.Faults, math.MaxUint16))
+	b = le.AppendUint16(b, clamp[uint16](s.Margin, math.MaxUint16))
+	b = le.AppendUint16(b, clamp[uint16](s.Answers, math.MaxUint16))
+	b = append(b, 0, 0) // reserved
+	return le.AppendUint64(b, math.Float64bits(s.USD))
+}
+
+func parseStep(b []byte) Step {
+	le := binary.LittleEndian
+	return Step{
+		Offset:     int64(le.Uint64(b[0:])),
+		Length:     int(le.Uint32(b[8:])),
+		Step:       int(le.Uint32(b[12:])),
+		Time:       time.UnixMilli(int64(le.Uint64(b[16:]))),
+		DurationMS: int64(le.Uint32(b[24:])),
+		Samples:    int(le.Uint16(b[28:])),
+		RedFlagged: int(le.Uint16(b[30:])),
+		Faults:     int(le.Uint16(b[32:])),
+		Margin:     int(le.Uint16(b[34:])),
+		Answers:    int(le.Uint16(b[36:])),
+		USD:        math.Float64frombits(le.Uint64(b[40:])),
+	}
+}
+
+// clamp keeps a count that does not fit from wrapping round.
+func clamp[T uint16 | uint32](n, limit int) T {
+	return T(max(0, min(n, limit)))
+}
+
+func openIndex(dir string) (file, error) {
+	f, err := os.OpenFile(filepath.Join(dir, IndexFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil && size == 0 {
+		_, err = io.WriteString(f, indexMagic)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// indexWriter compares an existing index with the log it belongs to, and
+// rewrites it from the first record that does not fit.
+type indexWriter struct {
+	f    *os.File
+	old  *bufio.Reader // nil once the records differ
+	out  *bufio.Writer // nil while they agree
+	good int64         // size of the part that agrees
+	buf  []byte
+}
+
+func newIndexWriter(dir string) (*indexWriter, error) {
+	f, err := os.OpenFile(filepath.Join(dir, IndexFile), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	w := &indexWriter{f: f, old: bufio.NewReaderSize(io.NewSectionReader(f, 0, math.MaxInt64), 64<<10)}
+	magic := make([]byte, len(indexMagic))
+	if _, err := io.ReadFull(w.old, magic); err != nil || string(magic) != indexMagic {
+		w.rewrite()
+		if _, err := w.out.WriteString(indexMagic); err != nil {
+			return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+		}
+	}
+	w.good = int64(len(indexMagic))
+	return w, nil
+}
+
+// rewrite switches from comparing to writing.
+func (w *indexWriter) rewrite() {
+	w.old = nil
+	w.out = bufio.NewWriterSize(io.NewOffsetWriter(w.f, w.good), 64<<10)
+}
+
+// add takes one line of the log. While the index agrees, the line is not
+// decoded: offset and length of its record are proof enough, because the log is
+// append-only.
+func (w *indexWriter) add(l Line) error {
+	if l.Type != event.TypeStepCompleted {
+		return nil
+	}
+	if w.old != nil {
+		var b [stepSize]byte
+		if _, err := io.ReadFull(w.old, b[:]); err == nil {
+			if s := parseStep(b[:]); s.Offset == l.Offset && s.Length == len(l.Raw)+1 {
+				w.good += stepSize
+				return nil
+			}
+		}
+		w.rewrite()
+	}
+	rec, err := l.Decode()
+	if err != nil {
+		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
+	}
+	e := rec.Event.(event.StepCompleted)
+	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, e).append(w.buf[:0])
+	w.good += stepSize
+	if _, err := w.out.Write(w.buf); err != nil {
+		return fmt.Errorf("run log: index: %w", err)
+	}
+	return nil
+}
+
+// finish cuts off what the log does not have and closes the file.
+func (w *indexWriter) finish() error {
+	var err error
+	if w.out != nil {
+		err = w.out.Flush()
+	}
+	return errors.Join(err, w.f.Truncate(w.good), w.f.Close())
+}
+
+func (w *indexWriter) close() error { return w.f.Close() }
+
+// An Index finds the steps of a run without reading its log.
+type Index struct {
+	f   *os.File
+	log *os.File
+	n   int
+}
+
+// OpenIndex opens the index of the run in dir for reading. It may lag behind
+// the log of a run that is being written or that crashed.
+func OpenIndex(dir string) (*Index, error) {
+	f, err := os.Open(filepath.Join(dir, IndexFile))
+	if err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	magic := make([]byte, len(indexMagic))
+	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != indexMagic {
+		return nil, errors.Join(fmt.Errorf("run log: %s is not an index this program knows; `maker resume` rebuilds it", f.Name()), f.Close())
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+	}
+	log, err := os.Open(filepath.Join(dir, EventsFile))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+	}
+	return &Index{f: f, log: log, n: int((info.Size() - int64(len(indexMagic))) / stepSize)}, nil
+}
+
+// Len is the number of committed steps.
+func (x *Index) Len() int { return x.n }
+
+// At returns the record of the i-th committed step.
+func (x *Index) At(i int) (Step, error) {
+	var b [stepSize]byte
+	if _, err := x.f.ReadAt(b[:], int64(len(indexMagic))+int64(i)*stepSize); err != nil {
+		return Step{}, fmt.Errorf("run log: index record %d: %w", i, err)
+	}
+	return parseStep(b[:]), nil
+}
+
+// Event reads the event of a committed step.
+func (x *Index) Event(s Step) (event.StepCompleted, error) {
+	line := make([]byte, s.Length)
+	if _, err := x.log.ReadAt(line, s.Offset); err != nil {
+		return event.StepCompleted{}, fmt.Errorf("run log: step %d: %w", s.Step, err)
+	}
+	rec, err := event.Decode(line)
+	if err != nil {
+		return event.StepCompleted{}, fmt.Errorf("run log: step %d: %w", s.Step, err)
+	}
+	e, ok := rec.Event.(event.StepCompleted)
+	if !ok || e.Step != s.Step {
+		return event.StepCompleted{}, fmt.Errorf("run log: the index does not fit the log at step %d; `maker resume` rebuilds it", s.Step)
+	}
+	return e, nil
+}
+
+// Close closes the index.
+func (x *Index) Close() error { return errors.Join(x.f.Close(), x.log.Close()) }

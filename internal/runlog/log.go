@@ -1,0 +1,470 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+)
+
+// Names of the files in a run folder.
+const (
+	EventsFile = "events.jsonl"
+	IndexFile  = "steps.idx"
+	LockFile   = "lock"
+	BlobsDir   = "blobs"
+)
+
+const (
+	// syncInterval paces fsync when nobody waits for it: at most this much of
+	// a run can be lost to a power cut (a killed process loses only what was
+	// not yet handed to the kernel).
+	syncInterval = 2 * time.Millisecond
+
+	// maxPending bounds the memory of a log whose disk cannot keep up; Append
+	// blocks beyond it.
+	maxPending = 4 << 20
+
+	// writeEarly starts a write before the interval is over.
+	writeEarly = 256 << 10
+
+	// maxInline is the largest value that stays in its line.
+	maxInline = 16 << 10
+)
+
+// A Log is a run folder open for writing. Its methods are safe for concurrent
+// use.
+type Log struct {
+	dir   string
+	run   string
+	clock func() time.Time
+
+	events file
+	index  file
+	lock   *lock
+
+	mu       sync.Mutex
+	pending  []byte // encoded lines that are not written yet
+	steps    []byte // their index records
+	seq      uint64 // of the next event
+	end      int64  // size of the log including pending
+	durable  int64  // size of the log that is on disk
+	waiters  int    // callers of Sync and blocked Appends
+	closing  bool
+	err      error         // the first failure; sticky
+	progress chan struct{} // closed and replaced whenever durable, err or closed changes
+
+	wake chan struct{} // tells the writer that there is something to do
+	done chan struct{} // closed when the writer has ended
+}
+
+// file is what a Log needs of an *os.File; tests substitute failing ones.
+type file interface {
+	io.Writer
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// ErrExists says that the run folder is already a run.
+var ErrExists = errors.New("the run exists already")
+
+// Create makes a new run folder and opens its log.
+func Create(dir, run string) (*Log, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	lk, err := acquire(filepath.Join(dir, LockFile))
+	if err != nil {
+		return nil, err
+	}
+	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		lk.release()
+		if errors.Is(err, os.ErrExist) {
+			err = ErrExists
+		}
+		return nil, fmt.Errorf("run log: %s: %w", dir, err)
+	}
+	index, err := openIndex(dir)
+	if err != nil {
+		return nil, errors.Join(err, events.Close(), lk.release())
+	}
+	// The folder's entry for the log must survive a power cut as well.
+	if err := syncDir(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("run log: %w", err), events.Close(), index.Close(), lk.release())
+	}
+	return start(dir, run, events, index, lk, 0, 0), nil
+}
+
+// Recovery is what Open found.
+type Recovery struct {
+	Run     string // the run's id
+	Events  uint64 // intact events
+	Dropped int64  // bytes of an unfinished last line that were cut off
+}
+
+// Open opens an existing log to append to it. It verifies every line, calls
+// visit for each in order, cuts off an unfinished last line and brings the
+// index up to date.
+func Open(dir string, visit func(Line) error) (*Log, Recovery, error) {
+	var rec Recovery
+	if _, err := os.Stat(filepath.Join(dir, EventsFile)); err != nil {
+		return nil, rec, fmt.Errorf("run log: %w", err)
+	}
+	lk, err := acquire(filepath.Join(dir, LockFile))
+	if err != nil {
+		return nil, rec, err
+	}
+	log, rec, err := openLocked(dir, lk, visit)
+	if err != nil {
+		return nil, rec, errors.Join(err, lk.release())
+	}
+	return log, rec, nil
+}
+
+func openLocked(dir string, lk *lock, visit func(Line) error) (*Log, Recovery, error) {
+	var rec Recovery
+	rebuild, err := newIndexWriter(dir)
+	if err != nil {
+		return nil, rec, err
+	}
+	end, err := scanFile(dir, func(l Line) error {
+		if l.Seq == 0 {
+			rec.Run = l.Run()
+		}
+		rec.Events++
+		if err := rebuild.add(l); err != nil {
+			return err
+		}
+		return visit(l)
+	})
+	if err != nil {
+		return nil, rec, errors.Join(err, rebuild.close())
+	}
+	if rec.Events == 0 {
+		return nil, rec, errors.Join(fmt.Errorf("run log: %s holds no event: the run never started", dir), rebuild.close())
+	}
+	if err := rebuild.finish(); err != nil {
+		return nil, rec, err
+	}
+
+	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_RDWR, 0)
+	if err != nil {
+		return nil, rec, fmt.Errorf("run log: %w", err)
+	}
+	info, err := events.Stat()
+	if err != nil {
+		return nil, rec, errors.Join(fmt.Errorf("run log: %w", err), events.Close())
+	}
+	if rec.Dropped = info.Size() - end; rec.Dropped > 0 {
+		if err := events.Truncate(end); err != nil {
+			return nil, rec, errors.Join(fmt.Errorf("run log: cut off an unfinished line: %w", err), events.Close())
+		}
+	}
+	index, err := openIndex(dir)
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close())
+	}
+	return start(dir, rec.Run, events, index, lk, rec.Events, end), rec, nil
+}
+
+func start(dir, run string, events, index file, lk *lock, seq uint64, end int64) *Log {
+	l := &Log{
+		dir: dir, run: run, clock: time.Now,
+		events: events, index: index, lock: lk,
+		seq: seq, end: end, durable: end,
+		progress: make(chan struct{}),
+		wake:     make(chan struct{}, 1),
+		done:     make(chan struct{}),
+	}
+	go l.write()
+	return l
+}
+
+// Dir is the run folder.
+func (l *Log) Dir() string { return l.dir }
+
+// Run is the run's id.
+func (l *Log) Run() string { return l.run }
+
+// Append stamps e and hands it to the writer. It returns before the event is
+// on disk; an error means that the log failed, now or earlier, and that the
+// event is not in it.
+func (l *Log) Append(e event.Event) error {
+	if c, ok := e.(event.Carrier); ok {
+		var err error
+		if e, err = c.WithValues(l.store); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.err == nil && len(l.pending) >= maxPending {
+		if err := l.waitLocked(context.Background()); err != nil {
+			return err
+		}
+	}
+	if l.err != nil {
+		return l.err
+	}
+	if l.closing {
+		return errors.New("run log: append after close")
+	}
+	before := len(l.pending)
+	rec := event.Record{Seq: l.seq, Time: l.clock(), Run: l.run, Event: e}
+	pending, err := rec.AppendJSON(l.pending)
+	if err != nil {
+		return err
+	}
+	l.pending = append(pending, '\n')
+	n := len(l.pending) - before
+	if s, ok := e.(event.StepCompleted); ok {
+		l.steps = newStep(l.end, n, rec.Time, s).append(l.steps)
+	}
+	l.seq++
+	l.end += int64(n)
+	if before == 0 || len(l.pending) >= writeEarly {
+		l.wakeWriter()
+	}
+	return nil
+}
+
+// Sync waits until everything appended so far is on disk.
+func (l *Log) Sync(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for end := l.end; l.err == nil && l.durable < end; {
+		if err := l.waitLocked(ctx); err != nil {
+			return err
+		}
+	}
+	return l.err
+}
+
+// waitLocked waits for the writer's next progress, with the lock released.
+func (l *Log) waitLocked(ctx context.Context) error {
+	l.waiters++
+	progress := l.progress
+	l.wakeWriter()
+	l.mu.Unlock()
+	var err error
+	select {
+	case <-progress:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	l.mu.Lock()
+	l.waiters--
+	return err
+}
+
+func (l *Log) wakeWriter() {
+	select {
+	case l.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// Close writes what is left, releases the lock and returns the log's first
+// failure, if there was one.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		<-l.done
+		return l.err
+	}
+	l.closing = true
+	l.wakeWriter()
+	l.mu.Unlock()
+	<-l.done
+	return errors.Join(l.err, l.index.Sync(), l.index.Close(), l.events.Close(), l.lock.release())
+}
+
+// write is the only goroutine that touches the files.
+func (l *Log) write() {
+	defer close(l.done)
+	var lines, steps []byte
+	timer := time.NewTimer(syncInterval)
+	defer timer.Stop()
+	for range l.wake {
+		l.mu.Lock()
+		lines, l.pending = l.pending, lines[:0]
+		steps, l.steps = l.steps, steps[:0]
+		base, closing := l.durable, l.closing
+		l.mu.Unlock()
+
+		if len(lines) > 0 {
+			err := l.commit(base, lines, steps)
+			l.mu.Lock()
+			if err == nil {
+				l.durable += int64(len(lines))
+			} else {
+				l.err = err
+			}
+			l.announceLocked()
+			l.mu.Unlock()
+			if err != nil {
+				l.drain()
+				return
+			}
+		}
+		if closing {
+			l.mu.Lock()
+			finished := len(l.pending) == 0
+			if finished {
+				l.announceLocked()
+			} else {
+				l.wakeWriter()
+			}
+			l.mu.Unlock()
+			if finished {
+				return
+			}
+			continue
+		}
+		l.gather(timer)
+	}
+}
+
+// gather lets a group grow, unless somebody waits for it.
+func (l *Log) gather(timer *time.Timer) {
+	timer.Reset(syncInterval)
+	for {
+		l.mu.Lock()
+		urgent := l.waiters > 0 || l.closing || len(l.pending) >= writeEarly
+		l.mu.Unlock()
+		if urgent {
+			l.wakeWriter()
+			return
+		}
+		select {
+		case <-timer.C:
+			l.mu.Lock()
+			if len(l.pending) > 0 {
+				l.wakeWriter()
+			}
+			l.mu.Unlock()
+			return
+		case <-l.wake:
+		}
+	}
+}
+
+// commit puts one group on disk. If that fails, it takes the part that was
+// written back, so that the log ends with a whole line.
+func (l *Log) commit(base int64, lines, steps []byte) error {
+	_, err := l.events.Write(lines)
+	if err == nil {
+		err = l.events.Sync()
+	}
+	if err != nil {
+		if cut := l.events.Truncate(base); cut != nil {
+			err = errors.Join(err, cut)
+		}
+		return &WriteError{Dir: l.dir, Err: err}
+	}
+	if len(steps) > 0 {
+		// The index can be rebuilt; a lack of space for it must not end the run.
+		if _, err := l.index.Write(steps); err != nil {
+			_ = l.index.Truncate(0)
+			l.index = nopFile{l.index}
+		}
+	}
+	return nil
+}
+
+// drain keeps the writer's channel empty after a failure until Close.
+func (l *Log) drain() {
+	for {
+		l.mu.Lock()
+		closing := l.closing
+		l.mu.Unlock()
+		if closing {
+			return
+		}
+		<-l.wake
+	}
+}
+
+func (l *Log) announceLocked() {
+	close(l.progress)
+	l.progress = make(chan struct{})
+}
+
+// Follow yields the lines of the log from the beginning, and then each new one
+// once it is on disk, until the log is closed or ctx ends. Any number of
+// readers may follow; each reads the file at its own pace and holds nobody up.
+// A line is valid until the next one is yielded.
+func (l *Log) Follow(ctx context.Context) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		f, err := os.Open(filepath.Join(l.dir, EventsFile))
+		if err != nil {
+			yield(Line{}, fmt.Errorf("run log: %w", err))
+			return
+		}
+		defer f.Close()
+		var at int64
+		for {
+			l.mu.Lock()
+			durable, progress := l.durable, l.progress
+			over := l.err != nil || l.closing && durable == l.end
+			l.mu.Unlock()
+
+			stopped := false
+			_, err := scan(io.NewSectionReader(f, at, durable-at), at, func(line Line) error {
+				if !yield(line, nil) {
+					stopped = true
+					return errStop
+				}
+				return nil
+			})
+			if stopped {
+				return
+			}
+			if err != nil {
+				yield(Line{}, err)
+				return
+			}
+			at = durable
+			if over {
+				return
+			}
+			select {
+			case <-progress:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+var errStop = errors.New("stop")
+
+// A WriteError is a log that cannot be written any more. What was on disk
+// before stays intact.
+type WriteError struct {
+	Dir string
+	Err error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("cannot write the run log in %s: %v; everything committed before is safe", e.Dir, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// nopFile drops writes; it stands in for an index that could not be written.
+type nopFile struct{ file }
+
+func (nopFile) Write(p []byte) (int, error) { return len(p), nil }
+func (nopFile) Sync() error                 { return nil }

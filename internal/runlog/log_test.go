@@ -1,0 +1,468 @@
+package runlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+func submitted() event.TaskSubmitted {
+	return event.TaskSubmitted{Format: event.Format, Maker: "test", Kind: "k", Task: "t"}
+}
+
+func step(n int) event.StepCompleted {
+	return event.StepCompleted{
+		Step: n, Output: event.JSONValue([]byte(fmt.Sprintf(`{"n":%d}`, n))),
+		Voting: event.Voting{Strategy: vote.FirstToK, Samples: 4, RedFlagged: 1, Votes: map[string]int{"a": 3}, Margin: 3},
+		Spent:  usage.Spent{Calls: int64(n), USD: float64(n) / 8},
+	}
+}
+
+// newRun writes a log with n steps and closes it.
+func newRun(t *testing.T, n int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, l, submitted())
+	for i := range n {
+		appendAll(t, l, step(i))
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func appendAll(t *testing.T, l *Log, events ...event.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readAll(t *testing.T, dir string) []event.Event {
+	t.Helper()
+	var out []event.Event
+	for line, err := range Read(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, rec.Event)
+	}
+	return out
+}
+
+func ignore(Line) error { return nil }
+
+func TestAppendAndRead(t *testing.T) {
+	dir := newRun(t, 3)
+	want := []event.Event{submitted(), step(0), step(1), step(2)}
+	if diff := cmp.Diff(want, readAll(t, dir)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	last, ok, err := Last(dir)
+	if err != nil || !ok {
+		t.Fatalf("Last() = %v, %v", ok, err)
+	}
+	if diff := cmp.Diff(event.Event(step(2)), last.Event); diff != "" {
+		t.Errorf("Last (-want +got):\n%s", diff)
+	}
+}
+
+func TestCreateRefusesAnExistingRun(t *testing.T) {
+	dir := newRun(t, 1)
+	if _, err := Create(dir, "run"); !errors.Is(err, ErrExists) {
+		t.Errorf("Create() = %v, want %v", err, ErrExists)
+	}
+}
+
+func TestReopenContinues(t *testing.T) {
+	dir := newRun(t, 2)
+	var seen []event.Type
+	l, rec, err := Open(dir, func(l Line) error { seen = append(seen, l.Type); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Recovery{Run: "run", Events: 3}); rec != want {
+		t.Errorf("Open() = %+v, want %+v", rec, want)
+	}
+	if want := []event.Type{event.TypeTaskSubmitted, event.TypeStepCompleted, event.TypeStepCompleted}; !cmp.Equal(seen, want) {
+		t.Errorf("visited %v, want %v", seen, want)
+	}
+	appendAll(t, l, step(2))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(readAll(t, dir)); got != 4 {
+		t.Errorf("%d events, want 4", got)
+	}
+}
+
+// TestEveryCut opens the log as a crash would have left it after each byte.
+func TestEveryCut(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(newRun(t, 2), EventsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := bytes.IndexByte(whole, '\n') + 1
+	for cut := first; cut <= len(whole); cut++ {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, EventsFile), whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, rec, err := Open(dir, ignore)
+		if err != nil {
+			t.Fatalf("Open() after a cut at %d: %v", cut, err)
+		}
+		intact := bytes.Count(whole[:cut], []byte("\n"))
+		dropped := int64(cut - bytes.LastIndexByte(whole[:cut], '\n') - 1)
+		if rec.Events != uint64(intact) || rec.Dropped != dropped {
+			t.Errorf("Open() after a cut at %d = %+v, want %d events and %d bytes dropped", cut, rec, intact, dropped)
+		}
+		appendAll(t, l, step(9))
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(readAll(t, dir)); got != intact+1 {
+			t.Errorf("after a cut at %d: %d events, want %d", cut, got, intact+1)
+		}
+	}
+}
+
+func TestTornTailOfGarbage(t *testing.T) {
+	for _, tail := range []string{"\x00\x00\x00\x00", "{\"type\":\"step_completed\",\"se\n", "\x00\x00\n", "garbage\n"} {
+		dir := newRun(t, 2)
+		f, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString(tail)
+		f.Close()
+		l, rec, err := Open(dir, ignore)
+		if err != nil {
+			t.Errorf("Open() with the tail %q: %v", tail, err)
+			continue
+		}
+		if rec.Events != 3 || rec.Dropped != int64(len(tail)) {
+			t.Errorf("Open() with the tail %q = %+v", tail, rec)
+		}
+		l.Close()
+	}
+}
+
+func TestDamageInTheMiddle(t *testing.T) {
+	dir := newRun(t, 4)
+	path := filepath.Join(dir, EventsFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	damaged := bytes.Join([][]byte{lines[0], lines[1], []byte("{\"type\":\"step_comp\x00\n"), lines[3], lines[4]}, nil)
+	if err := os.WriteFile(path, damaged, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = Open(dir, ignore)
+	damage, ok := errors.AsType[*CorruptError](err)
+	if !ok || damage.Line != 3 || damage.Dir != dir || damage.Offset != int64(len(lines[0])+len(lines[1])) {
+		t.Fatalf("Open() = %v, want damage at line 3", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, damaged) {
+		t.Fatal("Open changed a damaged log")
+	}
+
+	name, err := SetAside(damage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aside, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(aside, damaged[damage.Offset:]) {
+		t.Errorf("SetAside kept %q, %v", aside, err)
+	}
+	l, rec, err := Open(dir, ignore)
+	if err != nil || rec.Events != 2 {
+		t.Fatalf("Open() after SetAside = %+v, %v, want 2 events", rec, err)
+	}
+	l.Close()
+}
+
+func TestMissingLine(t *testing.T) {
+	dir := newRun(t, 4)
+	path := filepath.Join(dir, EventsFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	if err := os.WriteFile(path, bytes.Join([][]byte{lines[0], lines[2], lines[3]}, nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(dir, ignore); !strings.Contains(fmt.Sprint(err), "sequence number is 2, want 1") {
+		t.Errorf("Open() = %v, want a gap in the sequence", err)
+	}
+}
+
+func TestNewerLog(t *testing.T) {
+	dir := t.TempDir()
+	line := `{"type":"task_submitted","seq":0,"timestamp":"2030-01-01T00:00:00.000Z","run":"r","format":99,"maker":"9.9"}` + "\n"
+	path := filepath.Join(dir, EventsFile)
+	if err := os.WriteFile(path, []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := Open(dir, ignore)
+	if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Format != 99 || newer.Maker != "9.9" {
+		t.Errorf("Open() = %v, want a NewerError", err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != line {
+		t.Error("Open changed a newer log")
+	}
+}
+
+func TestUnknownEventsArePassedOver(t *testing.T) {
+	dir := newRun(t, 1)
+	f, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"type":"from_the_future","seq":2,"timestamp":"2030-01-01T00:00:00.000Z","run":"run","x":1}` + "\n")
+	f.Close()
+	got := readAll(t, dir)
+	if u, ok := got[2].(event.Unknown); !ok || u.Name != "from_the_future" {
+		t.Errorf("third event = %#v", got[2])
+	}
+}
+
+func TestLockNamesItsHolder(t *testing.T) {
+	dir := newRun(t, 1)
+	l, _, err := Open(dir, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = Open(dir, ignore)
+	held, ok := errors.AsType[*LockedError](err)
+	if !ok || held.Holder.PID != os.Getpid() {
+		t.Errorf("second Open() = %v, want a LockedError naming %d", err, os.Getpid())
+	}
+	if h, ok := HolderOf(filepath.Join(dir, LockFile)); !ok || h.PID != os.Getpid() {
+		t.Errorf("HolderOf() = %+v, %v", h, ok)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := HolderOf(filepath.Join(dir, LockFile)); ok {
+		t.Error("HolderOf() after Close: still held")
+	}
+}
+
+func TestFollow(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const readers, events = 4, 500
+	var wg sync.WaitGroup
+	for range readers {
+		wg.Go(func() {
+			var next uint64
+			for line, err := range l.Follow(t.Context()) {
+				if err != nil || line.Seq != next {
+					t.Errorf("Follow() = event %d, %v, want event %d", line.Seq, err, next)
+					return
+				}
+				next++
+			}
+			if next != events {
+				t.Errorf("Follow() gave %d events, want %d", next, events)
+			}
+		})
+	}
+	for i := range events {
+		appendAll(t, l, step(i))
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+}
+
+func TestFollowEndsWithItsContext(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	appendAll(t, l, submitted())
+	ctx, cancel := context.WithCancel(t.Context())
+	for range l.Follow(ctx) {
+		cancel() // the next wait must not last for ever
+	}
+}
+
+func TestLargeValuesAreStoredOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("long ", 10_000)
+	for i := range 3 {
+		appendAll(t, l, event.SampleCompleted{Sample: event.Sample{Sample: i}, Text: event.TextValue(text)})
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := os.ReadDir(filepath.Join(dir, BlobsDir))
+	if err != nil || len(blobs) != 1 {
+		t.Fatalf("%d stored values, %v, want 1", len(blobs), err)
+	}
+	for _, e := range readAll(t, dir) {
+		v, err := Load(dir, e.(event.SampleCompleted).Text)
+		if err != nil || v.Text() != text {
+			t.Errorf("Load() = %d bytes, %v, want %d", len(v.Text()), err, len(text))
+		}
+	}
+	blob := filepath.Join(dir, BlobsDir, blobs[0].Name())
+	if err := os.WriteFile(blob, []byte(`"changed"`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir, readAll(t, dir)[0].(event.SampleCompleted).Text); err == nil {
+		t.Error("Load() of a changed value: no error")
+	}
+}
+
+// full is a disk with little room.
+type full struct {
+	file
+	room int
+}
+
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) <= f.room {
+		f.room -= len(p)
+		return f.file.Write(p)
+	}
+	n, _ := f.file.Write(p[:f.room])
+	f.room = 0
+	return n, syscall.ENOSPC
+}
+
+func TestDiskFull(t *testing.T) {
+	dir := newRun(t, 2)
+	l, _, err := Open(dir, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	l.events = &full{l.events, 600}
+	l.mu.Unlock()
+	var failed error
+	for i := 2; i < 1000 && failed == nil; i++ {
+		if failed = l.Append(step(i)); failed == nil {
+			failed = l.Sync(t.Context())
+		}
+	}
+	if w, ok := errors.AsType[*WriteError](failed); !ok || !errors.Is(w, syscall.ENOSPC) {
+		t.Fatalf("Append() on a full disk = %v, want a WriteError", failed)
+	}
+	if err := l.Append(step(7)); err == nil {
+		t.Error("Append() after a failure: no error")
+	}
+	if err := l.Close(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Close() = %v", err)
+	}
+	l, rec, err := Open(dir, ignore)
+	if err != nil || rec.Dropped != 0 || rec.Events < 3 {
+		t.Fatalf("Open() after a full disk = %+v, %v", rec, err)
+	}
+	l.Close()
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	if os.Getuid() == 0 {
+		// Root writes anywhere; a file where the folder should be stops it too.
+		parent := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(parent, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Create(filepath.Join(parent, "run"), "run"); err == nil {
+			t.Error("Create() below a file: no error")
+		}
+		return
+	}
+	parent := t.TempDir()
+	if err := os.Chmod(parent, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(filepath.Join(parent, "run"), "run"); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("Create() in a read-only folder = %v", err)
+	}
+}
+
+func TestEmptyLog(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, EventsFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(dir, ignore); err == nil {
+		t.Error("Open() of an empty log: no error")
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add([]byte(`{"type":"step_completed","seq":0,"timestamp":"2026-01-01T00:00:00.000Z","run":"r","step":0}` + "\n"))
+	f.Add([]byte("{}\n\n\n"))
+	f.Add([]byte(`{"type":"x","seq":18446744073709551615}` + "\n{}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		end, err := scan(bytes.NewReader(data), 0, func(l Line) error {
+			_, _ = l.Decode()
+			return nil
+		})
+		if end < 0 || end > int64(len(data)) {
+			t.Fatalf("scan(%q) = %d", data, end)
+		}
+		// What is before the end is intact: scanning it again agrees.
+		again, err2 := scan(bytes.NewReader(data[:end]), 0, ignore)
+		if err2 != nil || again != end {
+			t.Fatalf("scan(%q) = %d, %v; again %d, %v", data, end, err, again, err2)
+		}
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	l, err := Create(filepath.Join(b.TempDir(), "run"), "run")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	e := step(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := l.Append(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
