@@ -2,6 +2,8 @@ package event
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/maker-mdap/maker/usage"
@@ -23,6 +25,21 @@ const (
 	TypeBudgetExhausted  Type = "budget_exhausted"
 	TypeRunResumed       Type = "run_resumed"
 	TypeRunCancelled     Type = "run_cancelled"
+)
+
+// How a run stands.
+const (
+	StatusCompleted = "completed"
+	StatusFailed    = "failed"
+	StatusUndecided = "undecided"
+	StatusStopped   = "stopped" // by a budget, a deadline or a person
+	StatusRunning   = "running" // also one that crashed and was not resumed
+)
+
+// What can stop a run, beside the limits of its budget.
+const (
+	StopCancelled     = "cancelled"     // a person ended it
+	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
 )
 
 var decoders = map[Type]func(line []byte) (Event, error){
@@ -120,6 +137,19 @@ type Voting struct {
 // Contested reports whether there was more than one answer.
 func (v Voting) Contested() bool { return len(v.Votes) > 1 }
 
+// Split gives the votes of the candidates from most to least, such as "5-2-1".
+func (v Voting) Split() string {
+	counts := slices.Sorted(maps.Values(v.Votes))
+	var b []byte
+	for _, n := range slices.Backward(counts) {
+		if len(b) > 0 {
+			b = append(b, '-')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}
+
 // VoteCompleted is a verdict. On resume, a question whose verdict is in the log
 // is not asked again.
 type VoteCompleted struct {
@@ -161,12 +191,14 @@ type TaskCompleted struct {
 	Spent      usage.Spent `json:"spent"`
 }
 
-// TaskFailed ends a session of a run without success. Status says how; except
-// for a task that is proven wrong, the run can be resumed.
+// TaskFailed ends a session of a run without success. The run can be resumed,
+// unless what it committed is known to be wrong.
 type TaskFailed struct {
-	Status     string      `json:"status"` // failed, undecided or stopped
+	Status     string      `json:"status"` // StatusFailed, StatusUndecided or StatusStopped
 	Reason     string      `json:"reason"`
-	Step       int         `json:"step"` // where it ended
+	Step       int         `json:"step"`            // where it ended
+	Wrong      bool        `json:"wrong,omitempty"` // what is committed is known to be wrong
+	Stop       string      `json:"stop,omitempty"`  // the limit that stopped it, or one of the Stop constants
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"`
 }

@@ -75,8 +75,8 @@ const (
 
 // A Response is one answer.
 type Response struct {
-	Text  string     `json:"text"`
-	Stop  StopReason `json:"stop,omitempty"`
+	Text  string       `json:"text"`
+	Stop  StopReason   `json:"stop,omitempty"`
 	Usage usage.Tokens `json:"usage"`
 
 	// CostUSD is the price of the call as the provider itself reported it.

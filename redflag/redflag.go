@@ -1,5 +1,79 @@
-// Package redflag finds reasons to discard an answer.
+// Package redflag finds reasons to discard an answer unread.
+//
+// A model that is confused shows it: it goes on too long, repeats itself, breaks
+// the format. Such an answer is wrong far more often than others, and wrong in
+// the same way as its siblings, which is the error that voting cannot remove.
+// So it is thrown away and sampled again, never repaired.
+//
+// Each check has a name and returns a [Flag] with a short reason. [Config] is
+// plain data that switches and tunes them; its zero value switches all of them
+// off. A flag is cheap (one more sample), but a check that fires on good answers
+// discards them every time, so the heuristic checks would rather miss.
+//
+// # Order
+//
+// [Config.Check] returns the first flag, in this order. First what the provider
+// said and what can be measured: refusal (stop reason), excessive_length,
+// truncated (stop reason), empty, truncated (structure). Then the answer's own
+// words: refusal (phrases), meta_chatter, placeholder, low_confidence (hedges),
+// self_contradiction, repetition. Then its value: schema_invalid, missing_field,
+// low_confidence (field), and the checks of words again on each string in it.
+//
+// # Heuristics
+//
+// The checks of words look only at what the answer says in its own voice: fenced
+// and inline code, lines that look like code, tables, quoted speech and block
+// quotes are passed over. They know phrases of English, German, French, Spanish,
+// Portuguese, Italian, Russian, Chinese, Japanese and Korean. They cannot know
+// what was asked: a question whose right answer is a refusal in a drafted letter
+// should leave that check off.
 package redflag
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The names of the checks.
+const (
+	SchemaInvalid     = "schema_invalid"
+	MissingField      = "missing_field"
+	ExcessiveLength   = "excessive_length"
+	Repetition        = "repetition"
+	MetaChatter       = "meta_chatter"
+	LowConfidence     = "low_confidence"
+	SelfContradiction = "self_contradiction"
+	Placeholder       = "placeholder"
+	Truncated         = "truncated"
+	Empty             = "empty"
+	Refusal           = "refusal"
+)
+
+// A Description says what a check looks for.
+type Description struct {
+	Name string
+	Text string // one line, for help and documentation
+}
+
+// Names lists the built-in checks.
+func Names() []Description {
+	return []Description{
+		{SchemaInvalid, "the value is not JSON, or a field has the wrong type"},
+		{MissingField, "a required field is absent or null"},
+		{ExcessiveLength, "more tokens or characters than allowed"},
+		{Repetition, "the same phrase over and over"},
+		{MetaChatter, "talk about the conversation instead of the answer"},
+		{LowConfidence, "a stated confidence below the limit, or many hedges"},
+		{SelfContradiction, "two different final answers, or a correction of itself"},
+		{Placeholder, "a slot that was left to be filled in"},
+		{Truncated, "the answer was cut off"},
+		{Empty, "nothing to read"},
+		{Refusal, "the model declined to answer"},
+	}
+}
 
 // A Flag is a reason to discard an answer.
 type Flag struct {
@@ -7,7 +81,161 @@ type Flag struct {
 	Reason string `json:"reason"`
 }
 
-// Config says which checks are on, and how strict they are.
-type Config struct {
-	MaxTokens int `json:"max_tokens,omitempty"`
+// Reasons end up in every log and on every screen, so they stay short whatever
+// the model wrote.
+const (
+	maxExcerpt = 80
+	maxReason  = 240
+)
+
+// New makes a flag. The reason is one line of valid UTF-8; each argument that
+// can carry the model's text (string, bytes, error) is cut to 80 characters.
+func New(name, format string, args ...any) *Flag {
+	short := make([]any, len(args))
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			short[i] = clip(v, maxExcerpt)
+		case []byte:
+			short[i] = clip(string(v), maxExcerpt)
+		case json.RawMessage:
+			short[i] = clip(string(v), maxExcerpt)
+		case error:
+			short[i] = clip(v.Error(), maxExcerpt)
+		default:
+			short[i] = v
+		}
+	}
+	return &Flag{Name: name, Reason: clip(fmt.Sprintf(format, short...), maxReason)}
+}
+
+// clip puts s on one line of at most limit characters.
+func clip(s string, limit int) string {
+	var b strings.Builder
+	n := 0
+	fits := utf8.RuneCountInString(s) <= limit
+	for _, r := range s {
+		if n == limit-1 && !fits {
+			b.WriteRune('…')
+			break
+		}
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			r = ' '
+		}
+		b.WriteRune(r) // an invalid byte arrives here as U+FFFD
+		n++
+	}
+	return b.String()
+}
+
+// The stop reasons that matter here, spelled as in package model. Anything
+// other than "" counts as reported.
+const (
+	stopUnknown = ""
+	stopLength  = "length"
+	stopRefusal = "refusal"
+)
+
+// An Answer is what the checks look at.
+type Answer struct {
+	Text string
+
+	// Stop is why the model stopped: "end", "length", "refusal", or "" if the
+	// provider did not say.
+	Stop string
+
+	// OutputTokens is the provider's own count for the visible answer. 0 or
+	// less means that it reported none: an answer with text has at least one.
+	OutputTokens int64
+
+	// Value is the answer as it was parsed, nil if the format is free text.
+	Value json.RawMessage
+}
+
+// Check returns the first flag of the answer, or nil. It does not change the
+// answer and may be called from several goroutines.
+func (c *Config) Check(a *Answer) *Flag {
+	if f := c.CheckText(a); f != nil {
+		return f
+	}
+	return c.CheckValue(a)
+}
+
+// CheckText makes the checks that need no parsed value. A caller that checks
+// before it parses learns that an answer was cut, not that it does not parse.
+func (c *Config) CheckText(a *Answer) *Flag {
+	if c.Refusal.On && a.Stop == stopRefusal {
+		return New(Refusal, "the provider reports a refusal")
+	}
+	if c.ExcessiveLength.On {
+		if f := c.ExcessiveLength.check(a); f != nil {
+			return f
+		}
+	}
+	if c.Truncated.On && a.Stop == stopLength {
+		return New(Truncated, "the provider cut the answer at its output limit")
+	}
+	if c.Empty.On {
+		if f := c.Empty.check(a.Text); f != nil {
+			return f
+		}
+	}
+	if c.Truncated.On && c.Truncated.Structure && a.Stop == stopUnknown {
+		if f := cutOff(a.Text); f != nil {
+			return f
+		}
+	}
+	if c.readsWords() {
+		return c.checkWords(a.Text)
+	}
+	return nil
+}
+
+// CheckValue makes the checks that look at the parsed value. Without a value,
+// fields that were asked for are missing, and the other checks pass.
+func (c *Config) CheckValue(a *Answer) *Flag {
+	if !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !c.readsWords() {
+		return nil
+	}
+	return c.checkValue(a.Value)
+}
+
+// readsWords reports whether any check needs the text taken apart.
+func (c *Config) readsWords() bool {
+	return c.Refusal.On && c.Refusal.Words || c.MetaChatter.On || c.Placeholder.On ||
+		c.LowConfidence.On && c.LowConfidence.Hedges > 0 || c.SelfContradiction.On || c.Repetition.On
+}
+
+// checkWords makes the checks of the answer's own words on one text.
+func (c *Config) checkWords(text string) *Flag {
+	p := read(text)
+	if c.Refusal.On && c.Refusal.Words {
+		if f := c.Refusal.check(p); f != nil {
+			return f
+		}
+	}
+	if c.MetaChatter.On {
+		if f := c.MetaChatter.check(p); f != nil {
+			return f
+		}
+	}
+	if c.Placeholder.On {
+		if f := c.Placeholder.check(text, p); f != nil {
+			return f
+		}
+	}
+	if c.LowConfidence.On && c.LowConfidence.Hedges > 0 {
+		if f := c.LowConfidence.checkHedges(p); f != nil {
+			return f
+		}
+	}
+	if c.SelfContradiction.On {
+		if f := c.SelfContradiction.check(p); f != nil {
+			return f
+		}
+	}
+	if c.Repetition.On {
+		return c.Repetition.check(p)
+	}
+	return nil
 }

@@ -43,8 +43,8 @@ type Spent struct {
 	// bill them, and never say how much.
 	Abandoned int64 `json:"abandoned,omitempty"`
 
-	// HeldUSD and HeldTokens are the worst case of the abandoned calls. A budget
-	// counts them as spent.
+	// HeldUSD and HeldTokens are the worst case of the abandoned calls, and of
+	// answers that came without a count. A budget takes them as spent.
 	HeldUSD    float64 `json:"held_usd,omitempty"`
 	HeldTokens int64   `json:"held_tokens,omitempty"`
 }

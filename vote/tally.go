@@ -1,5 +1,7 @@
 package vote
 
+import "fmt"
+
 // Outcome is the state of a race.
 type Outcome int
 
@@ -9,6 +11,20 @@ const (
 	Won                  // the rule is satisfied
 	Stuck                // the rule cannot be satisfied within the cap any more
 )
+
+// String returns the outcome in lower case, for messages.
+func (o Outcome) String() string {
+	switch o {
+	case Open:
+		return "open"
+	case Won:
+		return "won"
+	case Stuck:
+		return "stuck"
+	default:
+		return fmt.Sprintf("Outcome(%d)", int(o))
+	}
+}
 
 // A Decision is what a [Tally] says after each sample.
 type Decision struct {
@@ -31,23 +47,33 @@ type Count struct {
 
 // A Tally counts the samples of one question under one rule. It is a plain
 // state machine: the same samples in the same order give the same decision.
+//
+// A race that is over stays over: samples that come after the decision change
+// nothing, so a stray late answer can neither undo a win nor win beyond the cap.
 // The zero value is not usable; see [NewTally].
 type Tally struct {
 	rule   Rule
 	counts []Count // in order of first appearance; races have few candidates
 	votes  int
 	flags  int
-	leader int // index into counts: the most votes, the earliest among equals
+	leader int // index into counts: the most votes, the first to get there among equals
 	second int // votes of the best other candidate
 }
 
-// NewTally returns an empty tally under rule, which must be valid.
+// NewTally returns an empty tally under rule. It panics if the rule is not
+// valid: a rule without a meaning must not decide anything.
 func NewTally(rule Rule) *Tally {
+	if err := rule.Validate(); err != nil {
+		panic(err)
+	}
 	return &Tally{rule: rule}
 }
 
 // Vote counts one vote for key.
 func (t *Tally) Vote(key string) {
+	if t.over() {
+		return
+	}
 	t.votes++
 	i := 0
 	for i < len(t.counts) && t.counts[i].Key != key {
@@ -69,7 +95,11 @@ func (t *Tally) Vote(key string) {
 }
 
 // Flag counts one sample that was discarded.
-func (t *Tally) Flag() { t.flags++ }
+func (t *Tally) Flag() {
+	if !t.over() {
+		t.flags++
+	}
+}
 
 // Votes is the number of valid votes.
 func (t *Tally) Votes() int { return t.votes }
@@ -102,12 +132,20 @@ func (t *Tally) Decision() Decision {
 	switch {
 	case need <= 0:
 		return Decision{Outcome: Won, Key: t.counts[t.leader].Key}
-	case need > t.rule.MaxSamples-t.Samples():
+	case need > t.left():
 		return Decision{Outcome: Stuck, Need: need}
 	default:
 		return Decision{Outcome: Open, Need: need}
 	}
 }
+
+func (t *Tally) over() bool {
+	need := t.need()
+	return need <= 0 || need > t.left()
+}
+
+// left is how many samples the cap still permits.
+func (t *Tally) left() int { return t.rule.MaxSamples - t.Samples() }
 
 // need is how many more votes the leader wants, if all of them are for it.
 func (t *Tally) need() int {
@@ -117,12 +155,11 @@ func (t *Tally) need() int {
 	}
 	switch t.rule.Strategy {
 	case Majority:
-		if half := t.rule.N/2 + 1; t.votes < t.rule.N {
-			// More than half of the quorum is settled before the quorum is full.
-			return half - top
-		}
-		// (top + m) > (votes + m) / 2
-		return t.votes - 2*top + 1
+		// The leader wants more than half of the quorum, which may come before
+		// the quorum is full, and more than half of the votes. Each further vote
+		// for it closes the first gap by one and so does the second, because
+		// top+m > (votes+m)/2 means m > votes-2*top.
+		return max(t.rule.N/2+1-top, t.votes-2*top+1)
 	case FirstToK:
 		return t.rule.K - t.Margin()
 	default: // None

@@ -317,6 +317,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	defer l.Close()
 	appendAll(t, l, submitted())
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	for range l.Follow(ctx) {
 		cancel() // the next wait must not last for ever
 	}

@@ -1,0 +1,38 @@
+package domain
+
+import (
+	"encoding/json"
+
+	"github.com/maker-mdap/maker/flow"
+)
+
+// A Chain is a task of many steps in a row, each of which needs nothing but the
+// output of the one before. It holds no state that changes, so that a run can
+// start again from any committed step.
+type Chain interface {
+	// Steps is how many there are.
+	Steps() int
+
+	// Question asks for step, given the output of the step before; previous is
+	// nil for step 0. It fills in what is asked and how the answer is read; the
+	// rule and the limits are the engine's.
+	Question(step int, previous json.RawMessage) (*flow.Question, error)
+
+	// Check looks at the output that was committed for step and returns an
+	// error if it is known to be wrong. A chain that cannot know returns nil.
+	Check(step int, output json.RawMessage) error
+
+	// Finish says whether the output of the last step reaches the goal.
+	Finish(last json.RawMessage) error
+}
+
+// A Family is a kind of task that the engine can run by name: what it needs to
+// resume a run from its log.
+type Family struct {
+	Name    string
+	Readers Readers
+
+	// NewChain makes the chain with the given parameters, and says in words
+	// what it does.
+	NewChain func(params json.RawMessage) (c Chain, task string, err error)
+}

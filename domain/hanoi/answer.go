@@ -1,0 +1,270 @@
+package hanoi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/redflag"
+)
+
+// output is an answer: what a step commits.
+type output struct {
+	move  [3]int
+	state State
+}
+
+// reader reads the answers to one question.
+type reader struct {
+	disks int
+	from  *State // the state to verify against, nil if that is off
+}
+
+func newReader(params json.RawMessage) (domain.Reader, error) {
+	// The parameters of a run that does not verify are the same for every one
+	// of its million questions, so the plain form is read without reflection.
+	if digits, ok := strings.CutPrefix(string(params), `{"disks":`); ok {
+		if n, err := strconv.Atoi(strings.TrimSuffix(digits, "}")); err == nil {
+			return reader{disks: n}, nil
+		}
+	}
+	var p struct {
+		Disks int    `json:"disks"`
+		State *State `json:"state"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	return reader{p.Disks, p.State}, nil
+}
+
+// Read takes the last move and the last next_state of the text. It is strict:
+// what does not have exactly the asked form is discarded, never interpreted.
+func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
+	var out output
+	rest, err := lastValue(text, "move")
+	if err == nil {
+		out.move, err = parseMove(rest)
+	}
+	if err != nil {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "move: %v", err)
+	}
+	rest, err = lastValue(text, "next_state")
+	if err == nil {
+		out.state, err = parseState(rest, r.disks)
+	}
+	if err != nil {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "next_state: %v", err)
+	}
+	if r.from != nil {
+		if err := verify(*r.from, out); err != nil {
+			return domain.Answer{}, redflag.New(redflag.SelfContradiction, "%v", err)
+		}
+	}
+	value := appendOutput(make([]byte, 0, 48+4*r.disks), out)
+	return domain.Answer{Value: value, Key: string(value)}, nil
+}
+
+// lastValue returns what follows the last `name =` of text.
+func lastValue(text, name string) (string, error) {
+	for end := len(text); ; {
+		i := strings.LastIndex(text[:end], name)
+		if i < 0 {
+			return "", errors.New("there is none")
+		}
+		end = i
+		if i > 0 && isWord(text[i-1]) {
+			continue // the end of another word, such as "remove"
+		}
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(text[i+len(name):], " \t"), "="); ok {
+			return rest, nil
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// scanner reads bracketed lists of integers.
+type scanner struct{ text string }
+
+func (s *scanner) next() byte {
+	s.text = strings.TrimLeft(s.text, " \t\r\n")
+	if s.text == "" {
+		return 0
+	}
+	return s.text[0]
+}
+
+func (s *scanner) accept(c byte) bool {
+	if s.next() != c {
+		return false
+	}
+	s.text = s.text[1:]
+	return true
+}
+
+// list appends the integers of a flat list to dst.
+func (s *scanner) list(dst []int) ([]int, error) {
+	if !s.accept('[') {
+		return nil, errors.New("a list does not start with [")
+	}
+	for first := true; !s.accept(']'); first = false {
+		if !first && !s.accept(',') {
+			return nil, errors.New("a list is not closed")
+		}
+		s.next()
+		n := 0
+		for n < len(s.text) && (s.text[n] == '-' && n == 0 || '0' <= s.text[n] && s.text[n] <= '9') {
+			n++
+		}
+		v, err := strconv.Atoi(s.text[:n])
+		if err != nil {
+			return nil, errors.New("a list holds something that is not an integer")
+		}
+		s.text = s.text[n:]
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
+func parseMove(text string) ([3]int, error) {
+	s := scanner{text}
+	var room [4]int
+	list, err := s.list(room[:0])
+	if err != nil {
+		return [3]int{}, err
+	}
+	if len(list) != 3 {
+		return [3]int{}, fmt.Errorf("%d numbers, want 3", len(list))
+	}
+	return [3]int(list), nil
+}
+
+// parseState reads a state that must hold the disks 1 to n once each, in any
+// order.
+func parseState(text string, n int) (State, error) {
+	s := scanner{text}
+	state, err := s.state(n)
+	if err != nil {
+		return state, err
+	}
+	var seen uint64
+	total := 0
+	for _, peg := range state {
+		for _, disk := range peg {
+			if disk < 1 || disk > n {
+				return state, fmt.Errorf("there is no disk %d", disk)
+			}
+			if bit := uint64(1) << disk; seen&bit == 0 {
+				seen |= bit
+			} else {
+				return state, fmt.Errorf("disk %d is there twice", disk)
+			}
+			total++
+		}
+	}
+	if total != n {
+		return state, fmt.Errorf("%d disks, want %d", total, n)
+	}
+	return state, nil
+}
+
+func (s *scanner) state(disks int) (State, error) {
+	var state State
+	if !s.accept('[') {
+		return state, errors.New("it does not start with [")
+	}
+	all := make([]int, 0, disks)
+	for i := range state {
+		if i > 0 && !s.accept(',') {
+			return state, fmt.Errorf("%d lists, want 3", i)
+		}
+		start := len(all)
+		var err error
+		if all, err = s.list(all); err != nil {
+			return state, err
+		}
+		state[i] = all[start:len(all):len(all)]
+	}
+	if !s.accept(']') {
+		return state, errors.New("it does not end after three lists")
+	}
+	return state, nil
+}
+
+// verify says what is impossible about an answer, given the state it starts
+// from.
+func verify(from State, out output) error {
+	disk, src, dst := out.move[0], out.move[1], out.move[2]
+	if src < 0 || src > 2 || dst < 0 || dst > 2 || src == dst {
+		return fmt.Errorf("illegal move: from peg %d to peg %d", src, dst)
+	}
+	if len(from[src]) == 0 || from[src][len(from[src])-1] != disk {
+		return fmt.Errorf("illegal move: disk %d is not on top of peg %d", disk, src)
+	}
+	if n := len(from[dst]); n > 0 && from[dst][n-1] < disk {
+		return fmt.Errorf("illegal move: disk %d onto the smaller disk %d", disk, from[dst][n-1])
+	}
+	want := from
+	want[src] = from[src][:len(from[src])-1]
+	want[dst] = append(from[dst][:len(from[dst]):len(from[dst])], disk)
+	if string(appendState(nil, want, ",")) != string(appendState(nil, out.state, ",")) {
+		return errors.New("the move does not lead to the state")
+	}
+	return nil
+}
+
+// parseOutput reads what appendOutput wrote.
+func parseOutput(raw json.RawMessage) (output, error) {
+	var out output
+	text := string(raw)
+	_, rest, ok := strings.Cut(text, `"move":`)
+	if !ok {
+		return out, fmt.Errorf("no move in %.80q", text)
+	}
+	var err error
+	if out.move, err = parseMove(rest); err != nil {
+		return out, err
+	}
+	if _, rest, ok = strings.Cut(rest, `"next_state":`); !ok {
+		return out, fmt.Errorf("no state in %.80q", text)
+	}
+	s := scanner{rest}
+	out.state, err = s.state(16)
+	return out, err
+}
+
+func appendOutput(b []byte, out output) []byte {
+	b = append(b, `{"move":`...)
+	b = appendList(b, out.move[:], ",")
+	b = append(b, `,"next_state":`...)
+	b = appendState(b, out.state, ",")
+	return append(b, '}')
+}
+
+func appendState(b []byte, s State, separator string) []byte {
+	b = append(b, '[')
+	for i, peg := range s {
+		if i > 0 {
+			b = append(b, separator...)
+		}
+		b = appendList(b, peg, separator)
+	}
+	return append(b, ']')
+}
+
+func appendList(b []byte, list []int, separator string) []byte {
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, separator...)
+		}
+		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,369 @@
+// Package ballot decides questions: it drives the race between samples.
+//
+// All the concurrency of voting lives here. The race itself, who leads and what
+// is still needed, is the state machine of package vote; a ballot launches
+// samples, reads each answer as it arrives, feeds the race and stops it the
+// moment it is decided.
+//
+// # How many samples
+//
+// At any moment as many samples are in flight as the leader still needs if all
+// of them are for it, never more: a race that needs three launches three, and
+// one whose third answer dissents launches exactly the shortfall at once,
+// without waiting for a batch to end. So a race costs the samples that asking
+// one by one would have cost, in the time that asking all at once takes.
+// [Options.Spare] buys a shorter wait for slow answers with samples beyond that;
+// those that come too late are cancelled down to the request.
+//
+// # What a sample ends as
+//
+// Exactly one of vote, red flag and fault. Votes and flags count against the
+// cap of the rule; faults have a cap of their own and are asked again.
+package ballot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Options configure a Ballot.
+type Options struct {
+	// BatchSize bounds the samples of one question that are in flight; 0 means
+	// DefaultBatchSize.
+	BatchSize int
+
+	// Spare is how many samples are launched beyond what is needed.
+	Spare int
+}
+
+// DefaultBatchSize is the bound of a ballot that was given none.
+const DefaultBatchSize = 64
+
+// DefaultMaxFaults is how many faults a question bears that does not say.
+const DefaultMaxFaults = 20
+
+// A Ballot asks questions of one model. It is safe for concurrent use.
+type Ballot struct {
+	model   model.Model
+	readers domain.Readers
+	opts    Options
+	running sync.WaitGroup // samples, including those of races that are over
+}
+
+// New returns a ballot whose voters are m. Answers are read by readers.
+func New(m model.Model, readers domain.Readers, opts *Options) *Ballot {
+	b := &Ballot{model: m, readers: readers}
+	if opts != nil {
+		b.opts = *opts
+	}
+	if b.opts.BatchSize == 0 {
+		b.opts.BatchSize = DefaultBatchSize
+	}
+	return b
+}
+
+// Wait returns when no sample is in flight any more. Call it before the model
+// is closed: a race returns as soon as it is decided, while the samples that it
+// cancelled are still on their way out.
+func (b *Ballot) Wait() { b.running.Wait() }
+
+// A Sample is one attempt as it ended. Exactly one of Key (with Flag and Err
+// nil), Flag and Err says how.
+type Sample struct {
+	N           int // from 0, in order of launch
+	Temperature *float64
+	Response    *model.Response // nil if there was none
+	Answer      domain.Answer   // of a vote
+	Flag        *redflag.Flag
+	Err         *model.Error
+	Duration    time.Duration
+
+	fatal error // ends the run: not the sample's fault
+}
+
+// Faults are the failed attempts that belong to the sample, the last one
+// included if it ended as a fault.
+func (s *Sample) Faults() []*model.Error {
+	switch {
+	case s.Err != nil && s.Flag == nil:
+		return append(s.Err.Faults[:len(s.Err.Faults):len(s.Err.Faults)], s.Err)
+	case s.Response != nil:
+		return s.Response.Faults
+	default:
+		return nil
+	}
+}
+
+// ErrDecided is the cause with which the samples that came too late are
+// cancelled.
+var ErrDecided = errors.New("the question is decided")
+
+// Decide asks q until it has a verdict. It calls observe, if not nil, with each
+// sample in the order of arrival, from this goroutine.
+//
+// An error means that the run cannot go on: the context ended, the budget is
+// exhausted, or the model refuses every request. A question without a winner is
+// not an error.
+func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sample)) (*flow.Verdict, error) {
+	if err := q.Rule.Validate(); err != nil {
+		return nil, err
+	}
+	reader, err := b.readers.New(q.Answer.Reader, q.Answer.Params)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(ErrDecided)
+	r := &race{
+		ballot:  b,
+		q:       q,
+		reader:  reader,
+		tally:   vote.NewTally(q.Rule),
+		arrived: make(chan *Sample, b.room(q.Rule)),
+		first:   newRequest(q, q.FirstTemperature),
+		others:  newRequest(q, q.Temperature),
+	}
+	v, err := r.run(ctx, observe)
+	if err != nil {
+		return nil, err
+	}
+	v.DurationMS = time.Since(start).Milliseconds()
+	return v, nil
+}
+
+// room is how many samples of a question can be in flight at once: they all
+// must find a place in the channel even when nobody reads it any more.
+func (b *Ballot) room(rule vote.Rule) int {
+	most := rule.MaxSamples
+	if rule.Strategy == vote.FirstToK {
+		most = min(most, rule.K+b.opts.Spare)
+	}
+	return min(most, b.opts.BatchSize)
+}
+
+func newRequest(q *flow.Question, temperature *float64) *model.Request {
+	return &model.Request{
+		System:      q.System,
+		Messages:    []model.Message{{Role: model.User, Text: q.Prompt}},
+		Temperature: temperature,
+		MaxOutput:   q.MaxOutput,
+	}
+}
+
+// race is one question being decided.
+type race struct {
+	ballot *Ballot
+	q      *flow.Question
+	reader domain.Reader
+	tally  *vote.Tally
+
+	first, others *model.Request
+	arrived       chan *Sample // has room for all that are in flight
+	launched      int          // different samples so far
+	inFlight      int
+	again         []int // samples to ask again after a fault
+
+	answers  map[string]domain.Answer // the first answer of each key, if contested
+	leader   domain.Answer            // the first answer of all
+	faults   int
+	lastErr  *model.Error
+	lastFlag *redflag.Flag
+	cost     float64
+	unpriced bool
+}
+
+func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, error) {
+	for {
+		d := r.tally.Decision()
+		switch d.Outcome {
+		case vote.Won:
+			return r.verdict(flow.Decided, d.Key), nil
+		case vote.Stuck:
+			if r.tally.Votes() == 0 {
+				return r.verdict(flow.FlaggedOut, ""), nil
+			}
+			return r.verdict(flow.Undecided, ""), nil
+		}
+		r.launch(ctx, d.Need)
+		var s *Sample
+		select {
+		case s = <-r.arrived:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		r.inFlight--
+		if s.fatal != nil {
+			return nil, s.fatal
+		}
+		if failed := r.count(s); failed != nil {
+			return failed, nil
+		}
+		if observe != nil {
+			observe(s)
+		}
+	}
+}
+
+// launch tops up what is in flight to what is needed.
+func (r *race) launch(ctx context.Context, need int) {
+	room := r.q.Rule.MaxSamples - r.tally.Samples()
+	for want := min(need+r.ballot.opts.Spare, r.ballot.opts.BatchSize, room); r.inFlight < want; r.inFlight++ {
+		n := r.launched
+		if len(r.again) > 0 {
+			n, r.again = r.again[0], r.again[1:]
+		} else {
+			r.launched++
+		}
+		req := r.others
+		if n == 0 {
+			req = r.first
+		}
+		r.ballot.running.Go(func() { r.arrived <- r.sample(ctx, n, req) })
+	}
+}
+
+// sample makes one attempt and reads its answer.
+func (r *race) sample(ctx context.Context, n int, req *model.Request) *Sample {
+	start := time.Now()
+	resp, err := r.ballot.model.Generate(ctx, req)
+	s := &Sample{N: n, Temperature: req.Temperature, Response: resp, Duration: time.Since(start)}
+	if err != nil {
+		s.fail(ctx, err)
+		return s
+	}
+	a := redflag.Answer{Text: resp.Text, Stop: string(resp.Stop), OutputTokens: resp.Usage.Output}
+	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
+		return s
+	}
+	if s.Answer, s.Flag = r.reader.Read(resp.Text); s.Flag != nil {
+		return s
+	}
+	a.Value = s.Answer.Value
+	s.Flag = r.q.Flags.CheckValue(&a)
+	return s
+}
+
+// fail sorts out what kind of end an error is.
+func (s *Sample) fail(ctx context.Context, err error) {
+	e, ok := errors.AsType[*model.Error](err)
+	switch {
+	case ctx.Err() != nil:
+		s.fatal = context.Cause(ctx)
+	case !ok:
+		s.fatal = err // not a model's: the budget's, for instance
+	case e.Kind == model.Auth || e.Kind == model.Invalid:
+		s.fatal = err // every further request would fare the same
+	case e.Kind == model.Refused:
+		s.Err = e
+		s.Flag = redflag.New(redflag.Refusal, "the provider refused: %s", e.Message)
+	default:
+		s.Err = e
+	}
+}
+
+// count adds an arrived sample to the race. It returns a verdict if the sample
+// ends it outside the vote.
+func (r *race) count(s *Sample) *flow.Verdict {
+	r.faults += len(s.Faults())
+	if s.Response != nil {
+		if s.Response.CostUSD == nil {
+			r.unpriced = true
+		} else {
+			r.cost += *s.Response.CostUSD
+		}
+	}
+	switch {
+	case s.Flag != nil:
+		r.lastFlag = s.Flag
+		r.tally.Flag()
+	case s.Err != nil:
+		r.lastErr = s.Err
+		limit := r.q.MaxFaults
+		if limit == 0 {
+			limit = DefaultMaxFaults
+		}
+		if !s.Err.Kind.Retryable() || r.faults >= limit {
+			return r.verdict(flow.Failed, "")
+		}
+		r.again = append(r.again, s.N)
+	default:
+		r.keep(s.Answer)
+		r.tally.Vote(s.Answer.Key)
+	}
+	return nil
+}
+
+// keep remembers the first answer of each key: it is the one that wins.
+func (r *race) keep(a domain.Answer) {
+	if r.tally.Votes() == 0 {
+		r.leader = a
+		return
+	}
+	if a.Key == r.leader.Key {
+		return
+	}
+	if r.answers == nil {
+		r.answers = make(map[string]domain.Answer)
+	}
+	if _, ok := r.answers[a.Key]; !ok {
+		r.answers[a.Key] = a
+	}
+}
+
+func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
+	v := &flow.Verdict{
+		Status: status,
+		Voting: event.Voting{
+			Strategy:   r.q.Rule.Strategy,
+			Samples:    r.tally.Samples(),
+			RedFlagged: r.tally.Flags(),
+			Faults:     r.faults,
+			Cancelled:  r.inFlight,
+			Votes:      make(map[string]int, len(r.tally.Counts())),
+			Margin:     r.tally.Margin(),
+		},
+	}
+	for _, c := range r.tally.Counts() {
+		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
+	}
+	if !r.unpriced {
+		cost := r.cost
+		v.CostUSD = &cost
+	}
+	switch status {
+	case flow.Decided:
+		answer := r.leader
+		if key != answer.Key {
+			answer = r.answers[key]
+		}
+		v.Answer = answer.Value
+	case flow.Undecided:
+		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
+	case flow.FlaggedOut:
+		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)",
+			r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
+	case flow.Failed:
+		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", r.faults, r.lastErr)
+	}
+	return v
+}
+
+func bestOf(t *vote.Tally) string {
+	best := 0
+	for _, c := range t.Counts() {
+		best = max(best, c.Votes)
+	}
+	return fmt.Sprint(best)
+}

@@ -1,0 +1,309 @@
+// Package budget keeps a run within its money, tokens and calls.
+//
+// A [Ledger] is shared by all models of a run. Before each call it reserves the
+// worst case, and after it settles with what the call really used, so that the
+// limits hold at every moment, however many calls are in flight:
+//
+//	spent + held + reserved <= limit
+//
+// A call that does not fit beside the calls in flight waits for them, in order
+// of arrival, because most answers take less than their worst case. A call that
+// would not fit even if those in flight cost nothing more ends with an
+// [*ExhaustedError].
+//
+// # The worst case
+//
+// A token is at least one byte, so a prompt has at most as many tokens as bytes,
+// plus the few that a provider puts around each message. The answer has at most
+// [model.Request.MaxOutput] tokens; where a request sets none, the most that the
+// price table says the model can write, or else [DefaultOutput]. Input is
+// reserved at the dearest input price, which is that of writing the cache.
+//
+// # What is never learnt
+//
+// A call that was given up in flight may be billed, and nobody says how much.
+// Its worst case stays on the books as held, and counts against the limits. So
+// does that of an answer without any usage, whose cost counts as unknown. A call
+// that failed costs nothing but its place among the calls.
+package budget
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// DefaultOutput is the worst case of an answer to a request that does not bound
+// its output, from a model whose greatest output is not known.
+const DefaultOutput = 32_768
+
+// messageTokens bounds what a provider adds around one message.
+const messageTokens = 8
+
+// Limits are what a run may use. Zero means no limit.
+type Limits struct {
+	MaxCalls  int64
+	MaxTokens int64
+	MaxUSD    float64
+}
+
+// Reasons why a run cannot be kept within its limits.
+var (
+	// ErrExhausted is what every [*ExhaustedError] is.
+	ErrExhausted = errors.New("budget exhausted")
+
+	// ErrUnpriced says that a limit on money cannot be kept.
+	ErrUnpriced = errors.New("max_usd cannot be kept")
+)
+
+// An ExhaustedError is a call that was not made because it might have broken a
+// limit. It is not a [*model.Error]: asking again cannot help.
+type ExhaustedError struct {
+	Limit string // "max_calls", "max_tokens" or "max_usd"
+	Max   string // the limit
+	Used  string // what counts against it already
+	Need  string // the worst case of the call
+	Spent usage.Spent
+}
+
+// Error says which limit it was and what the call would have needed.
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("budget: %s is %s: %s used, and the next call may take %s", e.Limit, e.Max, e.Used, e.Need)
+}
+
+// Is reports whether target is [ErrExhausted].
+func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
+
+// A Ledger counts what a run uses and keeps it within its limits. It is safe for
+// concurrent use.
+type Ledger struct {
+	limits   Limits
+	maxMoney price.Money
+
+	mu        sync.Mutex
+	calls     int64 // those in flight too
+	tokens    usage.Tokens
+	money     price.Money
+	unpriced  int64
+	abandoned int64
+	held      amount
+	reserved  amount    // by the calls in flight
+	waiters   list.List // of *waiter
+}
+
+// An amount is what one call may use, or several.
+type amount struct {
+	tokens int64
+	money  price.Money
+}
+
+// A waiter is a call that waits for others to settle.
+type waiter struct {
+	need amount
+	done chan error // gets nil once the amount is reserved; room for one
+}
+
+// A charge is what a call adds to the books when it settles.
+type charge struct {
+	tokens    usage.Tokens
+	money     price.Money
+	held      amount
+	unpriced  int64
+	abandoned int64
+}
+
+// New returns the ledger of a run of which earlier sessions have already spent
+// something.
+func New(limits Limits, already usage.Spent) *Ledger {
+	return &Ledger{
+		limits:    limits,
+		maxMoney:  price.FromUSD(limits.MaxUSD),
+		calls:     already.Calls,
+		tokens:    already.Tokens,
+		money:     price.FromUSD(already.USD),
+		unpriced:  already.Unpriced,
+		abandoned: already.Abandoned,
+		held:      amount{already.HeldTokens, price.FromUSD(already.HeldUSD)},
+	}
+}
+
+// Check reports whether the limits can be kept with a model of price p, nil if
+// it is not known. A limit on money needs the price of every call, those of
+// earlier sessions included.
+func (l *Ledger) Check(p *price.Price) error {
+	if l.limits.MaxCalls < 0 || l.limits.MaxTokens < 0 || !(l.limits.MaxUSD >= 0) {
+		return fmt.Errorf("budget: a limit is negative: %+v", l.limits)
+	}
+	if l.limits.MaxUSD == 0 {
+		return nil
+	}
+	if p == nil {
+		return fmt.Errorf("budget: %w: the price of the model is not known", ErrUnpriced)
+	}
+	if n := l.Spent().Unpriced; n > 0 {
+		return fmt.Errorf("budget: %w: the run has %d answers whose cost is not known", ErrUnpriced, n)
+	}
+	return nil
+}
+
+// Spent is what the run has used so far. It counts a call as soon as it is sent,
+// and its tokens and money when it settles.
+func (l *Ledger) Spent() usage.Spent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.spent()
+}
+
+func (l *Ledger) spent() usage.Spent {
+	return usage.Spent{
+		Calls:      l.calls,
+		Tokens:     l.tokens,
+		USD:        l.money.USD(),
+		Unpriced:   l.unpriced,
+		Abandoned:  l.abandoned,
+		HeldUSD:    l.held.money.USD(),
+		HeldTokens: l.held.tokens,
+	}
+}
+
+// reserve takes one call and the amount it needs, waiting if it must.
+func (l *Ledger) reserve(ctx context.Context, need amount) error {
+	if ctx.Err() != nil {
+		return cancelled(ctx)
+	}
+	l.mu.Lock()
+	if err := l.exhausted(need); err != nil {
+		l.mu.Unlock()
+		return err
+	}
+	if l.waiters.Len() == 0 && l.fits(need) {
+		l.take(need)
+		l.mu.Unlock()
+		return nil
+	}
+	w := &waiter{need: need, done: make(chan error, 1)}
+	place := l.waiters.PushBack(w)
+	l.mu.Unlock()
+
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case err := <-w.done: // it came at the same moment
+		if err == nil {
+			l.calls--
+			l.release(need)
+		}
+	default:
+		l.waiters.Remove(place)
+	}
+	l.admit()
+	return cancelled(ctx)
+}
+
+// settle ends a reservation and books what the call really used.
+func (l *Ledger) settle(need amount, c charge) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.release(need)
+	l.tokens = l.tokens.Add(c.tokens)
+	l.money = l.money.Plus(c.money)
+	l.unpriced += c.unpriced
+	l.abandoned += c.abandoned
+	l.held.tokens = plus(l.held.tokens, c.held.tokens)
+	l.held.money = l.held.money.Plus(c.held.money)
+	l.admit()
+}
+
+func (l *Ledger) take(need amount) {
+	l.calls++
+	l.reserved.tokens += need.tokens
+	l.reserved.money += need.money
+}
+
+func (l *Ledger) release(need amount) {
+	l.reserved.tokens -= need.tokens
+	l.reserved.money -= need.money
+}
+
+// admit lets those waiters go whose turn has come.
+func (l *Ledger) admit() {
+	for l.waiters.Len() > 0 {
+		first := l.waiters.Front()
+		w := first.Value.(*waiter)
+		err := l.exhausted(w.need)
+		if err == nil {
+			if !l.fits(w.need) {
+				return
+			}
+			l.take(w.need)
+		}
+		l.waiters.Remove(first)
+		w.done <- err
+	}
+}
+
+// fits reports whether a call fits beside those in flight.
+func (l *Ledger) fits(need amount) bool {
+	return need.tokens <= l.freeTokens()-l.reserved.tokens &&
+		need.money <= l.freeMoney()-l.reserved.money
+}
+
+// exhausted returns an [*ExhaustedError] if a call would not fit even if those
+// in flight cost nothing more.
+func (l *Ledger) exhausted(need amount) error {
+	var e *ExhaustedError
+	switch {
+	case l.limits.MaxCalls > 0 && l.calls >= l.limits.MaxCalls:
+		e = &ExhaustedError{
+			Limit: "max_calls", Max: strconv.FormatInt(l.limits.MaxCalls, 10),
+			Used: strconv.FormatInt(l.calls, 10), Need: "1",
+		}
+	case need.tokens > l.freeTokens():
+		e = &ExhaustedError{
+			Limit: "max_tokens", Max: strconv.FormatInt(l.limits.MaxTokens, 10),
+			Used: strconv.FormatInt(l.usedTokens(), 10), Need: strconv.FormatInt(need.tokens, 10),
+		}
+	case need.money > l.freeMoney():
+		e = &ExhaustedError{
+			Limit: "max_usd", Max: l.maxMoney.String(),
+			Used: l.usedMoney().String(), Need: need.money.String(),
+		}
+	default:
+		return nil
+	}
+	e.Spent = l.spent()
+	return e
+}
+
+func (l *Ledger) usedTokens() int64      { return plus(l.tokens.Total(), l.held.tokens) }
+func (l *Ledger) usedMoney() price.Money { return l.money.Plus(l.held.money) }
+func (l *Ledger) freeTokens() int64      { return free(l.limits.MaxTokens, l.usedTokens()) }
+func (l *Ledger) freeMoney() price.Money { return free(l.maxMoney, l.usedMoney()) }
+
+// free is what is left of a limit. It is 0 where there is no limit, which is
+// enough because calls reserve nothing there.
+func free[N int64 | price.Money](limit, used N) N { return max(limit-used, 0) }
+
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func cancelled(ctx context.Context) error {
+	return &model.Error{Kind: model.Cancelled, Err: context.Cause(ctx)}
+}

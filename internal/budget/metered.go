@@ -1,0 +1,130 @@
+package budget
+
+import (
+	"context"
+	"errors"
+
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// Wrap returns m with its calls kept on the ledger. The price p is nil if it is
+// not known. An answer whose cost the provider did not report gets the one that
+// p gives. If the limits cannot be kept with p, every call fails with what
+// [Ledger.Check] says.
+func (l *Ledger) Wrap(m model.Model, p *price.Price) model.Model {
+	w := &metered{ledger: l, model: m, refusal: l.Check(p)}
+	if p != nil {
+		w.price, w.priced = *p, true
+	}
+	return w
+}
+
+type metered struct {
+	ledger  *Ledger
+	model   model.Model
+	price   price.Price
+	priced  bool
+	refusal error
+}
+
+// Generate implements [model.Model].
+func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
+	if m.refusal != nil {
+		return nil, m.refusal
+	}
+	worst := m.worstCase(req)
+	need := m.ledger.limited(worst)
+	if err := m.ledger.reserve(ctx, need); err != nil {
+		return nil, err
+	}
+	// Until the call returns, and if it panics, it counts as given up.
+	c := charge{held: worst, abandoned: 1}
+	defer func() { m.ledger.settle(need, c) }()
+
+	resp, err := m.model.Generate(ctx, req)
+	if err != nil {
+		if !gaveUp(ctx, err) {
+			c = charge{}
+		}
+		return nil, err
+	}
+	resp, c = m.priceOf(resp, worst)
+	return resp, nil
+}
+
+// worstCase is the most that the request can use.
+func (m *metered) worstCase(req *model.Request) amount {
+	input := int64(len(req.System)) + messageTokens
+	for i := range req.Messages {
+		input += int64(len(req.Messages[i].Text)) + messageTokens
+	}
+	output := int64(req.MaxOutput)
+	if output <= 0 {
+		output = DefaultOutput
+		if m.price.MaxOutput > 0 {
+			output = m.price.MaxOutput
+		}
+	}
+	return amount{plus(input, output), m.price.WorstCost(input, output)}
+}
+
+// limited returns the part of an amount that some limit is about.
+func (l *Ledger) limited(a amount) amount {
+	if l.limits.MaxTokens == 0 {
+		a.tokens = 0
+	}
+	if l.limits.MaxUSD == 0 {
+		a.money = 0
+	}
+	return a
+}
+
+// gaveUp reports whether a failed call was ended by its caller, so that the
+// provider may still be at work on it. In doubt it was.
+func gaveUp(ctx context.Context, err error) bool {
+	switch model.KindOf(err) {
+	case model.Cancelled:
+		return true
+	case model.Transient:
+		return ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+	}
+	return false
+}
+
+// priceOf returns what an answer used and the answer with its cost, if that is
+// known. The provider's own answer stays as it is, because it may be shared.
+func (m *metered) priceOf(resp *model.Response, worst amount) (*model.Response, charge) {
+	c := charge{tokens: sane(resp.Usage)}
+	unknown := c.tokens.Total() == 0
+	if unknown {
+		c.held.tokens = worst.tokens
+	}
+	switch {
+	case resp.CostUSD != nil && *resp.CostUSD >= 0:
+		c.money = price.FromUSD(*resp.CostUSD)
+	case !m.priced:
+		c.unpriced = 1
+	case unknown && worst.money > 0:
+		c.unpriced = 1
+		c.held.money = worst.money
+	default:
+		c.money = m.price.Cost(c.tokens)
+		filled := &struct {
+			model.Response
+			usd float64
+		}{*resp, c.money.USD()}
+		filled.CostUSD = &filled.usd
+		return &filled.Response, c
+	}
+	return resp, c
+}
+
+// sane keeps counts that no call can have from spoiling the sums.
+func sane(t usage.Tokens) usage.Tokens {
+	for _, n := range []*int64{&t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Reasoning} {
+		*n = min(max(*n, 0), 1<<40)
+	}
+	return t
+}

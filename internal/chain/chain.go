@@ -1,0 +1,86 @@
+// Package chain runs a task of many steps in a row: ask, commit, go on. It is
+// the paper's solution loop as an orchestrator.
+package chain
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Config is what every question of the chain has in common.
+type Config struct {
+	Rule             vote.Rule
+	Flags            redflag.Config
+	FirstTemperature *float64
+	Temperature      *float64
+	MaxOutput        int
+	MaxFaults        int
+}
+
+// A Checkpoint is where to begin: the first step to do and the output of the
+// one before. The zero value is the beginning.
+type Checkpoint struct {
+	Step   int
+	Output json.RawMessage
+}
+
+// Run does the steps of c that remain after the checkpoint. It emits
+// step_completed for each, then task_completed; or step_failed and task_failed.
+// Its error is the flow's: the run is over for a reason outside the task.
+func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
+	output := at.Output
+	for step := at.Step; step < c.Steps(); step++ {
+		q, err := c.Question(step, output)
+		if err != nil {
+			fail(f, step, event.StepFailed{Status: string(flow.Failed), Reason: err.Error()})
+			return nil
+		}
+		q.Step = step
+		q.Rule, q.Flags = cfg.Rule, cfg.Flags
+		q.FirstTemperature, q.Temperature = cfg.FirstTemperature, cfg.Temperature
+		q.MaxOutput, q.MaxFaults = cfg.MaxOutput, cfg.MaxFaults
+
+		v, err := f.Decide(Key(step), q)
+		if err != nil {
+			return err
+		}
+		if v.Status != flow.Decided {
+			fail(f, step, event.StepFailed{Status: string(v.Status), Reason: v.Reason, Voting: v.Voting})
+			return nil
+		}
+		output = v.Answer
+		f.Emit(event.StepCompleted{
+			Step: step, Output: event.JSONValue(output), Voting: v.Voting,
+			CostUSD: v.CostUSD, DurationMS: v.DurationMS,
+		})
+		if err := c.Check(step, output); err != nil {
+			f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: step, Wrong: true})
+			return nil
+		}
+	}
+	if err := c.Finish(output); err != nil {
+		f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: c.Steps() - 1, Wrong: true})
+		return nil
+	}
+	f.Emit(event.TaskCompleted{Steps: c.Steps(), Output: event.JSONValue(output)})
+	return nil
+}
+
+// Key is the key under which a step is asked.
+func Key(step int) string { return "step/" + strconv.Itoa(step) }
+
+func fail(f flow.Flow, step int, e event.StepFailed) {
+	e.Step = step
+	f.Emit(e)
+	status := event.StatusFailed
+	if e.Status == string(flow.Undecided) {
+		status = event.StatusUndecided
+	}
+	f.Emit(event.TaskFailed{Status: status, Reason: e.Reason, Step: step})
+}

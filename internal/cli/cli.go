@@ -1,0 +1,208 @@
+// Package cli is the maker command.
+//
+// Results go to stdout and everything else to stderr. Errors end with what to
+// do next, and the exit code says what kind they are.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runlog"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // the task failed
+	exitUsage       = 2 // wrong usage or configuration
+	exitUndecided   = 3
+	exitBudget      = 4 // a budget or deadline stopped it
+	exitInterrupted = 130
+)
+
+// Streams are the program's standard streams.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// An exitError ends the program with a code after everything was said.
+type exitError struct{ code int }
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// A usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, s Streams) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })
+	defer stop()
+
+	a := &app{Streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if e, ok := errors.AsType[exitError](err); ok {
+		return e.code
+	}
+	fmt.Fprintf(s.Err, "maker: %s\n", message(err))
+	return exitCode(err)
+}
+
+// onInterrupt calls f on the first Ctrl-C or SIGTERM. A second one ends the
+// program at once: what is committed is on disk.
+func onInterrupt(f func()) (stop func()) {
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-ch; !ok {
+			return
+		}
+		f()
+		if _, ok := <-ch; ok {
+			os.Exit(exitInterrupted)
+		}
+	}()
+	return func() {
+		signal.Stop(ch)
+		close(ch)
+	}
+}
+
+// message is an error for people: settings are named as the flags they are.
+func message(err error) string {
+	if c, ok := errors.AsType[*maker.ConfigError](err); ok {
+		return fmt.Sprintf("--%s: %v", strings.ReplaceAll(c.Field, "_", "-"), c.Err)
+	}
+	if c, ok := errors.AsType[*runlog.CorruptError](err); ok {
+		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
+	}
+	if w, ok := errors.AsType[*runlog.WriteError](err); ok {
+		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
+	}
+	return err.Error()
+}
+
+func exitCode(err error) int {
+	switch {
+	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runlog.LockedError](err),
+		isA[*runlog.NewerError](err), errors.Is(err, maker.ErrNoRun):
+		return exitUsage
+	case errors.Is(err, maker.ErrInterrupted):
+		return exitInterrupted
+	default:
+		return exitFailed
+	}
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// resultCode is the exit code of a run that has a result.
+func resultCode(r *maker.Result) int {
+	switch {
+	case r.Status == event.StatusCompleted:
+		return exitDone
+	case r.Status == event.StatusUndecided:
+		return exitUndecided
+	case r.Stop == event.StopCancelled:
+		return exitInterrupted
+	case r.Stop == event.StopConfiguration:
+		return exitUsage
+	case r.Status == event.StatusStopped:
+		return exitBudget
+	default:
+		return exitFailed
+	}
+}
+
+// app is one invocation of the program.
+type app struct {
+	Streams
+	json    bool
+	quiet   bool
+	logDir  string
+	noInput bool
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "maker",
+		Short: "Run long LLM tasks without errors",
+		Long: `maker runs long tasks on language models without errors: every step is put to
+several isolated voters, answers that look wrong are discarded, the rest are
+counted until one leads by k, and what wins is committed exactly once.
+
+Try it, no key needed:
+
+  maker hanoi --disks 10 --model sim/default
+
+Settings come from flags, then from MAKER_* variables (MAKER_AHEAD_BY=3), then
+from maker.yaml in this folder (ahead_by: 3), then from maker/maker.yaml in your
+configuration folder.
+
+Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
+3 undecided, 4 a budget or deadline stopped it, 130 interrupted.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("there is no command %q; `maker --help` lists what there is", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return loadSettings(cmd)
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "print JSON lines on stdout")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	flags.BoolVar(&a.noInput, "no-input", false, "never ask; fail instead")
+	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
+	root.AddCommand(
+		a.hanoi(), a.runs(), a.show(), a.resume(), a.replay(),
+		a.sim(), a.doctor(), a.version(),
+	)
+	return root
+}
+
+// exactArgs demands named arguments.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		if len(names) == 0 {
+			return usageError{fmt.Errorf("%s takes no arguments, but got %q", cmd.CommandPath(), args)}
+		}
+		return usageError{fmt.Errorf("%s takes %s; see `%s --help`", cmd.CommandPath(), strings.Join(names, " "), cmd.CommandPath())}
+	}
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// bounded is a flag whose value has a smallest one.
+type bounded[T cmp.Ordered] struct {
+	value  *T
+	least  T
+	parse  func(string) (T, error)
+	format func(T) string
+	kind   string
+}
+
+func (b *bounded[T]) String() string {
+	if b.value == nil { // pflag asks a zero one for its default
+		return ""
+	}
+	return b.format(*b.value)
+}
+
+func (b *bounded[T]) Type() string { return b.kind }
+
+func (b *bounded[T]) Set(s string) error {
+	v, err := b.parse(s)
+	if err != nil {
+		return fmt.Errorf("want a %s such as %s", b.kind, b.format(*b.value))
+	}
+	if v != v || v < b.least { // NaN is below everything
+		return fmt.Errorf("want at least %s", b.format(b.least))
+	}
+	*b.value = v
+	return nil
+}
+
+func intFlag[T int | int64](f *pflag.FlagSet, p *T, name, short string, value, least T, usage string) {
+	*p = value
+	f.VarP(&bounded[T]{p, least, func(s string) (T, error) {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err == nil && int64(T(n)) != n {
+			err = strconv.ErrRange
+		}
+		return T(n), err
+	}, func(n T) string { return strconv.FormatInt(int64(n), 10) }, "number"}, name, short, usage)
+}
+
+func floatFlag(f *pflag.FlagSet, p *float64, name string, value, least float64, usage string) {
+	*p = value
+	f.Var(&bounded[float64]{p, least, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) },
+		func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }, "number"}, name, usage)
+}
+
+func durationFlag(f *pflag.FlagSet, p *time.Duration, name string, value, least time.Duration, usage string) {
+	*p = value
+	f.Var(&bounded[time.Duration]{p, least, time.ParseDuration, time.Duration.String, "duration"}, name, usage)
+}
+
+// engineFlags are the settings of the engine, shared by all commands that run
+// something.
+type engineFlags struct {
+	config      maker.Config
+	first, temp float64
+	log         logLevel
+	prices      string
+	record      string
+	replay      string
+}
+
+// logLevel is compact or full.
+type logLevel string
+
+func (l *logLevel) String() string { return string(*l) }
+func (l *logLevel) Type() string   { return "level" }
+func (l *logLevel) Set(s string) error {
+	if s != "compact" && s != "full" {
+		return fmt.Errorf("want compact or full")
+	}
+	*l = logLevel(s)
+	return nil
+}
+
+func (e *engineFlags) register(f *pflag.FlagSet, model string) {
+	f.SortFlags = false
+	c := &e.config
+	f.StringVarP(&c.Model, "model", "m", model, "the voters: provider/model")
+	f.StringVar(&c.BaseURL, "base-url", "", "address of the server for compat/ models")
+
+	c.Voting.Strategy = vote.FirstToK
+	intFlag(f, &c.Voting.K, "ahead-by", "k", 3, 1, "votes by which an answer must lead to win")
+	intFlag(f, &c.Voting.MaxSamples, "max-samples", "", 0, 0, "votes and red flags after which a step is undecided (0: 50 times k)")
+	intFlag(f, &c.BatchSize, "batch-size", "", 64, 1, "samples of one step in flight at most")
+	intFlag(f, &c.Spare, "spare", "", 0, 0, "samples launched beyond what is needed: faster, dearer")
+	floatFlag(f, &e.first, "first-temperature", 0, 0, "temperature of a step's first sample")
+	floatFlag(f, &e.temp, "temperature", maker.DefaultTemperature, 0, "temperature of the others")
+	intFlag(f, &c.MaxOutput, "max-output", "", maker.DefaultMaxOutput, 1, "tokens of an answer; a longer one is a red flag")
+
+	intFlag(f, &c.MaxCalls, "max-calls", "", 0, 0, "stop before more calls than this (0: no limit)")
+	intFlag(f, &c.MaxTokens, "max-tokens", "", 0, 0, "stop before more tokens than this (0: no limit)")
+	floatFlag(f, &c.MaxUSD, "max-usd", 0, 0, "stop before spending more dollars than this (0: no limit)")
+	durationFlag(f, &c.Deadline, "deadline", 0, 0, "stop after this time (0s: never)")
+
+	durationFlag(f, &c.CallTimeout, "call-timeout", maker.DefaultCallTimeout, time.Millisecond, "give one call up after this time")
+	intFlag(f, &c.MaxFaults, "max-faults", "", 20, 1, "failed calls that one step bears")
+	intFlag(f, &c.RetryAttempts, "retry-attempts", "", maker.DefaultRetryAttempts, 1, "calls that one sample makes before it counts as failed")
+	durationFlag(f, &c.RetryDelay, "retry-delay", maker.DefaultRetryDelay, time.Microsecond, "wait before the first retry; doubles each time")
+
+	e.log = "compact"
+	f.Var(&e.log, "log", "compact: samples of contested steps only; full: all samples")
+	f.StringVar(&e.prices, "prices", "", "YAML file with prices that override the built-in ones")
+	f.StringVar(&e.record, "record", "", "write every request and answer to this file")
+	f.StringVar(&e.replay, "replay-from", "", "answer from a file that --record wrote instead of asking the model")
+}
+
+// options returns the engine's options.
+func (e *engineFlags) options(a *app) (*maker.Options, error) {
+	c := e.config
+	c.FirstTemperature, c.Temperature = &e.first, &e.temp
+	c.FullLog = e.log == "full"
+	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, ReplayFrom: e.replay}
+	if e.prices != "" {
+		table, err := price.Load(e.prices)
+		if err != nil {
+			return nil, &maker.ConfigError{Field: "prices", Err: err}
+		}
+		o.Prices = table
+	}
+	return o, nil
+}
+
+// change applies the flags that were given to the configuration of a run that
+// is resumed; everything else stays as it was.
+func (e *engineFlags) change(f *pflag.FlagSet) func(*maker.Config) {
+	return func(c *maker.Config) {
+		for name, apply := range map[string]func(){
+			"model":             func() { c.Model = e.config.Model },
+			"base-url":          func() { c.BaseURL = e.config.BaseURL },
+			"ahead-by":          func() { c.Voting.K = e.config.Voting.K },
+			"max-samples":       func() { c.Voting.MaxSamples = e.config.Voting.MaxSamples },
+			"batch-size":        func() { c.BatchSize = e.config.BatchSize },
+			"spare":             func() { c.Spare = e.config.Spare },
+			"first-temperature": func() { c.FirstTemperature = &e.first },
+			"temperature":       func() { c.Temperature = &e.temp },
+			"max-output":        func() { c.MaxOutput, c.Flags = e.config.MaxOutput, nil },
+			"max-calls":         func() { c.MaxCalls = e.config.MaxCalls },
+			"max-tokens":        func() { c.MaxTokens = e.config.MaxTokens },
+			"max-usd":           func() { c.MaxUSD = e.config.MaxUSD },
+			"deadline":          func() { c.Deadline = e.config.Deadline },
+			"call-timeout":      func() { c.CallTimeout = e.config.CallTimeout },
+			"max-faults":        func() { c.MaxFaults = e.config.MaxFaults },
+			"retry-attempts":    func() { c.RetryAttempts = e.config.RetryAttempts },
+			"retry-delay":       func() { c.RetryDelay = e.config.RetryDelay },
+			"log":               func() { c.FullLog = e.log == "full" },
+		} {
+			if f.Changed(name) {
+				apply()
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/event"
+)
+
+func (a *app) hanoi() *cobra.Command {
+	var params hanoi.Params
+	var flags engineFlags
+	check := true
+	cmd := &cobra.Command{
+		Use:   "hanoi --disks N",
+		Short: "Solve the Towers of Hanoi, one voted move a step",
+		Long: `hanoi runs the paper's task: the Towers of Hanoi with N disks takes 2^N - 1
+moves, and each is decided by a vote of agents that see only the rules, the
+previous move and the current state. One wrong move spoils the whole run.
+
+The default model is the built-in simulator, which needs no key and costs
+nothing. Its settings ride in its name: with p=0.99 a single answer is right 99
+times in 100. See docs/simulator.md.`,
+		Example: `  maker hanoi --disks 10
+  maker hanoi --disks 12 --ahead-by 1 --model 'sim/default?p=0.99'   # fails, and says where
+  maker hanoi --disks 20 --model 'sim/default?p=0.9978&malformed=0.032'
+  maker hanoi --disks 8 --model openai/gpt-4.1-mini --max-usd 1`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("disks") {
+				return usageError{errors.New("--disks is missing: how many? 10 take a moment, 20 a million steps")}
+			}
+			if err := params.Validate(); err != nil {
+				return &maker.ConfigError{Field: "disks", Err: err}
+			}
+			params.NoCheck = !check
+			opts, err := flags.options(a)
+			if err != nil {
+				return err
+			}
+			engine, err := maker.New(opts)
+			if err != nil {
+				return err
+			}
+			run, err := engine.Chain(cmd.Context(), hanoi.Name, params)
+			if err != nil {
+				return err
+			}
+			return a.follow(cmd.Context(), run)
+		},
+	}
+	f := cmd.Flags()
+	intFlag(f, &params.Disks, "disks", "n", 0, 0, fmt.Sprintf("number of disks, 1 to %d", hanoi.MaxDisks))
+	f.BoolVar(&params.Verify, "verify", false, "discard illegal and inconsistent answers as red flags")
+	f.BoolVar(&check, "check", true, "stop at the first committed move that is not the solution's")
+	flags.register(f, "sim/default")
+	return cmd
+}
+
+// follow shows a run until it ends, prints its result and returns its exit code
+// as an error.
+func (a *app) follow(ctx context.Context, run *maker.Run) error {
+	if a.json {
+		for line, err := range run.Lines(context.WithoutCancel(ctx)) {
+			if err != nil {
+				return err
+			}
+			// A reader that has gone away must not end the run: its log stays.
+			if _, err := fmt.Fprintf(a.Out, "%s\n", line); err != nil {
+				break
+			}
+		}
+	} else if !a.quiet {
+		newView(a.Err).watch(run)
+	}
+	result, err := run.Result()
+	if err != nil {
+		return err
+	}
+	return a.finish(result)
+}
+
+// finish prints a result and returns its exit code.
+func (a *app) finish(r *maker.Result) error {
+	if a.json {
+		data, err := json.Marshal(struct {
+			Type string `json:"type"`
+			*maker.Result
+		}{"result", r})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "%s\n", data)
+	} else {
+		a.printResult(r)
+	}
+	if hint := nextAction(r); hint != "" {
+		fmt.Fprintf(a.Err, "%s\n", hint)
+	}
+	if code := resultCode(r); code != exitDone {
+		return exitError{code}
+	}
+	return nil
+}
+
+// nextAction says what to do about a run that did not complete.
+func nextAction(r *maker.Result) string {
+	resume := "maker resume " + r.Run
+	switch {
+	case r.Status == event.StatusCompleted:
+		return ""
+	case r.Wrong:
+		return "a wrong step is committed, so there is nothing to resume; a larger --ahead-by makes that rarer"
+	case r.Stop == event.StopCancelled:
+		return "interrupted; everything committed is kept. Continue with: " + resume
+	case r.Stop == event.StopConfiguration:
+		return "mend the key or the model's name, then continue with: " + resume
+	case r.Stop == "deadline":
+		return "continue with: " + resume
+	case r.Status == event.StatusStopped:
+		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, dashed(r.Stop))
+	case r.Status == event.StatusUndecided:
+		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
+	default:
+		return "once the cause is gone, continue with: " + resume
+	}
+}
+
+// printResult shows a result to people.
+func (a *app) printResult(r *maker.Result) {
+	w := a.Out
+	fmt.Fprintf(w, "%s: %s\n", r.Task, r.Status)
+	if r.Reason != "" {
+		fmt.Fprintf(w, "  reason      %s\n", r.Reason)
+	}
+	fmt.Fprintf(w, "  run         %s\n", r.Run)
+	model := r.Model
+	if r.Simulated {
+		model += "  (simulated: no real model answered; the cost is what it would have been)"
+	}
+	fmt.Fprintf(w, "  model       %s\n", model)
+	fmt.Fprintf(w, "  voting      %s\n", maker.DescribeRule(r.Voting.Rule))
+	fmt.Fprintf(w, "  steps       %s of %s\n", thousands(r.StepsCompleted), thousands(r.StepsTotal))
+	v := r.Voting
+	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
+	fmt.Fprintf(w, "  contested   %s steps, smallest margin %d\n", thousands(v.Contested), v.LeastMargin)
+	fmt.Fprintf(w, "  discarded   %s red flags, %s faults\n", thousands(v.RedFlagged), thousands(v.Faults))
+	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", maker.DescribeCost(r.TotalCostUSD),
+		thousands(int(r.Usage.Calls)), thousands(int(r.Usage.Tokens.Total())))
+	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
+	const most = 10
+	shown := 0
+	for _, s := range r.Steps {
+		if !s.Voting.Contested() {
+			continue
+		}
+		if shown++; shown > most {
+			break
+		}
+		if shown == 1 {
+			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
+		}
+		fmt.Fprintf(w, "  step %-9s %s after %d samples, %d flagged\n", thousands(s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+	}
+	if rest := v.Contested - most; rest > 0 {
+		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", thousands(rest), r.Run)
+	}
+}

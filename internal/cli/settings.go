@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// configName is the name of a configuration file.
+const configName = "maker.yaml"
+
+// notSettings are flags that only make sense on a command line.
+var notSettings = []string{"help", "disks", "step"}
+
+// loadSettings fills in the flags that were not given: from the environment,
+// then from the configuration files, nearest first. All of them go through the
+// flag's own check, so a wrong value is refused wherever it comes from.
+func loadSettings(cmd *cobra.Command) error {
+	files, err := readConfigFiles(cmd.Root())
+	if err != nil {
+		return usageError{err}
+	}
+	if cmd.Annotations[ownSettings] != "" {
+		return nil
+	}
+	var failed error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed || failed != nil || slices.Contains(notSettings, f.Name) {
+			return
+		}
+		if variable := envName(f.Name); os.Getenv(variable) != "" {
+			if err := cmd.Flags().Set(f.Name, os.Getenv(variable)); err != nil {
+				failed = fmt.Errorf("%s: %w", variable, err)
+			}
+			return
+		}
+		for _, file := range files {
+			if v, ok := file.values[f.Name]; ok {
+				if err := cmd.Flags().Set(f.Name, v.text); err != nil {
+					failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
+				}
+				return
+			}
+		}
+	})
+	if failed != nil {
+		return usageError{failed}
+	}
+	return nil
+}
+
+// ownSettings marks a command whose settings come from elsewhere.
+const ownSettings = "own-settings"
+
+func envName(flag string) string {
+	return "MAKER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+type configFile struct {
+	path   string
+	values map[string]configValue // by flag
+}
+
+type configValue struct {
+	text string
+	line int
+}
+
+// configPaths lists where a configuration file may be, nearest first.
+func configPaths() []string {
+	paths := []string{configName}
+	if dir, err := os.UserConfigDir(); err == nil {
+		paths = append(paths, filepath.Join(dir, "maker", configName))
+	}
+	return paths
+}
+
+func readConfigFiles(root *cobra.Command) ([]configFile, error) {
+	var files []configFile
+	for _, path := range configPaths() {
+		file, err := readConfigFile(path, settingNames(root))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// settingNames are the flags of all commands: one file serves them all.
+func settingNames(cmd *cobra.Command) []string {
+	var names []string
+	add := func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) && !slices.Contains(notSettings, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	cmd.PersistentFlags().VisitAll(add)
+	for _, c := range cmd.Commands() {
+		c.Flags().VisitAll(add)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func readConfigFile(path string, known []string) (configFile, error) {
+	const limit = 256 << 10 // a YAML parser can be made slow by more
+	file := configFile{path: path, values: map[string]configValue{}}
+	info, err := os.Stat(path)
+	if err != nil {
+		return file, err
+	}
+	if info.Size() > limit {
+		return file, fmt.Errorf("%s: %d bytes is too long for a configuration file", path, info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return file, err
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return file, fmt.Errorf("%s: %w", path, err)
+	}
+	if doc.Kind == 0 {
+		return file, nil // empty
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return file, fmt.Errorf("%s, line %d: want settings such as `ahead_by: 3`", path, top.Line)
+	}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		name := strings.ReplaceAll(key.Value, "_", "-")
+		switch {
+		case !slices.Contains(known, name):
+			return file, fmt.Errorf("%s, line %d: there is no setting %q; there are %s", path, key.Line, key.Value,
+				strings.ReplaceAll(strings.Join(known, ", "), "-", "_"))
+		case value.Kind != yaml.ScalarNode:
+			return file, fmt.Errorf("%s, line %d: %s wants a single value", path, value.Line, key.Value)
+		}
+		if _, twice := file.values[name]; twice {
+			return file, fmt.Errorf("%s, line %d: %s is set twice", path, key.Line, key.Value)
+		}
+		file.values[name] = configValue{value.Value, value.Line}
+	}
+	return file, nil
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/maker-mdap/maker"
+)
+
+// view shows the progress of a run: a few live lines on a terminal, a plain
+// line now and then elsewhere.
+type view struct {
+	w      io.Writer
+	width  func() int // of the terminal; nil if there is none
+	color  bool
+	lines  int // drawn and still on the screen
+	period time.Duration
+}
+
+func newView(w io.Writer) *view {
+	v := &view{w: w, period: 10 * time.Second}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return v
+	}
+	v.period = 100 * time.Millisecond
+	v.color = os.Getenv("NO_COLOR") == ""
+	v.width = func() int {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+		return 80
+	}
+	return v
+}
+
+// watch returns when the run has ended.
+func (v *view) watch(run *maker.Run) {
+	fmt.Fprintf(v.w, "run %s\n", run.ID())
+	tick := time.NewTicker(v.period)
+	defer tick.Stop()
+	var speed meter
+	for {
+		select {
+		case <-tick.C:
+			p := run.Progress()
+			v.draw(p, speed.update(time.Now(), p.Session))
+		case <-run.Done():
+			v.clear()
+			return
+		}
+	}
+}
+
+func (v *view) draw(p maker.Progress, perSecond float64) {
+	eta := "unknown"
+	if perSecond > 0 {
+		eta = time.Duration(float64(p.Total-p.Steps) / perSecond * float64(time.Second)).Round(time.Second).String()
+	}
+	counts := fmt.Sprintf("%s/%s steps, %s steps/s, ETA %s", thousands(p.Steps), thousands(p.Total), rate(perSecond), eta)
+	perStep := 0.0
+	if p.Session > 0 {
+		perStep = float64(p.Samples) / float64(p.Session)
+	}
+	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
+		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), maker.DescribeCost(p.Spent.CostUSD()))
+	if v.width == nil {
+		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
+		if p.Trouble != "" {
+			fmt.Fprintf(v.w, "        %s\n", p.Trouble)
+		}
+		return
+	}
+	lines := []string{
+		fmt.Sprintf("%s %5.1f %%  %s", v.paint("36", bar(percent(p), 24)), percent(p), counts),
+		votes,
+	}
+	if p.Trouble != "" {
+		lines = append(lines, v.paint("33", p.Trouble))
+	}
+	v.clear()
+	for _, line := range lines {
+		fmt.Fprintf(v.w, "%s\x1b[K\n", fit(line, v.width()-1))
+	}
+	v.lines = len(lines)
+}
+
+// clear removes the live lines.
+func (v *view) clear() {
+	if v.lines > 0 {
+		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
+		v.lines = 0
+	}
+}
+
+func (v *view) paint(code, s string) string {
+	if !v.color {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// fit cuts a line to n visible characters, so that it never wraps: a wrapped
+// line could not be redrawn in place.
+func fit(s string, n int) string {
+	var b strings.Builder
+	visible, escape := 0, false
+	for _, r := range s {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			if visible++; visible > n {
+				continue
+			}
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func bar(percent float64, width int) string {
+	full := min(width, max(0, int(percent/100*float64(width))))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+}
+
+func percent(p maker.Progress) float64 {
+	if p.Total == 0 {
+		return 0
+	}
+	return 100 * float64(p.Steps) / float64(p.Total)
+}
+
+// meter measures the recent speed.
+type meter struct {
+	at    time.Time
+	steps int
+	speed float64
+}
+
+func (m *meter) update(now time.Time, steps int) float64 {
+	if !m.at.IsZero() {
+		if seconds := now.Sub(m.at).Seconds(); seconds > 0 {
+			latest := float64(steps-m.steps) / seconds
+			if m.speed == 0 {
+				m.speed = latest
+			} else {
+				m.speed = 0.9*m.speed + 0.1*latest
+			}
+		}
+	}
+	m.at, m.steps = now, steps
+	return m.speed
+}
+
+func rate(perSecond float64) string {
+	if perSecond < 10 {
+		return fmt.Sprintf("%.1f", perSecond)
+	}
+	return thousands(int(perSecond))
+}
+
+// thousands writes 1048575 as 1,048,575.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	start := 0
+	if n < 0 {
+		start = 1
+	}
+	for i := len(s) - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func dashed(field string) string { return strings.ReplaceAll(field, "_", "-") }

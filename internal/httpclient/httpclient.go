@@ -1,0 +1,229 @@
+// Package httpclient is the part of a provider's client that all providers have
+// in common: one JSON request, one bounded answer, and errors sorted by kind.
+//
+// It sends each request once. What to do about an error is for others to decide.
+package httpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/model"
+)
+
+// DefaultMaxBytes bounds an answer unless the client says otherwise.
+const DefaultMaxBytes = 32 << 20
+
+// NewTransport returns a transport for many concurrent calls to few hosts. The
+// standard one keeps two idle connections a host, and so opens a new one for
+// nearly every call of a busy run.
+func NewTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          4096,
+		MaxIdleConnsPerHost:   1024,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// A Client posts JSON. It is safe for concurrent use.
+type Client struct {
+	provider string
+	secret   string
+	maxBytes int64
+	http     *http.Client
+}
+
+// Options configure a client.
+type Options struct {
+	Provider string // named in errors
+
+	// Secret never appears in an error, even if a server repeats it.
+	Secret string
+
+	Transport http.RoundTripper // nil means one of its own
+	MaxBytes  int64             // 0 means DefaultMaxBytes
+}
+
+// New makes a client.
+func New(o Options) *Client {
+	c := &Client{provider: o.Provider, secret: o.Secret, maxBytes: o.MaxBytes}
+	if c.maxBytes <= 0 {
+		c.maxBytes = DefaultMaxBytes
+	}
+	transport := o.Transport
+	if transport == nil {
+		transport = NewTransport()
+	}
+	c.http = &http.Client{
+		Transport: transport,
+		// Following a redirect would turn POST into GET or send the key elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
+}
+
+// CloseIdle closes the connections that are not in use.
+func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
+
+// An Answer is what came back, whatever its status.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Post sends body and reads the answer to its end, so that the connection can be
+// used again. Its errors are of type [*model.Error]; an answer with an error
+// status is not one of them.
+func (c *Client) Post(ctx context.Context, address string, header http.Header, body []byte) (*Answer, error) {
+	begin := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, c.Error(model.Invalid, 0, "the address is not valid")
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.broken(ctx, begin, 0, err)
+	}
+	defer resp.Body.Close()
+	a := &Answer{Status: resp.StatusCode, Header: resp.Header}
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, c.maxBytes+1))
+	if ctx.Err() != nil && err != nil {
+		return nil, c.broken(ctx, begin, a.Status, err)
+	}
+	if a.Status >= 300 {
+		// The status says enough, even if its explanation is cut short.
+		a.Body = a.Body[:min(int64(len(a.Body)), c.maxBytes)]
+		return a, nil
+	}
+	if err != nil {
+		return nil, c.broken(ctx, begin, a.Status, err)
+	}
+	if int64(len(a.Body)) > c.maxBytes {
+		return nil, c.Error(model.Transient, a.Status, fmt.Sprintf("the answer is larger than %d bytes", c.maxBytes))
+	}
+	return a, nil
+}
+
+// broken explains why there is no answer.
+func (c *Client) broken(ctx context.Context, begin time.Time, status int, err error) *model.Error {
+	switch ctx.Err() {
+	case nil:
+	case context.DeadlineExceeded:
+		e := c.Error(model.Transient, status, "no answer within "+time.Since(begin).Round(time.Millisecond).String())
+		e.Err = context.DeadlineExceeded
+		return e
+	default:
+		e := c.Error(model.Cancelled, status, context.Cause(ctx).Error())
+		e.Err = context.Canceled
+		return e
+	}
+	// The wrapper would add the address, which may hold secrets of its own.
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	e := c.Error(model.Transient, status, "the connection broke: "+err.Error())
+	e.Err = redacted{err, c.Redact(err.Error())}
+	return e
+}
+
+// redacted is a cause whose text is safe to show.
+type redacted struct {
+	error
+	text string
+}
+
+func (r redacted) Error() string { return r.text }
+func (r redacted) Unwrap() error { return r.error }
+
+// Error makes an error without the secret in its text.
+func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
+	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: c.Redact(message)}
+}
+
+// Redact replaces the secret in a text.
+func (c *Client) Redact(text string) string {
+	if c.secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, c.secret, "[key]")
+}
+
+// KindOf sorts the statuses on which providers agree.
+func KindOf(status int) model.Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return model.Auth
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
+		return model.Transient
+	case http.StatusRequestEntityTooLarge:
+		return model.TooLong
+	case http.StatusTooManyRequests:
+		return model.RateLimited
+	case http.StatusServiceUnavailable, 529: // 529 is Anthropic's word for it
+		return model.Overloaded
+	}
+	if status >= 500 {
+		return model.Transient
+	}
+	return model.Invalid
+}
+
+// RetryAfter returns how long a server asks to wait: by retry-after-ms, or by
+// Retry-After in seconds or as a date. It is 0 if the server says nothing that
+// makes sense.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil {
+		return duration(ms, time.Millisecond)
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		return duration(s, time.Second)
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
+
+func duration(n float64, unit time.Duration) time.Duration {
+	d := n * float64(unit)
+	if !(d > 0) { // also if it is not a number
+		return 0
+	}
+	if d > math.MaxInt64/2 {
+		return math.MaxInt64 / 2
+	}
+	return time.Duration(d)
+}
+
+// Excerpt shows the beginning of a body in one line, for errors about bodies that
+// are not what they should be.
+func Excerpt(body []byte) string {
+	const most = 200
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*most)]), "?")), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}

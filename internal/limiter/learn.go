@@ -1,0 +1,97 @@
+package limiter
+
+import (
+	"errors"
+	"time"
+
+	"github.com/maker-mdap/maker/model"
+)
+
+// learn draws the conclusions from the outcome of one call, which still holds
+// its place.
+func (l *Limiter) learn(t token, err error) {
+	if err == nil {
+		l.alive()
+		l.grow(t)
+		return
+	}
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok {
+		return // such as an exhausted budget: the provider was not asked
+	}
+	switch e.Kind {
+	case model.RateLimited, model.Overloaded, model.Transient:
+		l.failed(t, e)
+	case model.Cancelled:
+		// The caller gave up, which says nothing about the provider.
+	default:
+		l.alive() // it read the request and answered, if only with a no
+	}
+}
+
+// alive notes that the provider answered.
+func (l *Limiter) alive() {
+	l.failures = 0
+	l.lastError = nil
+	l.open = false
+}
+
+// grow raises the limit if it is what holds callers back.
+func (l *Limiter) grow(t token) {
+	if t.cuts != l.cuts || l.waiters.Len() == 0 || l.inFlight < l.limit {
+		return
+	}
+	l.credit++
+	if l.credit >= l.limit && l.limit < l.options.Max {
+		l.limit++
+		l.credit = 0
+	}
+}
+
+// failed notes a failure that may pass.
+func (l *Limiter) failed(t token, e *model.Error) {
+	now := time.Now()
+	l.lastError = e
+	if e.RetryAfter > 0 {
+		if until := now.Add(min(e.RetryAfter, MaxPause)); until.After(l.pausedUntil) {
+			l.pausedUntil = until
+		}
+	}
+	if e.Kind != model.Transient && t.cuts == l.cuts && now.Sub(l.lastCut) >= minCutInterval {
+		l.limit = max(l.limit/2, l.options.Min)
+		l.credit = 0
+		l.cuts++
+		l.lastCut = now
+	}
+	switch {
+	case t.outages != l.outages:
+		// The call is older than the outage and tells nothing new.
+	case l.open && t.probe:
+		l.interval = min(2*l.interval, LastProbe)
+		l.planProbe(now)
+	case !l.open && e.Kind != model.RateLimited:
+		l.failures++
+		if l.failures >= FailuresToOpen {
+			l.openCircuit(now)
+		}
+	}
+}
+
+// openCircuit stops new calls. When the provider is back, it is treated as
+// gently as at the start.
+func (l *Limiter) openCircuit(now time.Time) {
+	l.open = true
+	l.outages++
+	l.probing = false
+	l.limit = min(l.limit, l.options.Start)
+	l.credit = 0
+	l.interval = FirstProbe
+	l.planProbe(now)
+}
+
+// planProbe sets the time of the next probe: half of the interval, and a random
+// part of the other half, from now.
+func (l *Limiter) planProbe(now time.Time) {
+	half := l.interval / 2
+	l.nextProbe = now.Add(half + time.Duration(l.options.Rand()*float64(half)))
+}

@@ -1,0 +1,250 @@
+// Package local is the runtime on this machine: goroutines and a run log.
+//
+// It implements flow.Flow by journalling. A verdict is appended to the log
+// under its key; after a restart the orchestrator runs again from its start (or
+// from a checkpoint), gets the recorded verdicts back, and goes on where they
+// end.
+package local
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/ballot"
+	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Options configure a Runtime.
+type Options struct {
+	Log    *runlog.Log
+	Ballot *ballot.Ballot
+	Ledger *budget.Ledger
+
+	// ModelName is what sample events say when the provider names no model.
+	ModelName string
+
+	// Compact keeps only contested verdicts and their samples in the log. It is
+	// for orchestrators that resume from a checkpoint, where each committed
+	// step carries its own verdict.
+	Compact bool
+
+	// Past is what the log held when it was opened.
+	Past *Past
+}
+
+// A Runtime runs one orchestrator.
+type Runtime struct {
+	opts    Options
+	started time.Time
+	before  time.Duration // spent by earlier sessions
+	verdict map[string]*flow.Verdict
+	emitted *emitted
+
+	progress Progress
+}
+
+// Progress is where a run stands. Its fields may be read at any time.
+type Progress struct {
+	Steps      atomic.Int64 // committed, those of earlier sessions included
+	Session    atomic.Int64 // committed in this session
+	Samples    atomic.Int64 // of this session's committed steps
+	RedFlagged atomic.Int64
+	Faults     atomic.Int64
+	Contested  atomic.Int64
+}
+
+// New returns a runtime.
+func New(opts Options) *Runtime {
+	r := &Runtime{opts: opts, started: time.Now()}
+	if p := opts.Past; p != nil {
+		r.before = p.Duration
+		r.verdict = p.verdicts
+		r.emitted = p.emitted
+		r.progress.Steps.Store(int64(p.Steps))
+	}
+	return r
+}
+
+// Progress returns the run's live counters.
+func (r *Runtime) Progress() *Progress { return &r.progress }
+
+// Flow returns the flow of the run's main line. It ends with ctx.
+func (r *Runtime) Flow(ctx context.Context) flow.Flow {
+	return &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+}
+
+// Elapsed is how long the run took, over all its sessions.
+func (r *Runtime) Elapsed() time.Duration { return r.before + time.Since(r.started) }
+
+// failure remembers the first error of an Emit, which cannot return one.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failure) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *failure) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// branch is one line of execution: the main one, or one of a Parallel.
+type branch struct {
+	*Runtime
+	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
+	prefix string          // of its keys
+	failed *failure
+}
+
+func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	if err := b.failed.get(); err != nil {
+		return nil, err
+	}
+	key = b.prefix + key
+	if v, ok := b.verdict[key]; ok {
+		return v, nil
+	}
+	var held []*ballot.Sample // until it is known whether they belong in the log
+	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
+		b.progress.Faults.Add(int64(len(s.Faults())))
+		if s.Flag != nil {
+			b.progress.RedFlagged.Add(1)
+		}
+		if b.opts.Compact {
+			held = append(held, s)
+			return
+		}
+		b.logSample(key, q.Step, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.progress.Samples.Add(int64(v.Voting.Samples))
+	if v.Voting.Contested() {
+		b.progress.Contested.Add(1)
+	}
+	if b.opts.Compact && v.Status == flow.Decided && !v.Voting.Contested() {
+		return v, nil
+	}
+	for _, s := range held {
+		b.logSample(key, q.Step, s)
+	}
+	b.append(event.VoteCompleted{
+		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
+	})
+	return v, b.failed.get()
+}
+
+func (b *branch) logSample(key string, step int, s *ballot.Sample) {
+	for _, f := range s.Faults() {
+		b.append(event.SampleFaulted{
+			Question: key, Step: step, Sample: s.N,
+			Kind: string(f.Kind), Status: f.Status, Message: f.Error(),
+		})
+	}
+	if s.Response == nil && s.Flag == nil {
+		return // nothing but faults
+	}
+	common := event.Sample{
+		Question: key, Step: step, Sample: s.N, Model: b.opts.ModelName,
+		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(),
+	}
+	text := ""
+	if r := s.Response; r != nil {
+		common.Tokens, common.CostUSD, text = r.Usage, r.CostUSD, r.Text
+		if r.Model != "" {
+			common.Model = r.Model
+		}
+	}
+	if s.Flag != nil {
+		b.append(event.SampleRedFlagged{Sample: common, Flag: s.Flag.Name, Reason: s.Flag.Reason, Text: event.TextValue(text)})
+		return
+	}
+	b.append(event.SampleCompleted{Sample: common, Vote: vote.ShortKey(s.Answer.Key), Text: event.TextValue(text)})
+}
+
+func (b *branch) append(e event.Event) {
+	if err := b.opts.Log.Append(e); err != nil {
+		b.failed.set(err)
+	}
+}
+
+func (b *branch) Emit(e event.Event) {
+	e = b.stamp(e)
+	if b.emitted.take(e) {
+		return // an earlier session appended it
+	}
+	if _, ok := e.(event.StepCompleted); ok {
+		b.progress.Steps.Add(1)
+		b.progress.Session.Add(1)
+	}
+	b.append(e)
+}
+
+// stamp fills in what an orchestrator cannot know.
+func (r *Runtime) stamp(e event.Event) event.Event {
+	switch e := e.(type) {
+	case event.StepCompleted:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	case event.StepFailed:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	case event.TaskCompleted:
+		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
+		return e
+	case event.TaskFailed:
+		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
+		return e
+	case event.BudgetExhausted:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	case event.RunCancelled:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	default:
+		return e
+	}
+}
+
+func (b *branch) Parallel(n int, f func(i int, f flow.Flow) error) error {
+	ctx, cancel := context.WithCancelCause(b.ctx)
+	defer cancel(nil)
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: b.prefix + strconv.Itoa(i) + "/", failed: b.failed}
+			if errs[i] = f(i, sub); errs[i] != nil {
+				cancel(errBranch)
+			}
+		})
+	}
+	wg.Wait()
+	// A branch that ended only because a sibling failed does not hide it.
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, errBranch) {
+			return err
+		}
+	}
+	return nil
+}
+
+var errBranch = errors.New("another branch of the run failed")

@@ -1,0 +1,177 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/chain"
+	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// Past is what a log says about the run so far.
+type Past struct {
+	Submitted event.TaskSubmitted
+	Config    json.RawMessage // the latest
+	Steps     int             // committed
+	Spent     usage.Spent
+	Duration  time.Duration // of the earlier sessions
+	End       event.Event   // the event that ended the last session, nil if it crashed
+
+	// Checkpoint is where a chain goes on.
+	Checkpoint chain.Checkpoint
+
+	verdicts map[string]*flow.Verdict
+	emitted  *emitted
+
+	dir          string
+	compact      bool
+	sessionStart time.Time
+	last         []byte // the last line
+	lastStep     []byte // the last step_completed line
+}
+
+// NewPast returns a Past to be filled by Visit. dir is the run folder. For a
+// compact log only what happened after the last committed step is kept.
+func NewPast(dir string, compact bool) *Past {
+	return &Past{dir: dir, compact: compact, verdicts: map[string]*flow.Verdict{}, emitted: newEmitted()}
+}
+
+// Visit takes the next line of the log.
+func (p *Past) Visit(l runlog.Line) error {
+	if l.Type == event.TypeStepCompleted && p.compact {
+		// The hot path of a million-step log: remember, decode later.
+		p.Steps++
+		p.lastStep = append(p.lastStep[:0], l.Raw...)
+		p.last = append(p.last[:0], l.Raw...)
+		p.End = nil
+		clear(p.verdicts)
+		return nil
+	}
+	rec, err := l.Decode()
+	if err != nil {
+		return &runlog.CorruptError{Dir: p.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
+	}
+	if c, ok := rec.Event.(event.Carrier); ok {
+		rec.Event, err = c.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(p.dir, v) })
+		if err != nil {
+			return err
+		}
+	}
+	p.End = nil
+	switch e := rec.Event.(type) {
+	case event.TaskSubmitted:
+		p.Submitted, p.Config, p.sessionStart = e, e.Config, rec.Time
+	case event.RunResumed:
+		p.endSession()
+		p.sessionStart = rec.Time
+		if e.Config != nil {
+			p.Config = e.Config
+		}
+	case event.VoteCompleted:
+		// Only a decision is kept: a question that failed is asked again.
+		if e.Status == string(flow.Decided) {
+			p.verdicts[e.Question] = &flow.Verdict{
+				Status: flow.Decided, Answer: e.Answer.JSON, Voting: e.Voting,
+				CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+			}
+		}
+	case event.StepCompleted:
+		p.Steps++
+		p.Spent = e.Spent
+		p.emitted.add(e)
+		p.lastStep = append(p.lastStep[:0], l.Raw...)
+	case event.StepFailed:
+		p.Spent = e.Spent
+	case event.TaskFailed:
+		p.Spent, p.End = e.Spent, e
+	case event.TaskCompleted:
+		p.Spent, p.End = e.Spent, e
+	case event.BudgetExhausted:
+		p.Spent = e.Spent
+	case event.RunCancelled:
+		p.Spent = e.Spent
+	case event.SampleCompleted, event.SampleRedFlagged, event.SampleFaulted:
+	default:
+		p.emitted.add(e)
+	}
+	p.last = append(p.last[:0], l.Raw...)
+	return nil
+}
+
+// endSession adds the time between the first and the last line of a session.
+func (p *Past) endSession() {
+	var h event.Header
+	if json.Unmarshal(p.last, &h) == nil && h.Timestamp.After(p.sessionStart) {
+		p.Duration += h.Timestamp.Sub(p.sessionStart)
+	}
+}
+
+// Finish is called after the last line.
+func (p *Past) Finish() error {
+	p.endSession()
+	if p.lastStep == nil {
+		return nil
+	}
+	rec, err := event.Decode(p.lastStep)
+	if err != nil {
+		return err
+	}
+	e := rec.Event.(event.StepCompleted)
+	out, err := runlog.Load(p.dir, e.Output)
+	if err != nil {
+		return err
+	}
+	p.Checkpoint = chain.Checkpoint{Step: e.Step + 1, Output: out.JSON}
+	if e.Spent.Calls > p.Spent.Calls {
+		p.Spent = e.Spent
+	}
+	return nil
+}
+
+// emitted knows the events that earlier sessions appended, by content, so that
+// an orchestrator that runs again does not append them twice. Orchestrators are
+// deterministic: what they emit again is equal but for what the runtime stamps.
+type emitted struct {
+	mu   sync.Mutex
+	left map[[16]byte]int
+}
+
+func newEmitted() *emitted { return &emitted{left: map[[16]byte]int{}} }
+
+func (s *emitted) add(e event.Event) { s.left[contentOf(e)]++ }
+
+// take reports whether e was appended before, once for each time it was.
+func (s *emitted) take(e event.Event) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.left) == 0 {
+		return false
+	}
+	key := contentOf(e)
+	if s.left[key] == 0 {
+		return false
+	}
+	s.left[key]--
+	return true
+}
+
+func contentOf(e event.Event) [16]byte {
+	if s, ok := e.(event.StepCompleted); ok {
+		s.Spent = usage.Spent{} // stamped
+		e = s
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		data = nil // not an event that the log could hold either
+	}
+	sum := sha256.Sum256(append([]byte(e.Type()), data...))
+	return [16]byte(sum[:])
+}

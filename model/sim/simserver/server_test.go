@@ -1,0 +1,572 @@
+package simserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/sim"
+)
+
+const (
+	openAIPath    = "/v1/chat/completions"
+	anthropicPath = "/v1/messages"
+)
+
+func newServer(t *testing.T, o Options) (*Server, *httptest.Server) {
+	t.Helper()
+	s, err := Handler(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewUnstartedServer(s)
+	ts.Config.ConnState = s.ConnState
+	ts.Config.BaseContext = func(net.Listener) context.Context { return t.Context() }
+	ts.Start()
+	t.Cleanup(ts.Close)
+	return s, ts
+}
+
+// post returns status, headers and body. A body that breaks off is an error.
+func post(t *testing.T, ts *httptest.Server, path, body string) (int, http.Header, string, error) {
+	t.Helper()
+	resp, err := ts.Client().Post(ts.URL+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0, nil, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, string(b), err
+}
+
+// request is the body of a request for a simulated model, in both formats.
+func request(name, prompt, more string) string {
+	return fmt.Sprintf(`{"model": %q, "max_tokens": 500, "messages": [{"role": "user", "content": %q}]%s}`, name, prompt, more)
+}
+
+// lookup finds a value in JSON by its path.
+func lookup(t *testing.T, data string, path ...any) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(data), &v); err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			l, _ := v.([]any)
+			if p >= len(l) {
+				return nil
+			}
+			v = l[p]
+		}
+	}
+	return v
+}
+
+// want checks values in JSON: paths and values by turns.
+func want(t *testing.T, data string, pairs ...any) {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		path := pairs[i].([]any)
+		if got := lookup(t, data, path...); fmt.Sprint(got) != fmt.Sprint(pairs[i+1]) {
+			t.Errorf("%v = %v, want %v in %s", path, got, pairs[i+1], data)
+		}
+	}
+}
+
+func at(path ...any) []any { return path }
+
+const perfect = "sim/default?p=1"
+
+func TestChatCompletions(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	status, header, body, err := post(t, ts, openAIPath, request(perfect, "Sort: [2, 1]", ""))
+	if status != 200 || err != nil || header.Get("Content-Type") != "application/json" {
+		t.Fatalf("status %d, error %v, header %v, body %s", status, err, header, body)
+	}
+	text := lookup(t, body, "choices", 0, "message", "content").(string)
+	if !strings.HasSuffix(text, "answer = [1, 2]") {
+		t.Errorf("content %q, want the sorted list", text)
+	}
+	out := (len(text) + 3) / 4
+	want(t, body, at("object"), "chat.completion", at("model"), perfect, at("choices", 0, "index"), 0, at("choices", 0, "finish_reason"), "stop",
+		at("choices", 0, "message", "role"), "assistant", at("choices", 0, "message", "refusal"), nil,
+		at("usage", "prompt_tokens"), 3, at("usage", "completion_tokens"), out, at("usage", "total_tokens"), 3+out,
+		at("usage", "prompt_tokens_details", "cached_tokens"), 0)
+
+	// Parts, system messages, a tool's message after the question, several choices.
+	_, _, body, _ = post(t, ts, openAIPath, `{"model": "`+perfect+`", "n": 3, "temperature": 0.5, "max_completion_tokens": 900, "messages": [
+		{"role": "system", "content": "Be brief."},
+		{"role": "user", "content": [{"type": "text", "text": "Hello."}, {"type": "image_url"}, {"type": "text", "text": "Compute: 2 + 3"}]},
+		{"role": "assistant", "content": null}, {"role": "tool", "content": "Sort: [1]"}]}`)
+	for i := range 3 {
+		if text, _ := lookup(t, body, "choices", i, "message", "content").(string); !strings.HasSuffix(text, "answer = 5") {
+			t.Errorf("choice %d: %q, want answer = 5", i, text)
+		}
+	}
+	want(t, body, at("choices", 3), nil, at("usage", "prompt_tokens"), 10)
+
+	for _, limit := range []string{"max_tokens", "max_completion_tokens"} {
+		_, _, body, _ = post(t, ts, openAIPath, `{"model": "x", "`+limit+`": 2, "messages": [{"role": "user", "content": "Sort: [2, 1]"}]}`)
+		want(t, body, at("choices", 0, "finish_reason"), "length", at("usage", "completion_tokens"), 2, at("model"), "sim/default")
+	}
+}
+
+func TestChatStream(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	for _, usage := range []bool{false, true} {
+		more := fmt.Sprintf(`, "stream": true, "n": 2, "stream_options": {"include_usage": %t}`, usage)
+		_, header, body, err := post(t, ts, openAIPath, request(perfect, "Sort: [2, 1]", more))
+		if err != nil || header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("stream: error %v, header %v", err, header)
+		}
+		texts, finished := map[any]string{}, map[any]any{}
+		frames := strings.Split(strings.TrimSuffix(body, "\n\n"), "\n\n")
+		if frames[len(frames)-1] != "data: [DONE]" {
+			t.Errorf("last frame %q, want data: [DONE]", frames[len(frames)-1])
+		}
+		frames = frames[:len(frames)-1]
+		for i, frame := range frames {
+			data, ok := strings.CutPrefix(frame, "data: ")
+			if !ok {
+				t.Fatalf("frame %q", frame)
+			}
+			want(t, data, at("object"), "chat.completion.chunk", at("model"), perfect)
+			if last := usage && i == len(frames)-1; last {
+				want(t, data, at("choices"), "[]", at("usage", "prompt_tokens"), 3)
+				continue
+			}
+			if has := strings.Contains(data, `"usage":null`); has != usage {
+				t.Errorf("chunk %s has a null usage: %t, want %t", data, has, usage)
+			}
+			index := lookup(t, data, "choices", 0, "index")
+			text, _ := lookup(t, data, "choices", 0, "delta", "content").(string)
+			texts[index] += text
+			finished[index] = lookup(t, data, "choices", 0, "finish_reason")
+		}
+		for index := range 2 {
+			if i := float64(index); !strings.HasSuffix(texts[i], "answer = [1, 2]") || finished[i] != "stop" {
+				t.Errorf("choice %d: text %q, finish_reason %v", index, texts[i], finished[i])
+			}
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	for _, system := range []string{`"Be brief."`, `[{"type": "text", "text": "Be brief."}]`} {
+		_, _, body, err := post(t, ts, anthropicPath+"?beta=true", `{"model": "`+perfect+`", "max_tokens": 500, "temperature": 1, "system": `+system+`, "messages": [
+			{"role": "user", "content": "Sort: [9, 8]"}, {"role": "assistant", "content": "No."},
+			{"role": "user", "content": [{"type": "tool_result", "content": "x"}, {"type": "text", "text": "Sort: [2, 1]"}]},
+			{"role": "system", "content": "Compute: 1 + 1"}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := lookup(t, body, "content", 0, "text").(string)
+		if !strings.HasSuffix(text, "answer = [1, 2]") {
+			t.Errorf("text %q, want the answer to the last message of the user", text)
+		}
+		want(t, body, at("type"), "message", at("role"), "assistant", at("model"), perfect, at("content", 0, "type"), "text",
+			at("stop_reason"), "end_turn", at("stop_sequence"), nil,
+			at("usage", "input_tokens"), 13, at("usage", "output_tokens"), (len(text)+3)/4)
+	}
+	_, _, body, _ := post(t, ts, anthropicPath, `{"model": "x", "max_tokens": 2, "messages": [{"role": "user", "content": "Sort: [2, 1]"}]}`)
+	want(t, body, at("stop_reason"), "max_tokens", at("usage", "output_tokens"), 2)
+}
+
+func TestMessagesStream(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	_, _, body, err := post(t, ts, anthropicPath, request(perfect, "Sort: [2, 1]", `, "stream": true`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	var text strings.Builder
+	for frame := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {
+		event, data, _ := strings.Cut(frame, "\ndata: ")
+		name := strings.TrimPrefix(event, "event: ")
+		want(t, data, at("type"), name)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		switch name {
+		case "message_start":
+			want(t, data, at("message", "content"), "[]", at("message", "stop_reason"), nil, at("message", "usage", "input_tokens"), 3)
+		case "content_block_start":
+			want(t, data, at("index"), 0, at("content_block", "type"), "text", at("content_block", "text"), "")
+		case "content_block_delta":
+			want(t, data, at("index"), 0, at("delta", "type"), "text_delta")
+			text.WriteString(lookup(t, data, "delta", "text").(string))
+		case "message_delta":
+			want(t, data, at("delta", "stop_reason"), "end_turn", at("usage", "output_tokens"), (text.Len()+3)/4)
+		}
+	}
+	if want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}; !slices.Equal(names, want) {
+		t.Errorf("events %v, want %v", names, want)
+	}
+	if !strings.HasSuffix(text.String(), "answer = [1, 2]") {
+		t.Errorf("text %q, want the sorted list", text.String())
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "script.yaml")
+	if err := os.WriteFile(file, []byte("- {match: secret, answers: [{text: 'I will not say.', stop: refusal}]}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings := sim.Default()
+	settings.Script = file
+	_, ts := newServer(t, Options{Default: settings})
+	_, _, body, _ := post(t, ts, openAIPath, request("any", "the secret", ""))
+	want(t, body, at("choices", 0, "message", "content"), nil, at("choices", 0, "message", "refusal"), "I will not say.")
+	_, _, body, _ = post(t, ts, openAIPath, request("any", "the secret", `, "stream": true`))
+	if !strings.Contains(body, `"delta":{"refusal":"I will not say."}`) {
+		t.Errorf("stream %s, want a refusal", body)
+	}
+	_, _, body, _ = post(t, ts, anthropicPath, request("any", "the secret", ""))
+	want(t, body, at("stop_reason"), "refusal", at("content", 0, "text"), "I will not say.")
+
+	// A request can use the server's script, but not make it read other files.
+	status, _, body, _ := post(t, ts, openAIPath, request("sim/default?script="+file+"&seed=1", "the secret", ""))
+	if status != 200 {
+		t.Errorf("the server's own script: status %d, %s", status, body)
+	}
+	status, _, body, _ = post(t, ts, openAIPath, request("sim/default?script=/etc/hosts", "the secret", ""))
+	want(t, body, at("error", "code"), "model_not_found")
+	if status != 404 {
+		t.Errorf("another script: status %d, want 404", status)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		fault            string
+		path             string
+		status           int
+		kind, code       any
+		retryAfter, inMs string
+	}{
+		{"f429=1&retry_after=1500ms", openAIPath, 429, "requests", "rate_limit_exceeded", "2", "1500"},
+		{"f429=1", openAIPath, 429, "requests", "rate_limit_exceeded", "", ""},
+		{"f529=1&retry_after=2s", openAIPath, 503, "service_unavailable_error", nil, "2", ""},
+		{"f500=1&retry_after=2s", openAIPath, 500, "server_error", nil, "", ""},
+		{"f429=1&retry_after=2s", anthropicPath, 429, "rate_limit_error", nil, "2", ""},
+		{"f529=1", anthropicPath, 529, "overloaded_error", nil, "", ""},
+		{"f500=1", anthropicPath, 500, "api_error", nil, "", ""},
+	} {
+		for _, more := range []string{"", `, "stream": true`} {
+			s, ts := newServer(t, Options{})
+			status, header, body, err := post(t, ts, test.path, request("sim/default?"+test.fault, "Sort: [1]", more))
+			if err != nil || status != test.status || header.Get("Retry-After") != test.retryAfter || header.Get("Retry-After-Ms") != test.inMs {
+				t.Errorf("%s %s: status %d, headers %v, error %v", test.path, test.fault, status, header, err)
+			}
+			want(t, body, at("error", "type"), test.kind, at("error", "code"), test.code)
+			if test.path == anthropicPath {
+				want(t, body, at("type"), "error", at("request_id"), header.Get("Request-Id"))
+			}
+			fault, _, _ := strings.Cut(test.fault, "=")
+			if st := s.Stats(); st.Faults[sim.Fault(fault)] != 1 || st.Answers != 0 || st.Requests != 1 || st.Rejected != 0 {
+				t.Errorf("%s: stats %+v", test.fault, st)
+			}
+		}
+	}
+}
+
+func TestBrokenAnswers(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	for _, path := range []string{openAIPath, anthropicPath} {
+		status, _, body, err := post(t, ts, path, request("sim/default?cut=1", "Sort: [1]", ""))
+		if status != 200 || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(body, "{") || json.Valid([]byte(body)) {
+			t.Errorf("%s cut: status %d, error %v, body %q, want half a body", path, status, err, body)
+		}
+		status, _, body, err = post(t, ts, path, request("sim/default?cut=1", "Sort: [1]", `, "stream": true`))
+		if status != 200 || err == nil || !strings.Contains(body, "data: {") || strings.Contains(body, "DONE") || strings.Contains(body, "message_stop") {
+			t.Errorf("%s cut stream: status %d, error %v, body %q, want half a stream", path, status, err, body)
+		}
+		status, _, body, err = post(t, ts, path, request("sim/default?garbage=1", "Sort: [1]", ""))
+		if status != 200 || err != nil || json.Valid([]byte(body)) {
+			t.Errorf("%s garbage: status %d, error %v, body %q, want a 200 that is not JSON", path, status, err, body)
+		}
+	}
+}
+
+// TestCancel leaves while the server waits, and looks whether it notices.
+func TestCancel(t *testing.T) {
+	for _, name := range []string{"sim/default?hang=1", "sim/default?latency=1h"} {
+		s, ts := newServer(t, Options{})
+		arrived, served := make(chan struct{}), make(chan struct{})
+		ts.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(served)
+			close(arrived)
+			s.ServeHTTP(w, r)
+		})
+		conn, err := net.Dial("tcp", ts.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := request(name, "Sort: [1]", "")
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", openAIPath, len(body), body)
+		<-arrived
+		conn.Close()
+		<-served
+		if st := s.Stats(); st.Cancelled != 1 || st.InFlight != 0 || st.Answers > 1 {
+			t.Errorf("%s: stats after the client left: %+v", name, st)
+		}
+	}
+}
+
+// TestStop ends the base context of a server with a request waiting.
+func TestStop(t *testing.T) {
+	s, err := Handler(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	arrived := make(chan struct{})
+	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		s.ServeHTTP(w, r)
+	}))
+	ts.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	ts.Start()
+	done := make(chan error)
+	go func() {
+		_, err := ts.Client().Post(ts.URL+openAIPath, "", strings.NewReader(request("sim/default?hang=1", "Sort: [1]", "")))
+		done <- err
+	}()
+	<-arrived
+	stop()
+	if err := <-done; err == nil {
+		t.Error("a hanging request got an answer when the server stopped, want an error")
+	}
+	ts.Close()
+}
+
+func TestBadRequests(t *testing.T) {
+	s, ts := newServer(t, Options{})
+	n := 0
+	for _, test := range []struct {
+		body    string
+		openAI  string // part of the message; "" if the request is fine
+		anthrop string
+	}{
+		{`{"model"`, "not JSON", "not JSON"},
+		{``, "not JSON", "not JSON"},
+		{`[]`, "wrong type", "wrong type"},
+		{`{"max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}`, "model is missing", "model is missing"},
+		{`{"model": "x", "max_tokens": 1}`, "at least one message", "at least one message"},
+		{`{"model": "x", "max_tokens": 1, "messages": []}`, "at least one message", "at least one message"},
+		{`{"model": "x", "max_tokens": 1, "messages": "x"}`, "messages has the wrong type", "messages has the wrong type"},
+		{`{"model": 5, "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}`, "model has the wrong type", "model has the wrong type"},
+		{`{"model": "x", "max_tokens": 1, "messages": [{"role": "user", "content": 5}]}`, "content must be", "content must be"},
+		{`{"model": "x", "max_tokens": 1, "messages": [{"role": "user", "content": [{"text": "x"}]}]}`, "content[0] has no type", "content[0] has no type"},
+		{`{"model": "x", "max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "text"}]}]}`, "content[0] has no text", "content[0] has no text"},
+		{`{"model": "x", "max_tokens": 1, "messages": [{"role": "user", "content": ["x"]}]}`, "wrong type", "wrong type"},
+		{`{"model": "x", "max_tokens": 1, "messages": [{"role": "bard", "content": "x"}]}`, `"bard" is not a role`, `"bard" is not a role`},
+		{`{"model": "x", "max_tokens": 1, "temperature": "hot", "messages": [{"role": "user", "content": "x"}]}`, "temperature has the wrong type", "temperature has the wrong type"},
+		{`{"model": "x", "max_tokens": 1, "temperature": 3, "messages": [{"role": "user", "content": "x"}]}`, "temperature must be from 0 to 2", "temperature must be from 0 to 1"},
+		{`{"model": "x", "max_tokens": 0, "messages": [{"role": "user", "content": "x"}]}`, "max_tokens must be at least 1", "max_tokens"},
+		{`{"model": "x", "messages": [{"role": "user", "content": "x"}]}`, "", "max_tokens is missing"},
+		{`{"model": "x", "max_tokens": 1, "n": 0, "messages": [{"role": "user", "content": "x"}]}`, "n must be from 1", ""},
+	} {
+		for path, message := range map[string]string{openAIPath: test.openAI, anthropicPath: test.anthrop} {
+			if message == "" {
+				continue
+			}
+			n++
+			status, _, body, err := post(t, ts, path, test.body)
+			got, _ := lookup(t, body, "error", "message").(string)
+			if status != 400 || err != nil || !strings.Contains(got, message) {
+				t.Errorf("%s %s: status %d, error %v, message %q, want 400 with %q", path, test.body, status, err, got, message)
+			}
+			want(t, body, at("error", "type"), "invalid_request_error")
+		}
+	}
+	if got := s.Stats().Rejected; got != int64(n) {
+		t.Errorf("%d requests rejected, want %d", got, n)
+	}
+}
+
+func TestOtherErrors(t *testing.T) {
+	_, ts := newServer(t, Options{RequireKey: true})
+	large := `{"model": "` + strings.Repeat("x", maxBody) + `"}`
+	for _, test := range []struct {
+		method, path, body, key string
+		status                  int
+		kind                    string
+	}{
+		{"GET", "/v1/nothing", "", "k", 404, "invalid_request_error"},
+		{"POST", "/", "", "k", 404, "invalid_request_error"},
+		{"POST", "/v1/messages/batches", "", "k", 404, "not_found_error"},
+		{"GET", openAIPath, "", "k", 405, "invalid_request_error"},
+		{"GET", anthropicPath, "", "k", 405, "invalid_request_error"},
+		{"POST", "/v1/models", "", "k", 405, "invalid_request_error"},
+		{"POST", "/healthz", "", "", 405, "invalid_request_error"},
+		{"DELETE", "/stats", "", "", 405, "invalid_request_error"},
+		{"POST", openAIPath, "{}", "", 401, "invalid_request_error"},
+		{"POST", anthropicPath, "{}", "", 401, "authentication_error"},
+		{"GET", "/v1/models", "", "", 401, "invalid_request_error"},
+		{"POST", openAIPath, large, "k", 413, "invalid_request_error"},
+		{"POST", anthropicPath, large, "k", 413, "request_too_large"},
+		{"POST", openAIPath, request("sim/default?q=1", "x", ""), "k", 404, "invalid_request_error"},
+		{"POST", anthropicPath, request("sim/default?q=1", "x", ""), "k", 404, "not_found_error"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), test.method, ts.URL+test.path, strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", test.key)
+		resp, err := ts.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != test.status {
+			t.Errorf("%s %s with key %q: status %d, want %d", test.method, test.path, test.key, resp.StatusCode, test.status)
+		}
+		want(t, string(body), at("error", "type"), test.kind)
+		if allow := resp.Header.Get("Allow"); (allow != "") != (test.status == 405) {
+			t.Errorf("%s %s: Allow %q", test.method, test.path, allow)
+		}
+	}
+	for _, header := range []string{"Authorization", "X-Api-Key"} {
+		req, _ := http.NewRequestWithContext(t.Context(), "POST", ts.URL+openAIPath, strings.NewReader(request(perfect, "Sort: [1]", "")))
+		req.Header.Set(header, "Bearer k")
+		if resp, err := ts.Client().Do(req); err != nil || resp.StatusCode != 200 {
+			t.Errorf("with a key in %s: %v, %v, want 200", header, resp, err)
+		} else {
+			resp.Body.Close()
+		}
+	}
+}
+
+func TestOtherPaths(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	post(t, ts, openAIPath, request(perfect, "Sort: [1]", `, "n": 2`))
+	get := func(path string) string {
+		resp, err := ts.Client().Get(ts.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		return string(body)
+	}
+	want(t, get("/healthz"), at("status"), "ok")
+	want(t, get("/v1/models"), at("object"), "list", at("data", 0, "id"), "sim/default", at("data", 0, "object"), "model", at("has_more"), false)
+	stats := get("/stats")
+	want(t, stats, at("requests"), 1, at("answers"), 2, at("faults", "f429"), 0, at("in_flight"), 0, at("cancelled"), 0, at("rejected"), 0)
+	if n, _ := lookup(t, stats, "connections").(float64); n < 1 {
+		t.Errorf("connections = %v, want at least 1", n)
+	}
+}
+
+// TestSameAsInProcess compares the answers per prompt over HTTP, in either
+// format, with those in process.
+func TestSameAsInProcess(t *testing.T) {
+	const name = "sim/default?p=0.5&malformed=0.2&rivals=4&seed=9"
+	const samples = 12
+	settings, err := sim.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string][]any{openAIPath: at("choices", 0, "message", "content"), anthropicPath: at("content", 0, "text")} {
+		_, ts := newServer(t, Options{})
+		m, err := sim.New(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			prompt := fmt.Sprintf("Step %d\nSort: [5, 3, 4, 1, 2]", i)
+			var here, there []string
+			for range samples {
+				r, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{{Role: model.User, Text: prompt}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				here = append(here, r.Text)
+				_, _, body, _ := post(t, ts, path, request(name+"&f429=0.3", prompt, ""))
+				for strings.Contains(body, "error") {
+					_, _, body, _ = post(t, ts, path, request(name+"&f429=0.3", prompt, ""))
+				}
+				there = append(there, lookup(t, body, text...).(string))
+			}
+			slices.Sort(here)
+			slices.Sort(there)
+			if !slices.Equal(here, there) {
+				t.Errorf("%s, %q: answers over HTTP %q, in process %q", path, prompt, there, here)
+			}
+		}
+	}
+}
+
+func TestModelsAreBounded(t *testing.T) {
+	s, err := Handler(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.models.get("sim/default?seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := s.models.get("sim/default?seed=1"); again != first {
+		t.Error("the same name gets another model, want the same one")
+	}
+	for seed := range 3 * maxModels {
+		if _, err := s.models.get(fmt.Sprintf("sim/default?seed=%d", seed+2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.models.named) != maxModels || len(s.models.order) != maxModels {
+		t.Errorf("%d models are kept, want %d", len(s.models.named), maxModels)
+	}
+	if same, _ := s.models.get("sim/default?p=0.99"); same != s.models.standard {
+		t.Error("a name with the server's own settings gets another model")
+	}
+	if _, err := Handler(Options{Default: sim.Settings{P: 2}}); err == nil {
+		t.Error("Handler with wrong settings succeeds")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(request("x", "Sort: [1]", "")))
+	f.Add([]byte(`{"model": "x", "max_tokens": 1, "system": [{"type": "text", "text": "a"}], "messages": [{"role": "user", "content": [{"type": "text", "text": "b"}]}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, format := range []wire{openAI{}, anthropic{}} {
+			c, fail := format.decode(body)
+			if (c == nil) == (fail == nil) {
+				t.Errorf("decode(%q) = %v, %v, want one of them", body, c, fail)
+			}
+		}
+	})
+}
+
+func TestPieces(t *testing.T) {
+	text := strings.Repeat("ü€𝄞a", 50)
+	parts := pieces(text)
+	if got := strings.Join(parts, ""); got != text {
+		t.Errorf("pieces joined = %q, want %q", got, text)
+	}
+	for _, p := range parts {
+		if !utf8.ValidString(p) || p == "" {
+			t.Errorf("piece %q is broken", p)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package maker
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/internal/ballot"
+	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Version is the version of this module.
+const Version = "0.1.0-dev"
+
+// Defaults of a [Config].
+const (
+	DefaultMaxOutput     = 750 // tokens, from the paper: beyond it errors multiply
+	DefaultCallTimeout   = 60 * time.Second
+	DefaultRetryDelay    = 500 * time.Millisecond
+	DefaultRetryAttempts = 6
+	DefaultTemperature   = 0.1
+	DefaultLogDir        = "runs"
+)
+
+// A Config is everything about a run that belongs in its log: plain data
+// without secrets. A field left zero has the documented default.
+type Config struct {
+	// Model names the voters: provider/model, such as sim/default or
+	// openai/gpt-4.1-mini.
+	Model string `json:"model"`
+
+	// BaseURL is the address of an OpenAI-compatible server for compat/ models.
+	BaseURL string `json:"base_url,omitempty"`
+
+	// Voting is the rule; the default is first to lead by 3.
+	Voting vote.Rule `json:"voting"`
+
+	// BatchSize bounds the samples of one question in flight (64), and Spare is
+	// how many are launched beyond what is needed (0).
+	BatchSize int `json:"batch_size,omitempty"`
+	Spare     int `json:"spare,omitempty"`
+
+	// FirstTemperature is that of the first sample of a question (0),
+	// Temperature that of the others (0.1).
+	FirstTemperature *float64 `json:"first_temperature,omitempty"`
+	Temperature      *float64 `json:"temperature,omitempty"`
+
+	// MaxOutput bounds an answer, in tokens (750). A longer one is a red flag.
+	MaxOutput int `json:"max_output,omitempty"`
+
+	// Flags are the red flags; the default is the paper's.
+	Flags *redflag.Config `json:"flags,omitempty"`
+
+	// MaxFaults is how many failed attempts one question bears (20);
+	// RetryAttempts how many one sample makes before it counts as failed (6);
+	// RetryDelay the first, shortest wait between them.
+	MaxFaults     int           `json:"max_faults,omitempty"`
+	RetryAttempts int           `json:"retry_attempts,omitempty"`
+	RetryDelay    time.Duration `json:"retry_delay_ns,omitempty"`
+	CallTimeout   time.Duration `json:"call_timeout_ns,omitempty"`
+
+	// Limits of the whole run, over all its sessions; 0 means none. Deadline
+	// is per session.
+	MaxCalls  int64         `json:"max_calls,omitempty"`
+	MaxTokens int64         `json:"max_tokens,omitempty"`
+	MaxUSD    float64       `json:"max_usd,omitempty"`
+	Deadline  time.Duration `json:"deadline_ns,omitempty"`
+
+	// FullLog keeps every sample in the log of a long chain, not only those of
+	// contested steps.
+	FullLog bool `json:"full_log,omitempty"`
+}
+
+// FirstToK is the rule that one answer must lead by k.
+func FirstToK(k int) vote.Rule { return vote.Rule{Strategy: vote.FirstToK, K: k} }
+
+// withDefaults fills in what was left zero.
+func (c Config) withDefaults() Config {
+	if c.Voting.Strategy == "" {
+		c.Voting = FirstToK(3)
+	}
+	if c.Voting.MaxSamples == 0 {
+		// Far beyond any race that is worth finishing.
+		c.Voting.MaxSamples = 50 * max(c.Voting.K, c.Voting.N, 1)
+	}
+	c.BatchSize = cmp.Or(c.BatchSize, ballot.DefaultBatchSize)
+	c.MaxOutput = cmp.Or(c.MaxOutput, DefaultMaxOutput)
+	c.MaxFaults = cmp.Or(c.MaxFaults, ballot.DefaultMaxFaults)
+	c.RetryAttempts = cmp.Or(c.RetryAttempts, DefaultRetryAttempts)
+	c.RetryDelay = cmp.Or(c.RetryDelay, DefaultRetryDelay)
+	c.CallTimeout = cmp.Or(c.CallTimeout, DefaultCallTimeout)
+	if c.FirstTemperature == nil {
+		c.FirstTemperature = new(float64)
+	}
+	if c.Temperature == nil {
+		t := DefaultTemperature
+		c.Temperature = &t
+	}
+	if c.Flags == nil {
+		flags := redflag.Format()
+		flags.ExcessiveLength.MaxTokens = int64(c.MaxOutput)
+		c.Flags = &flags
+	}
+	return c
+}
+
+// A ConfigError is a setting that cannot be used. Field is its name in the
+// configuration file; the flag is the same with dashes.
+type ConfigError struct {
+	Field string
+	Err   error
+}
+
+func (e *ConfigError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+func badConfig(field, format string, args ...any) error {
+	return &ConfigError{Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// validate reports the first setting that makes no sense.
+func (c Config) validate() error {
+	if c.Model == "" {
+		return badConfig("model", "no model is named; try sim/default")
+	}
+	if err := c.Voting.Validate(); err != nil {
+		field := "ahead_by"
+		switch {
+		case c.Voting.MaxSamples < 1, c.Voting.K > c.Voting.MaxSamples:
+			field = "max_samples"
+		case c.Voting.Strategy != vote.FirstToK:
+			field = "voting"
+		}
+		return &ConfigError{Field: field, Err: err}
+	}
+	for _, n := range []struct {
+		field      string
+		value, min int64
+	}{
+		{"batch_size", int64(c.BatchSize), 1},
+		{"spare", int64(c.Spare), 0},
+		{"max_output", int64(c.MaxOutput), 1},
+		{"max_faults", int64(c.MaxFaults), 1},
+		{"retry_attempts", int64(c.RetryAttempts), 1},
+		{"retry_delay", int64(c.RetryDelay), 1},
+		{"call_timeout", int64(c.CallTimeout), 1},
+		{"max_calls", c.MaxCalls, 0},
+		{"max_tokens", c.MaxTokens, 0},
+		{"deadline", int64(c.Deadline), 0},
+	} {
+		if n.value < n.min {
+			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)
+		}
+	}
+	if c.MaxUSD < 0 || math.IsNaN(c.MaxUSD) || math.IsInf(c.MaxUSD, 0) {
+		return badConfig("max_usd", "%v is not an amount of money", c.MaxUSD)
+	}
+	for _, t := range []struct {
+		field string
+		value *float64
+	}{{"first_temperature", c.FirstTemperature}, {"temperature", c.Temperature}} {
+		if t.value != nil && (math.IsNaN(*t.value) || *t.value < 0 || *t.value > 2) {
+			return badConfig(t.field, "%v, want 0 to 2", *t.value)
+		}
+	}
+	if err := c.Flags.Validate(); err != nil {
+		return &ConfigError{Field: "flags", Err: err}
+	}
+	return nil
+}
+
+// Options are what an [Engine] needs beyond the configuration of a run. The
+// zero value of each field is useful.
+type Options struct {
+	Config Config
+
+	// LogDir is the folder that holds the run folders ("runs").
+	LogDir string
+
+	// Families are the tasks that the engine can run, in addition to the
+	// built-in ones.
+	Families []domain.Family
+
+	// Prices is the price table; nil means the built-in one.
+	Prices *price.Table
+
+	// Record names a file that gets every request and its answer. ReplayFrom
+	// names such a file to answer from, instead of asking the model.
+	Record, ReplayFrom string
+
+	// Transport carries the requests to providers; nil means a tuned one.
+	Transport http.RoundTripper
+
+	// Env looks up environment variables; nil means os.Getenv.
+	Env func(string) string
+
+	// Logger gets diagnostics; nil discards them.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.LogDir = cmp.Or(o.LogDir, DefaultLogDir)
+	o.Families = append([]domain.Family{hanoi.Family()}, o.Families...)
+	if o.Prices == nil {
+		o.Prices = price.Default()
+	}
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// parseConfig reads a configuration from a log.
+func parseConfig(raw json.RawMessage) (Config, error) {
+	var c Config
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("maker: the run's configuration: %w", err)
+	}
+	return c, nil
+}

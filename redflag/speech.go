@@ -1,0 +1,95 @@
+package redflag
+
+// check looks for a refusal in the first two sentences: one that comes later is
+// usually about something else.
+func (c *RefusalCheck) check(p []sentence) *Flag {
+	extra := foldAll(c.Phrases)
+	sorry := false
+	for _, s := range p[:min(2, len(p))] {
+		rest, apology := skip(s.own, apologies)
+		if phrase := startsWith(rest, selfReferences); phrase != "" {
+			apology = true // "as a language model, I cannot ..."
+		}
+		sorry = sorry || apology
+		for _, phrases := range [][]string{refusals, extra} {
+			if phrase := startsWith(rest, phrases); phrase != "" {
+				return New(Refusal, "begins with %q", phrase)
+			}
+		}
+		if sorry {
+			if phrase := contains(s.own, unwilling); phrase != "" {
+				return New(Refusal, "apologises and says %q", phrase)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *MetaChatterCheck) check(p []sentence) *Flag {
+	if len(p) == 0 {
+		return nil
+	}
+	if phrase := opening(p); phrase != "" {
+		return New(MetaChatter, "opens with %q", phrase)
+	}
+	extra := foldAll(c.Phrases)
+	for _, s := range p {
+		rest, _ := skip(s.own, thinking)
+		for _, phrases := range [][]string{selfReferences, leaks, extra} {
+			for _, begin := range []string{s.own, rest} {
+				if phrase := startsWith(begin, phrases); phrase != "" {
+					return New(MetaChatter, "a sentence begins with %q", phrase)
+				}
+			}
+		}
+	}
+	if len(p) > 1 { // a text that is only this was asked for
+		if phrase := startsWith(p[len(p)-1].own, closings); phrase != "" {
+			return New(MetaChatter, "closes with %q", phrase)
+		}
+	}
+	return nil
+}
+
+// opening returns the courtesy with which an answer opens. "Of course, x is
+// even" and a bare "Certainly!" are answers; "Certainly! Here is" is not.
+func opening(p []sentence) string {
+	first := p[0].own
+	if phrase := startsWith(first, introductions); phrase != "" {
+		return phrase
+	}
+	phrase := startsWith(first, openers)
+	if phrase == "" {
+		return ""
+	}
+	rest, _ := skip(first, openers)
+	if rest == "" && len(p) > 1 {
+		rest = p[1].own
+	}
+	if startsWith(rest, presentations) != "" {
+		return phrase
+	}
+	return ""
+}
+
+func (c *LowConfidenceCheck) checkHedges(p []sentence) *Flag {
+	count, last := 0, ""
+	for _, s := range p {
+		if phrase := contains(s.own, hedges); phrase != "" {
+			count++
+			last = phrase
+		}
+	}
+	if count < c.Hedges {
+		return nil
+	}
+	return New(LowConfidence, "%d sentences of doubt such as %q, limit %d", count, last, c.Hedges-1)
+}
+
+func foldAll(phrases []string) []string {
+	out := make([]string, len(phrases))
+	for i, p := range phrases {
+		out[i] = fold(p)
+	}
+	return out
+}

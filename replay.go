@@ -1,0 +1,281 @@
+package maker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A Replay is a result derived a second time, from the log alone, and what does
+// not fit.
+type Replay struct {
+	Result *Result `json:"result"`
+
+	// Compared says whether there was a stored result to compare with.
+	Compared bool `json:"compared"`
+
+	// Differences is empty if the log is consistent and the stored result is
+	// what follows from it.
+	Differences []string `json:"differences"`
+
+	// Races is how many votes were counted again sample by sample: all of them
+	// in a full log, the contested ones otherwise.
+	Races int `json:"races_recounted"`
+}
+
+// maxDifferences is where a replay stops listing what is wrong.
+const maxDifferences = 20
+
+// Replay reads the whole log of a run, counts every vote again that the log has
+// samples of, checks that each step was decided by the rule and committed
+// exactly once, and compares the result that follows with the stored one. It
+// uses neither the index nor the stored result to derive its own.
+func (e *Engine) Replay(run string) (*Replay, error) {
+	dir, err := FindRun(e.opts.LogDir, run)
+	if err != nil {
+		return nil, err
+	}
+	result, err := newResult(dir)
+	if err != nil {
+		return nil, err
+	}
+	// How many steps there will be decides which of them a result lists.
+	p := &player{replay: &Replay{Result: result, Differences: []string{}}, total: committed(dir), races: map[string]*recount{}}
+	for line, err := range runlog.Read(dir) {
+		if err != nil {
+			return nil, err
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return nil, err
+		}
+		if head, ok := rec.Event.(event.TaskSubmitted); ok {
+			// A family that this program does not know cannot check its steps.
+			p.chain, _, _, _ = e.newChain(head.Kind, head.Params)
+			p.rule = result.Voting.Rule
+		}
+		p.take(dir, rec)
+	}
+	result.finish(p.steps)
+	p.end()
+	if err := p.compare(dir); err != nil {
+		return nil, err
+	}
+	return p.replay, nil
+}
+
+func committed(dir string) int {
+	n := 0
+	for line, err := range runlog.Read(dir) {
+		if err == nil && line.Type == event.TypeStepCompleted {
+			n++
+		}
+	}
+	return n
+}
+
+// player derives a result event by event.
+type player struct {
+	replay *Replay
+	chain  domain.Chain
+	rule   vote.Rule // in force
+	total  int       // steps in the log
+	steps  int       // steps so far
+	last   json.RawMessage
+	races  map[string]*recount
+}
+
+// recount is a race whose samples are in the log.
+type recount struct {
+	tally *vote.Tally
+	early bool // there were samples after the decision
+}
+
+func (p *player) differ(format string, args ...any) {
+	if len(p.replay.Differences) < maxDifferences {
+		p.replay.Differences = append(p.replay.Differences, fmt.Sprintf(format, args...))
+	}
+}
+
+func (p *player) take(dir string, rec event.Record) {
+	switch e := rec.Event.(type) {
+	case event.RunResumed:
+		clear(p.races) // a race that the last session left undecided started again
+		if cfg, err := parseConfig(e.Config); err == nil && e.Config != nil {
+			p.rule = cfg.Voting
+		}
+	case event.SampleCompleted:
+		p.race(e.Question).add(e.Vote, false)
+	case event.SampleRedFlagged:
+		p.race(e.Question).add("", true)
+	case event.VoteCompleted:
+		p.recounted(e)
+	case event.StepCompleted:
+		p.step(dir, e)
+	}
+}
+
+func (p *player) race(question string) *recount {
+	r, ok := p.races[question]
+	if !ok {
+		r = &recount{tally: vote.NewTally(p.rule)}
+		p.races[question] = r
+	}
+	return r
+}
+
+func (r *recount) add(key string, flagged bool) {
+	if r.tally.Decision().Outcome == vote.Won {
+		r.early = true
+	}
+	if flagged {
+		r.tally.Flag()
+	} else {
+		r.tally.Vote(key)
+	}
+}
+
+// recounted holds a verdict against the samples before it.
+func (p *player) recounted(e event.VoteCompleted) {
+	p.replay.Races++
+	r := p.race(e.Question)
+	delete(p.races, e.Question)
+	votes := map[string]int{}
+	for _, c := range r.tally.Counts() {
+		votes[c.Key] = c.Votes
+	}
+	won := r.tally.Decision().Outcome == vote.Won
+	switch {
+	case !reflect.DeepEqual(votes, e.Voting.Votes) || r.tally.Flags() != e.Voting.RedFlagged:
+		p.differ("step %d: the samples give the votes %v and %d red flags, the verdict says %v and %d",
+			e.Step, votes, r.tally.Flags(), e.Voting.Votes, e.Voting.RedFlagged)
+	case won != (e.Status == string(flow.Decided)):
+		p.differ("step %d: the verdict is %s, the rule says otherwise (margin %d)", e.Step, e.Status, r.tally.Margin())
+	case r.early:
+		p.differ("step %d: samples were counted after the decision", e.Step)
+	}
+}
+
+func (p *player) step(dir string, e event.StepCompleted) {
+	if e.Step != p.steps {
+		p.differ("step %d is committed where step %d belongs", e.Step, p.steps)
+	}
+	if votes, margin := recountMap(e.Voting.Votes); margin != e.Voting.Margin || votes+e.Voting.RedFlagged != e.Voting.Samples {
+		p.differ("step %d: the votes %v and %d red flags do not give %d samples and a margin of %d",
+			e.Step, e.Voting.Votes, e.Voting.RedFlagged, e.Voting.Samples, e.Voting.Margin)
+	} else if p.rule.Strategy == vote.FirstToK && margin != p.rule.K {
+		p.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, margin, p.rule.K)
+	}
+	output, err := runlog.Load(dir, e.Output)
+	if err != nil {
+		p.differ("step %d: %v", e.Step, err)
+	}
+	p.last = output.JSON
+	if p.chain != nil {
+		if err := p.chain.Check(e.Step, output.JSON); err != nil && !p.replay.Result.Wrong {
+			p.differ("%v", err)
+		}
+	}
+	r := p.replay.Result
+	r.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
+	if r.lists(p.steps, p.total, len(e.Voting.Votes)) {
+		r.list(e)
+	}
+	p.steps++
+}
+
+func recountMap(votes map[string]int) (total, margin int) {
+	top, second := 0, 0
+	for _, n := range votes {
+		total += n
+		if n > top {
+			top, second = n, top
+		} else {
+			second = max(second, n)
+		}
+	}
+	return total, top - second
+}
+
+// end checks that a task that calls itself completed is.
+func (p *player) end() {
+	r := p.replay.Result
+	if r.Status != event.StatusCompleted {
+		return
+	}
+	if r.StepsTotal != 0 && p.steps != r.StepsTotal {
+		p.differ("the run is completed with %d of %d steps", p.steps, r.StepsTotal)
+	}
+	if p.chain != nil {
+		if err := p.chain.Finish(p.last); err != nil {
+			p.differ("%v", err)
+		}
+	}
+}
+
+// compare holds the derived result against the stored one.
+func (p *player) compare(dir string) error {
+	stored, err := os.ReadFile(filepath.Join(dir, ResultFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the run was never ended in an orderly way
+	}
+	if err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	if p.replay.Result.Status == event.StatusRunning {
+		return nil // the stored result is that of an earlier session
+	}
+	p.replay.Compared = true
+	derived, err := json.Marshal(p.replay.Result)
+	if err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	var a, b map[string]any
+	if err := json.Unmarshal(stored, &a); err != nil {
+		p.differ("%s is not JSON: %v", ResultFile, err)
+		return nil
+	}
+	if err := json.Unmarshal(derived, &b); err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	for _, name := range fields(b) {
+		if !reflect.DeepEqual(a[name], b[name]) {
+			p.differ("%s: the field %q is %s, the log gives %s", ResultFile, name, brief(a[name]), brief(b[name]))
+		}
+	}
+	return nil
+}
+
+func fields(m map[string]any) []string {
+	var names []string
+	t := reflect.TypeFor[Result]()
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if _, ok := m[name]; ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func brief(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	if len(data) > 120 {
+		return string(data[:120]) + "…"
+	}
+	return string(data)
+}

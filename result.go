@@ -1,0 +1,297 @@
+package maker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Names of the files that hold a result.
+const (
+	ResultFile  = "result.json"
+	SummaryFile = "result.md"
+)
+
+// maxListed is how many steps a result lists. A longer run lists the contested
+// ones and the last; all of them are in its log.
+const maxListed = 1000
+
+// A Result says what a run did: what was agreed and how closely, what it cost,
+// and why it ended.
+type Result struct {
+	Run    string `json:"run"`
+	Kind   string `json:"kind"`
+	Task   string `json:"task"`
+	Status string `json:"status"` // completed, failed, undecided or stopped
+	Reason string `json:"reason,omitempty"`
+
+	// Stop names the limit that stopped the run: max_calls, max_tokens, max_usd
+	// or deadline; or says "cancelled" or "configuration".
+	Stop string `json:"stop,omitempty"`
+
+	// Wrong says that what is committed is known to be wrong.
+	Wrong bool `json:"wrong,omitempty"`
+
+	Model     string `json:"model"`
+	Simulated bool   `json:"simulated"` // no real model answered
+
+	Output event.Value `json:"output"` // of the last committed step
+
+	Steps          []StepResult `json:"steps"`
+	StepsTotal     int          `json:"steps_total"`     // of the task, if known
+	StepsCompleted int          `json:"steps_completed"` // committed
+	StepsOmitted   int          `json:"steps_omitted"`   // committed, but not listed in Steps
+
+	Voting VotingTotals `json:"voting"`
+
+	// TotalCostUSD is null if the cost of any answer is not known.
+	TotalCostUSD    *float64    `json:"total_cost_usd"`
+	TotalDurationMS int64       `json:"total_duration_ms"`
+	Usage           usage.Spent `json:"usage"`
+}
+
+// A StepResult is one committed step.
+type StepResult struct {
+	Step       int          `json:"step"`
+	Title      string       `json:"title"`
+	Output     event.Value  `json:"output"`
+	Voting     event.Voting `json:"voting"`
+	CostUSD    *float64     `json:"cost_usd"`
+	DurationMS int64        `json:"duration_ms"`
+}
+
+// VotingTotals sum up the voting of the committed steps.
+type VotingTotals struct {
+	Rule           vote.Rule `json:"rule"`
+	Samples        int       `json:"samples"`
+	RedFlagged     int       `json:"red_flagged"`
+	Faults         int       `json:"faults"`
+	Contested      int       `json:"contested"` // steps with more than one answer
+	MostSamples    int       `json:"most_samples"`
+	LeastMargin    int       `json:"least_margin"`
+	SamplesPerStep float64   `json:"samples_per_step"`
+}
+
+// BuildResult derives the result of the run in dir from its log, with the help
+// of its index.
+func BuildResult(dir string) (*Result, error) {
+	r, err := newResult(dir)
+	if err != nil {
+		return nil, err
+	}
+	x, err := runlog.OpenIndex(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	for i := range x.Len() {
+		s, err := x.At(i)
+		if err != nil {
+			return nil, err
+		}
+		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
+		if !r.lists(i, x.Len(), s.Answers) {
+			continue
+		}
+		e, err := x.Event(s)
+		if err != nil {
+			return nil, err
+		}
+		r.list(e)
+	}
+	r.finish(x.Len())
+	return r, nil
+}
+
+// newResult fills in what the first and the last event say.
+func newResult(dir string) (*Result, error) {
+	r := &Result{Status: event.StatusRunning, Steps: []StepResult{}}
+	for line, err := range runlog.Read(dir) {
+		if err != nil {
+			return nil, err
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return nil, err
+		}
+		head, ok := rec.Event.(event.TaskSubmitted)
+		if !ok {
+			return nil, fmt.Errorf("maker: the log in %s does not begin with a task", dir)
+		}
+		cfg, err := parseConfig(head.Config)
+		if err != nil {
+			return nil, err
+		}
+		r.Run, r.Kind, r.Task = rec.Run, head.Kind, head.Task
+		r.Model, r.Simulated, r.Voting.Rule = cfg.Model, head.Simulated, cfg.Voting
+		r.StepsTotal = head.Steps
+		break
+	}
+	if r.Run == "" {
+		return nil, fmt.Errorf("maker: the log in %s is empty: the run never started", dir)
+	}
+	last, ok, err := runlog.Last(dir)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		r.end(last.Event)
+	}
+	return r, nil
+}
+
+// end takes what the event that closed the last session says.
+func (r *Result) end(e event.Event) {
+	var spent usage.Spent
+	switch e := e.(type) {
+	case event.TaskCompleted:
+		r.Status, r.TotalDurationMS, spent = event.StatusCompleted, e.DurationMS, e.Spent
+	case event.TaskFailed:
+		r.Status, r.Reason, r.Wrong = e.Status, e.Reason, e.Wrong
+		r.Stop, r.TotalDurationMS, spent = e.Stop, e.DurationMS, e.Spent
+	case event.StepCompleted:
+		spent = e.Spent
+	default:
+		return
+	}
+	r.Usage, r.TotalCostUSD = spent, spent.CostUSD()
+}
+
+// lists says whether the i-th of n committed steps is listed.
+func (r *Result) lists(i, n, answers int) bool {
+	return n <= maxListed || i == n-1 || answers > 1 && len(r.Steps) < maxListed-1
+}
+
+func (r *Result) list(e event.StepCompleted) {
+	r.Steps = append(r.Steps, StepResult{
+		Step: e.Step, Title: e.Title, Output: e.Output, Voting: e.Voting,
+		CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+	})
+}
+
+func (t *VotingTotals) add(samples, flagged, faults, margin, answers int) {
+	if t.Samples == 0 || margin < t.LeastMargin {
+		t.LeastMargin = margin
+	}
+	t.Samples += samples
+	t.RedFlagged += flagged
+	t.Faults += faults
+	t.MostSamples = max(t.MostSamples, samples)
+	if answers > 1 {
+		t.Contested++
+	}
+}
+
+func (r *Result) finish(committed int) {
+	r.StepsCompleted = committed
+	r.StepsOmitted = committed - len(r.Steps)
+	if committed > 0 {
+		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(committed)
+		r.Output = r.Steps[len(r.Steps)-1].Output
+	}
+}
+
+// write puts the result into the run folder, whole or not at all.
+func (r *Result) write(dir string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("maker: result: %w", err)
+	}
+	return errors.Join(
+		replaceFile(filepath.Join(dir, ResultFile), append(data, '\n')),
+		replaceFile(filepath.Join(dir, SummaryFile), []byte(r.Markdown())),
+	)
+}
+
+// replaceFile writes a file beside its place and moves it there.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("maker: %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Markdown is the result for people.
+func (r *Result) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n**%s**", r.Task, strings.ToUpper(r.Status[:1])+r.Status[1:])
+	if r.Reason != "" {
+		fmt.Fprintf(&b, ": %s", r.Reason)
+	}
+	b.WriteString("\n\n| | |\n|---|---|\n")
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, fmt.Sprintf(format, args...))
+	}
+	row("run", "`%s`", r.Run)
+	model := "`" + r.Model + "`"
+	if r.Simulated {
+		model += " (simulated: no real model answered, and the cost is what it would have been)"
+	}
+	row("model", "%s", model)
+	row("voting", "%s", DescribeRule(r.Voting.Rule))
+	row("steps", "%d of %d", r.StepsCompleted, r.StepsTotal)
+	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
+	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
+	row("red flags", "%d", r.Voting.RedFlagged)
+	row("faults", "%d", r.Voting.Faults)
+	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
+	row("cost", "%s", DescribeCost(r.TotalCostUSD))
+	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
+	if r.Voting.Contested > 0 {
+		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin |\n|---|---|---|---|---|\n")
+		shown := 0
+		for _, s := range r.Steps {
+			if s.Voting.Contested() && shown < 50 {
+				shown++
+				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin)
+			}
+		}
+		if rest := r.Voting.Contested - shown; rest > 0 {
+			fmt.Fprintf(&b, "\n… and %d more; see `maker show %s`.\n", rest, r.Run)
+		}
+	}
+	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
+	return b.String()
+}
+
+// DescribeRule says in words when a question is decided.
+func DescribeRule(r vote.Rule) string {
+	switch r.Strategy {
+	case vote.FirstToK:
+		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
+	case vote.Majority:
+		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
+	default:
+		return "one sample"
+	}
+}
+
+// DescribeCost formats a cost that may not be known.
+func DescribeCost(usd *float64) string {
+	switch {
+	case usd == nil:
+		return "unknown"
+	case *usd != 0 && *usd < 0.1:
+		return fmt.Sprintf("$%.6f", *usd)
+	default:
+		return fmt.Sprintf("$%.2f", *usd)
+	}
+}

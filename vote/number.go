@@ -1,0 +1,235 @@
+package vote
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// A decimal is an exact decimal number in normal form:
+//
+//	± digits × 10^exp
+//
+// The digits have no leading and no trailing zeros, and zero has none at all,
+// so numbers are equal exactly if their decimals are. Nothing is ever expanded
+// to the size of its exponent.
+type decimal struct {
+	neg    bool
+	digits string
+	exp    int64
+}
+
+// maxExponent bounds the power of ten of a number's first digit, so that
+// exponents can be added without thinking.
+const maxExponent = 1_000_000_000_000_000
+
+// parseDecimal reads a number in JSON's syntax.
+func parseDecimal(s string) (decimal, error) {
+	n := scanNumber(s)
+	if n == 0 || n != len(s) {
+		return decimal{}, fmt.Errorf("%q is not a number", clip(s))
+	}
+	rest, neg := strings.CutPrefix(s, "-")
+	exponent := ""
+	if i := strings.IndexAny(rest, "eE"); i >= 0 {
+		rest, exponent = rest[:i], rest[i+1:]
+	}
+	whole, fraction, _ := strings.Cut(rest, ".")
+
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return decimal{}, nil // -0 and 0e9 too
+	}
+	trimmed := strings.TrimRight(digits, "0")
+
+	var exp int64
+	if exponent != "" {
+		sign := exponent[0] == '-'
+		exponent = strings.TrimLeft(strings.TrimLeft(exponent, "+-"), "0")
+		if len(exponent) > 17 {
+			return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip(s))
+		}
+		for _, c := range exponent {
+			exp = exp*10 + int64(c-'0')
+		}
+		if sign {
+			exp = -exp
+		}
+	}
+	d := decimal{
+		neg:    neg,
+		digits: trimmed,
+		exp:    exp - int64(len(fraction)) + int64(len(digits)-len(trimmed)),
+	}
+	if top := d.top(); top > maxExponent || top < -maxExponent {
+		return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip(s))
+	}
+	return d, nil
+}
+
+// normalNumber returns the normal form of a number in JSON's syntax.
+func normalNumber(s string) (string, error) {
+	if len(s) <= 20 && s != "-0" && !strings.ContainsAny(s, ".eE") {
+		return s, nil // as most numbers are
+	}
+	d, err := parseDecimal(s)
+	if err != nil {
+		return "", err
+	}
+	return d.String(), nil
+}
+
+// scanNumber returns the length of the number at the start of s in JSON's
+// syntax, 0 if there is none.
+func scanNumber(s string) int {
+	i := 0
+	digits := func() bool {
+		start := i
+		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+			i++
+		}
+		return i > start
+	}
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	if i < len(s) && s[i] == '0' {
+		i++
+	} else if !digits() {
+		return 0
+	}
+	if i < len(s) && s[i] == '.' {
+		i++
+		if !digits() {
+			return 0
+		}
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return 0
+		}
+	}
+	return i
+}
+
+func (d decimal) isZero() bool { return d.digits == "" }
+
+// top is the power of ten of the first digit.
+func (d decimal) top() int64 { return d.exp + int64(len(d.digits)) - 1 }
+
+// String returns the normal form as JSON: plain digits if that takes few zeros,
+// otherwise one digit before the point and an exponent. It depends on the value
+// alone.
+func (d decimal) String() string {
+	if d.isZero() {
+		return "0"
+	}
+	sign := ""
+	if d.neg {
+		sign = "-"
+	}
+	const trailing, leading = 20, 6 // zeros that may be added
+	switch top := d.top(); {
+	case d.exp >= 0 && d.exp <= trailing:
+		return sign + d.digits + strings.Repeat("0", int(d.exp))
+	case d.exp < 0 && top >= 0:
+		return sign + d.digits[:top+1] + "." + d.digits[top+1:]
+	case d.exp < 0 && top >= -leading:
+		return sign + "0." + strings.Repeat("0", int(-top-1)) + d.digits
+	default:
+		fraction := ""
+		if len(d.digits) > 1 {
+			fraction = "." + d.digits[1:]
+		}
+		return sign + d.digits[:1] + fraction + "e" + strconv.FormatInt(top, 10)
+	}
+}
+
+func (d decimal) negated() decimal {
+	d.neg = !d.neg && !d.isZero()
+	return d
+}
+
+func (d decimal) abs() decimal {
+	d.neg = false
+	return d
+}
+
+// times returns the exact product.
+func (d decimal) times(e decimal) decimal {
+	if d.isZero() || e.isZero() {
+		return decimal{}
+	}
+	digits := new(big.Int).Mul(d.coefficient(), e.coefficient()).String()
+	digits = strings.TrimPrefix(digits, "-")
+	trimmed := strings.TrimRight(digits, "0")
+	return decimal{
+		neg:    d.neg != e.neg,
+		digits: trimmed,
+		exp:    d.exp + e.exp + int64(len(digits)-len(trimmed)),
+	}
+}
+
+// coefficient is the number without its power of ten.
+func (d decimal) coefficient() *big.Int {
+	c, _ := new(big.Int).SetString("0"+d.digits, 10)
+	if d.neg {
+		c.Neg(c)
+	}
+	return c
+}
+
+// signOfSum returns the sign of the exact sum of three numbers. Its work is
+// bounded by the number of their digits, however far apart their exponents are.
+func signOfSum(a, b, c decimal) int {
+	terms := make([]decimal, 0, 3)
+	for _, d := range []decimal{a, b, c} {
+		if !d.isZero() {
+			terms = append(terms, d)
+		}
+	}
+	sum, exp := new(big.Int), int64(0)
+	for len(terms) > 0 {
+		largest := 0
+		for i := range terms {
+			if terms[i].top() > terms[largest].top() {
+				largest = i
+			}
+		}
+		d := terms[largest]
+		terms = append(terms[:largest], terms[largest+1:]...)
+
+		switch {
+		case sum.Sign() == 0:
+			sum, exp = d.coefficient(), d.exp
+		case exp >= d.top()+2:
+			// The sum is at least 10^exp, and what is left, at most two numbers
+			// below 10^(top+1) each, cannot turn it.
+			return sum.Sign()
+		default:
+			low := min(exp, d.exp)
+			sum.Mul(sum, powerOfTen(exp-low))
+			sum.Add(sum, new(big.Int).Mul(d.coefficient(), powerOfTen(d.exp-low)))
+			exp = low
+		}
+	}
+	return sum.Sign()
+}
+
+func powerOfTen(n int64) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
+}
+
+// clip shortens text from an answer for a message.
+func clip(s string) string {
+	const longest = 40
+	if len(s) <= longest {
+		return s
+	}
+	return s[:longest] + "..."
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package vote
+
+const raceDetector = true
