@@ -25,7 +25,7 @@ type Config struct {
 
 // RefusalCheck flags an answer whose stop reason is a refusal.
 type RefusalCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Words also looks for a refusal in the first two sentences.
 	Words bool `json:"words,omitempty" yaml:"words,omitempty"`
@@ -40,7 +40,7 @@ type RefusalCheck struct {
 // answer that the provider cut is too long and one that it reports as complete
 // is not. Only where neither is known is the count taken from [EstimateTokens].
 type LengthCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// MaxTokens is the most tokens an answer may have, MaxChars the most
 	// characters (code points). 0 means no limit; if both are 0, MaxTokens is
@@ -51,7 +51,7 @@ type LengthCheck struct {
 
 // TruncatedCheck flags an answer that the provider cut at its output limit.
 type TruncatedCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Structure also flags an answer that breaks off inside a code fence or a
 	// JSON value, or after a comma or an opening bracket. It is used only where
@@ -61,7 +61,7 @@ type TruncatedCheck struct {
 
 // EmptyCheck flags an answer without visible characters.
 type EmptyCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// MinChars is how many visible characters an answer needs; 0 means 1.
 	MinChars int `json:"min_chars,omitempty" yaml:"min_chars,omitempty"`
@@ -70,7 +70,7 @@ type EmptyCheck struct {
 // MetaChatterCheck flags talk about the conversation: an assistant's opening
 // and closing courtesies, and sentences about being a model.
 type MetaChatterCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Phrases are further beginnings of a sentence that count as chatter.
 	Phrases []string `json:"phrases,omitempty" yaml:"phrases,omitempty"`
@@ -79,7 +79,7 @@ type MetaChatterCheck struct {
 // PlaceholderCheck flags slots that were left to be filled in. An ellipsis or a
 // TODO among other words is none.
 type PlaceholderCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Phrases are further texts that count as a placeholder wherever they
 	// stand in the answer's own words.
@@ -91,7 +91,7 @@ type PlaceholderCheck struct {
 // miss: answers to several parts, conditional answers, and values that differ
 // only in rounding, notation or unit do not count.
 type SelfContradictionCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Corrections is how many sentences that take something back are too many.
 	// 0 means 1. Raise it for models that are asked to think aloud.
@@ -102,7 +102,7 @@ type SelfContradictionCheck struct {
 // phrase looping without a break, or a whole sentence that comes back. Code,
 // tables, lists of short items and sentences that only begin alike do not count.
 type RepetitionCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Times is how often a phrase may occur; 0 means [DefaultTimes].
 	Times int `json:"times,omitempty" yaml:"times,omitempty"`
@@ -117,7 +117,7 @@ type RepetitionCheck struct {
 // SchemaCheck flags a value that is not JSON or has a wrong type. It is a small
 // part of what a JSON schema can say.
 type SchemaCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Type is the type of the whole value; empty allows any.
 	Type string `json:"type,omitempty" yaml:"type,omitempty"`
@@ -137,7 +137,7 @@ type Field struct {
 
 // MissingFieldCheck flags a value in which a field is absent or null.
 type MissingFieldCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Required are the paths of the fields; see [Field.Path].
 	Required []string `json:"required,omitempty" yaml:"required,omitempty"`
@@ -150,7 +150,7 @@ type MissingFieldCheck struct {
 // number from 0 to 1, a percentage above 1, or a string such as "85 %". A value
 // without the field, or with something else in it, passes.
 type LowConfidenceCheck struct {
-	On bool `json:"on" yaml:"on"`
+	On bool `json:"enabled" yaml:"enabled"`
 
 	// Min is the least confidence accepted; 0 means [DefaultConfidence].
 	Min float64 `json:"min,omitempty" yaml:"min,omitempty"`

@@ -26,7 +26,7 @@ func TestPresets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"refusal":{"on":true},"excessive_length":{"on":true,"max_tokens":750},"truncated":{"on":true},"empty":{"on":true}}`
+	want := `{"refusal":{"enabled":true},"excessive_length":{"enabled":true,"max_tokens":750},"truncated":{"enabled":true},"empty":{"enabled":true}}`
 	if string(b) != want {
 		t.Errorf("Format() as JSON = %s, want %s", b, want)
 	}

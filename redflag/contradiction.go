@@ -21,7 +21,7 @@ func (c *SelfContradictionCheck) check(p []sentence) *Flag {
 			continue
 		}
 		if count++; count >= limit {
-			return New(SelfContradiction, "takes something back %d times, as in %q", count, phrase)
+			return New(SelfContradiction, "takes back what it said: %q, correction number %d", phrase, count)
 		}
 	}
 	if hasParts(p) {

@@ -30,7 +30,7 @@ func Example() {
 	// missing_field: field "move" is missing
 	// excessive_length: 1311 output tokens, limit 750
 	// truncated: the provider cut the answer at its output limit
-	// empty: no visible characters in 1 bytes
+	// empty: no visible characters, length in bytes 1
 }
 
 // A parser raises flags of its own.

@@ -64,7 +64,7 @@ func (e *EmptyCheck) check(text string) *Flag {
 		}
 	}
 	if seen == 0 {
-		return New(Empty, "no visible characters in %d bytes", len(text))
+		return New(Empty, "no visible characters, length in bytes %d", len(text))
 	}
 	return New(Empty, "%d visible characters, want at least %d", seen, want)
 }

@@ -12,8 +12,7 @@ type sentence struct {
 	full string // everything, with the marker of a list item
 	own  string // without the marker; each quotation and inline code is a '"'
 
-	line    int  // sentences of one line share it
-	exclaim bool // ended with an exclamation mark
+	line int // sentences of one line share it
 }
 
 // read takes a text apart into the sentences that the answer says itself. Code,
@@ -125,12 +124,11 @@ func appendSentences(out []sentence, line string, number int) []sentence {
 	text, marker := cutMarker(line)
 	full, own := strings.Builder{}, strings.Builder{}
 	full.WriteString(marker)
-	end := func(exclaim bool) {
+	end := func() {
 		s := sentence{
-			full:    strings.TrimSpace(full.String()),
-			own:     strings.TrimSpace(own.String()),
-			line:    number,
-			exclaim: exclaim,
+			full: strings.TrimSpace(full.String()),
+			own:  strings.TrimSpace(own.String()),
+			line: number,
 		}
 		if s.own != "" {
 			out = append(out, s)
@@ -155,22 +153,22 @@ func appendSentences(out []sentence, line string, number int) []sentence {
 		full.WriteRune(r)
 		own.WriteRune(r)
 		i += size
+		next := firstRune(text[i:])
 		switch r {
-		case '!':
-			// Not in "!=" or "n!".
-			if i == len(text) || text[i] == ' ' || unicode.Is(unicode.Lo, firstRune(text[i:])) {
-				end(true)
+		case '.':
+			if i == len(text) || next == ' ' {
+				end()
 			}
-		case '.', '?':
-			if i == len(text) || text[i] == ' ' || r == '?' && unicode.Is(unicode.Lo, firstRune(text[i:])) {
-				end(false)
+		case '!', '?': // not in "!=", but without a space in Chinese
+			if i == len(text) || next == ' ' || unicode.Is(unicode.Lo, next) {
+				end()
 			}
 		case '。', '।', '؟', '…':
-			end(false)
+			end()
 		}
 		prev = r
 	}
-	end(false)
+	end()
 	return out
 }
 

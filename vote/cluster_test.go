@@ -97,7 +97,7 @@ func TestClustersZeroValue(t *testing.T) {
 func TestClustersProperties(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	type answer struct{ x, y *big.Rat }
-	for range 200 {
+	for range 100 {
 		tolerance := strconv.Itoa(rng.IntN(8)) + "e-1"
 		limit, _ := new(big.Rat).SetString(tolerance)
 		near := func(a, b answer) bool {

@@ -10,7 +10,7 @@
 // about the question and never gets here. A [Tally] counts votes and flags under
 // a [Rule] and says after each one whether the race is won, stuck or open, and
 // how many votes it still needs at least. To launch that many more is always
-// safe: none of them can come after the decision.
+// safe: all of them come in before a win.
 //
 // Only the rule decides. Unanimity is not special, a share of the votes counts
 // for nothing under [FirstToK], and a mere plurality never wins: when the cap
@@ -29,7 +29,7 @@
 //
 // # What a vote certifies
 //
-// A race that is won says that one answer came up k times more often than any
+// A [FirstToK] race that is won says that one answer has k more votes than any
 // other. If samples are independent, and the right answer is given with chance
 // p > 1/2, the winner is wrong with a chance of at most 1 - [StepSuccess], which
 // falls exponentially with k; so a margin that grows with the logarithm of the
@@ -44,15 +44,15 @@
 //
 // Samples of one model on one prompt are not independent. They share blind
 // spots, so close races are more frequent than the formulas say, and the
-// formulas are a forecast and not a proof. What makes samples less alike helps
-// more than a larger k: red flags, other models, other words.
+// formulas are a forecast and not a proof. What makes samples less alike (red
+// flags, other models, other words) helps where a larger k does not.
 //
 // The chance p is not the same for all steps. A few hard ones decide the fate
 // of a long run, so a margin chosen for the average step is too small for them.
 //
 // Agreement is about keys. Two answers that mean the same in other words do not
 // agree, which costs votes; two that differ only in what the key leaves out do
-// agree, and then the one that came first stands for both.
+// agree, and then one of them stands for both.
 //
 // # Formulas
 //

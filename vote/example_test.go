@@ -25,7 +25,7 @@ func ExampleTally() {
 	// "right" won by 3
 }
 
-// A run that reaches its cap has no winner, even if one answer is ahead.
+// A race that reaches its cap has no winner, even if one answer is ahead.
 func ExampleTally_stuck() {
 	tally := vote.NewTally(vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 4})
 	tally.Vote("a")
@@ -60,5 +60,5 @@ func ExampleShortKey() {
 	fmt.Println(vote.ShortKey(fmt.Sprintf("%100d", 1)))
 	// Output:
 	// {"move":[1,0,2]}
-	// sha256:9ce1c6d0d3e1f0ac0a1ae5a0e27bd1a5
+	// sha256:e9d51ece0c12b7be512c6d25afe54618
 }

@@ -168,6 +168,7 @@ func TestCanonicalVoteOn(t *testing.T) {
 		checkKeyError(t, answer, KeyOptions{VoteOn: []string{"move", test.path}}, test.want)
 	}
 	checkKeyError(t, `5`, KeyOptions{VoteOn: []string{"a"}}, `no field "a"`)
+	checkKeyError(t, `{"`+strings.Repeat("x", 999)+`":1}`, KeyOptions{VoteOn: []string{"*.a"}}, `xxx....a"`)
 }
 
 func TestCanonicalIgnore(t *testing.T) {
@@ -211,6 +212,7 @@ func TestKeyOptionsValidate(t *testing.T) {
 		{KeyOptions{VoteOn: []string{"a.*.x"}, Ignore: []string{"a.b.x"}}, "removes it"},
 		{KeyOptions{VoteOn: []string{"a.*.x"}, Ignore: []string{"a.b"}}, ""},
 		{KeyOptions{VoteOn: []string{"a"}, Ignore: []string{"a.b"}}, ""},
+		{KeyOptions{VoteOn: []string{"a.b"}, Ignore: []string{"c.b"}}, ""},
 		{KeyOptions{Tolerance: "a little"}, "tolerance: \"a little\" is not a number"},
 		{KeyOptions{Tolerance: "-1"}, "tolerance -1 is negative"},
 		{KeyOptions{RelativeTolerance: "-0.1"}, "relative_tolerance -0.1 is negative"},

@@ -58,7 +58,7 @@ func (n *node) mark(p path) (missing []string) {
 	case (n.kind == objectNode || n.kind == arrayNode) && step.any:
 		for i := range n.kids {
 			if missing := n.kids[i].mark(p[1:]); missing != nil {
-				name := n.kids[i].name
+				name := clip(n.kids[i].name)
 				if n.kind == arrayNode {
 					name = strconv.Itoa(i)
 				}

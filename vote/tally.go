@@ -35,7 +35,7 @@ type Decision struct {
 	Key string
 
 	// Need is the least number of further votes that could decide the race: all
-	// of them for the leader. Launching that many can never be one too many.
+	// of them for the leader. If that many are launched, none comes after a win.
 	Need int
 }
 

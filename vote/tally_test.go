@@ -351,7 +351,7 @@ func randomRule(strategy, size, slack byte) Rule {
 
 func TestTallyMatchesModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range 10_000 {
 		rule := randomRule(byte(rng.Uint32()), byte(rng.Uint32()), byte(rng.Uint32()))
 		samples := make([]byte, rng.IntN(40))
 		kinds := 1 + rng.IntN(8) // few candidates make close races

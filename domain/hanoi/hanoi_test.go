@@ -40,7 +40,7 @@ func TestClosedFormAgainstRecursion(t *testing.T) {
 			if len(src) == 0 || src[len(src)-1] != m.Disk {
 				t.Fatalf("%d disks, step %d: %v is not possible in %v", n, step, m, state)
 			}
-			state[m.From] = src[:len(src)-1:len(src)-1]
+			state[m.From] = src[: len(src)-1 : len(src)-1]
 			state[m.To] = append(state[m.To], m.Disk)
 			step++
 		})

@@ -143,18 +143,11 @@ func (c *Client) broken(ctx context.Context, begin time.Time, status int, err er
 		err = u.Err
 	}
 	e := c.Error(model.Transient, status, "the connection broke: "+err.Error())
-	e.Err = redacted{err, c.Redact(err.Error())}
+	if c.Redact(err.Error()) == err.Error() { // else the cause is not safe to show
+		e.Err = err
+	}
 	return e
 }
-
-// redacted is a cause whose text is safe to show.
-type redacted struct {
-	error
-	text string
-}
-
-func (r redacted) Error() string { return r.text }
-func (r redacted) Unwrap() error { return r.error }
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {

@@ -56,6 +56,7 @@ type Client struct {
 	model    string
 	provider string
 	address  string
+	place    string // the address as errors show it
 	header   http.Header
 	http     *httpclient.Client
 }
@@ -79,7 +80,8 @@ func New(o Options) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s: the base URL must look like http://localhost:8080/v1", c.provider)
 	}
-	c.address = u.JoinPath("chat/completions").String()
+	u = u.JoinPath("chat/completions")
+	c.address, c.place = u.String(), u.Host+u.Path
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New(c.provider + ": the API key has a character that cannot be part of one, such as a line break")
 	}

@@ -137,7 +137,7 @@ func (c *Client) classify(status int, e *apiError) *model.Error {
 	case strings.Contains(words, "content_filter"), strings.Contains(words, "content_policy_violation"):
 		kind = model.Refused
 	case status == http.StatusNotFound:
-		message = fmt.Sprintf("model %q at %s: %s", c.model, c.address, message)
+		message = fmt.Sprintf("model %q at %s: %s", c.model, c.place, message)
 	}
 	return c.http.Error(kind, status, message)
 }

@@ -32,7 +32,7 @@ func (d *decision) answer(buf []byte, prompt string) []byte {
 			if state != "" {
 				break
 			}
-			if _, ok := strings.CutPrefix(line, stateLine); ok {
+			if strings.HasPrefix(line, stateLine) {
 				if rest := prompt[at+len(stateLine):]; isTowers(rest) {
 					state = rest
 				}

@@ -46,7 +46,7 @@ type Settings struct {
 
 	PriceIn, PriceOut float64 // dollars per million tokens
 
-	Script string // file of rules for prompts that no built-in skill covers
+	Script string // file of rules that are tried before the built-in skills
 }
 
 // Default returns the settings of the model called sim/default: right in 99 of

@@ -22,7 +22,7 @@ func within(hits, n int, p float64) bool {
 }
 
 func TestRates(t *testing.T) {
-	const n = 20000
+	const n = 5000
 	for _, name := range []string{
 		"default?p=0.9&seed=1",
 		"default?p=0.5&malformed=0.1&overlong=0.05:200&seed=2",
@@ -93,7 +93,7 @@ func TestRivalShares(t *testing.T) {
 // TestPairs checks how often two samples of one step are wrong together:
 // by chance only when they are independent, more when they share a draw.
 func TestPairs(t *testing.T) {
-	const steps, p = 20000, 0.8
+	const steps, p = 8000, 0.8
 	for _, rho := range []float64{0, 0.5, 1} {
 		m := newModel(t, fmt.Sprintf("default?p=%v&rho=%v", p, rho))
 		both, neighbours, last := 0, 0, false
@@ -121,7 +121,7 @@ func TestPairs(t *testing.T) {
 }
 
 func TestHardSteps(t *testing.T) {
-	const steps, samples = 2000, 40
+	const steps, samples = 1000, 30
 	m := newModel(t, "default?p=1&hard=0.1:0.5")
 	hard := 0
 	for i := range steps {
@@ -144,7 +144,7 @@ func TestHardSteps(t *testing.T) {
 }
 
 func TestGreedy(t *testing.T) {
-	const steps = 5000
+	const steps = 3000
 	m := newModel(t, "default?p=0.7&rivals=3&malformed=0.1")
 	zero := 0.0
 	right := 0

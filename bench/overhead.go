@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"time"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/sim"
+)
+
+// overhead runs Hanoi on an in-process simulator that does nothing but answer,
+// with the durable log on, and compares with a loop that makes the same number
+// of calls to the same simulator and throws the answers away.
+func overhead(ctx context.Context, args []string) error {
+	disks, limit := 16, 3.0
+	cpu := ""
+	err := parse("overhead", args, func(f *flag.FlagSet) {
+		f.IntVar(&disks, "disks", disks, "disks of the run")
+		f.Float64Var(&limit, "limit", limit, "largest ratio allowed")
+		f.StringVar(&cpu, "cpuprofile", "", "write a CPU profile of the engine to this file")
+	})
+	if err != nil {
+		return err
+	}
+	const name = "sim/default?p=1"
+	dir, err := os.MkdirTemp("", "maker-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	engine, err := maker.New(&maker.Options{LogDir: dir, Config: maker.Config{Model: name, Voting: maker.FirstToK(3)}})
+	if err != nil {
+		return err
+	}
+
+	requests, err := prompts(disks)
+	if err != nil {
+		return err
+	}
+	warm := min(hanoi.Steps(disks)*3, 100_000)
+	if _, err := bareLoop(ctx, name, requests, warm); err != nil {
+		return err
+	}
+
+	if cpu != "" {
+		f, err := os.Create(cpu)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: disks})
+	if err != nil {
+		return err
+	}
+	result, err := run.Result()
+	if err != nil {
+		return err
+	}
+	engineTime := time.Since(start)
+	runtime.ReadMemStats(&after)
+	pprof.StopCPUProfile()
+	if result.Status != "completed" {
+		return fmt.Errorf("the run %s: %s", result.Status, result.Reason)
+	}
+
+	calls := int(result.Usage.Calls)
+	bareTime, err := bareLoop(ctx, name, requests, calls)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d disks, %d steps, %d samples, durable log\n", disks, result.StepsCompleted, calls)
+	fmt.Printf("engine     %10s  %8.2f us/step  %6.2f us/sample  %.1f allocations/sample\n", engineTime.Round(time.Millisecond),
+		micro(engineTime, result.StepsCompleted), micro(engineTime, calls), float64(after.Mallocs-before.Mallocs)/float64(calls))
+	fmt.Printf("bare loop  %10s  %8.2f us/step  %6.2f us/sample\n", bareTime.Round(time.Millisecond),
+		micro(bareTime, result.StepsCompleted), micro(bareTime, calls))
+	return bound("engine / bare loop of the same calls", float64(engineTime)/float64(bareTime), limit)
+}
+
+func micro(d time.Duration, n int) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(n) }
+
+// prompts are requests as a run makes them, from all over the run.
+func prompts(disks int) ([]*model.Request, error) {
+	params, err := json.Marshal(hanoi.Params{Disks: disks})
+	if err != nil {
+		return nil, err
+	}
+	chain, _, err := hanoi.Family().NewChain(params)
+	if err != nil {
+		return nil, err
+	}
+	const most = 4096
+	stride := max(1, chain.Steps()/most)
+	temperature := maker.DefaultTemperature
+	var out []*model.Request
+	for step := stride; step < chain.Steps(); step += stride {
+		m := hanoi.MoveAt(disks, step-1)
+		previous, err := json.Marshal(map[string]any{
+			"move": []int{m.Disk, m.From, m.To}, "next_state": fill(hanoi.StateAt(disks, step)),
+		})
+		if err != nil {
+			return nil, err
+		}
+		q, err := chain.Question(step, previous)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &model.Request{
+			System: q.System, Messages: []model.Message{{Role: model.User, Text: q.Prompt}},
+			Temperature: &temperature, MaxOutput: maker.DefaultMaxOutput,
+		})
+	}
+	return out, nil
+}
+
+// fill writes an empty peg as [], not null.
+func fill(s hanoi.State) hanoi.State {
+	for i := range s {
+		if s[i] == nil {
+			s[i] = []int{}
+		}
+	}
+	return s
+}
+
+func bareLoop(ctx context.Context, name string, requests []*model.Request, calls int) (time.Duration, error) {
+	settings, err := sim.Parse(name)
+	if err != nil {
+		return 0, err
+	}
+	m, err := sim.New(settings)
+	if err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	for i := range calls {
+		// Three in a row for one prompt, as the engine asks.
+		if _, err := m.Generate(ctx, requests[i/3%len(requests)]); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(start), nil
+}

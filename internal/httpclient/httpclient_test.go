@@ -1,0 +1,124 @@
+package httpclient
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/maker-mdap/maker/model"
+)
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, test := range []struct {
+		seconds, ms string
+		want        time.Duration
+	}{
+		{"", "", 0},
+		{"2", "", 2 * time.Second},
+		{" 1.5 ", "", 1500 * time.Millisecond},
+		{"2", "250", 250 * time.Millisecond},
+		{"2", "soon", 2 * time.Second},
+		{"Fri, 02 Jan 2026 03:04:15 GMT", "", 10 * time.Second},
+		{"Fri, 02 Jan 2026 03:04:00 GMT", "", 0},
+		{"-3", "", 0},
+		{"NaN", "", 0},
+		{"1e300", "", 1<<62 - 1},
+		{"tomorrow", "", 0},
+	} {
+		h := http.Header{}
+		h.Set("Retry-After", test.seconds)
+		h.Set("Retry-After-Ms", test.ms)
+		if got := RetryAfter(h, now); got != test.want {
+			t.Errorf("RetryAfter(%q, %q) = %v, want %v", test.seconds, test.ms, got, test.want)
+		}
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	for status, want := range map[int]model.Kind{
+		301: model.Invalid, 400: model.Invalid, 401: model.Auth, 402: model.Invalid, 403: model.Auth, 404: model.Invalid,
+		408: model.Transient, 409: model.Transient, 413: model.TooLong, 422: model.Invalid, 425: model.Transient, 429: model.RateLimited,
+		500: model.Transient, 502: model.Transient, 503: model.Overloaded, 504: model.Transient, 529: model.Overloaded,
+	} {
+		if got := KindOf(status); got != want {
+			t.Errorf("KindOf(%d) = %s, want %s", status, got, want)
+		}
+	}
+}
+
+func TestPostReusesConnections(t *testing.T) {
+	var connections atomic.Int64
+	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(w, r.Body)
+	}))
+	ts.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	ts.Start()
+	defer ts.Close()
+	c := New(Options{Provider: "p"})
+	defer c.CloseIdle()
+	for range 5 {
+		a, err := c.Post(t.Context(), ts.URL, nil, []byte("hello"))
+		if err != nil || string(a.Body) != "hello" || a.Status != 200 {
+			t.Fatalf("Post = %v, %v, want an echo", a, err)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("5 calls used %d connections, want 1", n)
+	}
+}
+
+func TestPostErrors(t *testing.T) {
+	const secret = "sk-secret"
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, strings.Repeat("x", 101))
+	}))
+	defer ts.Close()
+	c := New(Options{Provider: "p", Secret: secret, MaxBytes: 100})
+	defer c.CloseIdle()
+	_, err := c.Post(t.Context(), ts.URL, nil, nil)
+	if model.KindOf(err) != model.Transient || !strings.Contains(err.Error(), "larger than 100 bytes") {
+		t.Errorf("Post with a large answer = %v, want a transient error about its size", err)
+	}
+	if _, err = c.Post(t.Context(), "http://\n"+secret, nil, nil); model.KindOf(err) != model.Invalid || strings.Contains(err.Error(), secret) {
+		t.Errorf("Post to nowhere = %v, want invalid", err)
+	}
+	broken := New(Options{Provider: "p", Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		return nil, syscall.ECONNRESET
+	})})
+	if _, err = broken.Post(t.Context(), ts.URL, nil, nil); model.KindOf(err) != model.Transient || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("Post over a broken connection = %v, want a transient error with its cause", err)
+	}
+	leaking := New(Options{Provider: "p", Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		return nil, errors.New("the proxy saw " + secret)
+	})})
+	_, err = leaking.Post(t.Context(), ts.URL, nil, nil)
+	if text := fmt.Sprintf("%v %#v %v", err, err, errors.Unwrap(err)); !strings.Contains(text, "the proxy saw [key]") || strings.Contains(text, secret) {
+		t.Errorf("Post over a proxy that repeats the key = %s, want it without the key", text)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestExcerpt(t *testing.T) {
+	if got := Excerpt([]byte("a\n\tb  c\xff")); got != "a b c?" {
+		t.Errorf(`Excerpt = %q, want "a b c?"`, got)
+	}
+	if got := Excerpt([]byte(strings.Repeat("ü", 500))); len(got) > 210 || !strings.HasSuffix(got, "ü...") {
+		t.Errorf("Excerpt of a long text = %q", got)
+	}
+}
