@@ -66,6 +66,9 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 			p.rule = result.Voting.Rule
 		}
 		p.take(dir, rec)
+		if err := p.rule.Validate(); err != nil {
+			return nil, fmt.Errorf("maker: the rule in the log: %w", err)
+		}
 	}
 	result.finish(p.steps)
 	p.end()

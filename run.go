@@ -133,7 +133,7 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 		defer cancel()
 	}
 	err := orchestrate(ctx)
-	r.ballot.Wait()
+	r.ballot.Close()
 	if err != nil {
 		r.logStop(err)
 	}

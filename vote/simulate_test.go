@@ -118,7 +118,7 @@ func forEachCell(t *testing.T, f func(t *testing.T, p float64, k int, source *ra
 
 // TestSimulationOneRival: the formulas are exact.
 func TestSimulationOneRival(t *testing.T) {
-	const v = .9
+	const v = .95
 	forEachCell(t, func(t *testing.T, p float64, k int, source *rand.PCG) {
 		got := simulate(source, p, v, k, 1, racesPerCell())
 		// 1 - StepSuccess would lose its digits; this is the chance of the rival.
@@ -139,7 +139,7 @@ func TestSimulationOneRival(t *testing.T) {
 // is not, because a race that one rival would have won soon goes on; the bound
 // is the time in which the right answer gets k ahead of all others together.
 func TestSimulationManyRivals(t *testing.T) {
-	const v, rivals = .8, 10
+	const v, rivals = .95, 10
 	forEachCell(t, func(t *testing.T, p float64, k int, source *rand.PCG) {
 		got := simulate(source, p, v, k, rivals, racesPerCell())
 		if atMost := float64(got.races) * StepSuccess(1-p, k); tooMany(got.errors, atMost) {

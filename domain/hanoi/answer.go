@@ -93,11 +93,14 @@ func isWord(c byte) bool {
 type scanner struct{ text string }
 
 func (s *scanner) next() byte {
-	s.text = strings.TrimLeft(s.text, " \t\r\n")
-	if s.text == "" {
-		return 0
+	for i := range len(s.text) {
+		if c := s.text[i]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			s.text = s.text[i:]
+			return c
+		}
 	}
-	return s.text[0]
+	s.text = ""
+	return 0
 }
 
 func (s *scanner) accept(c byte) bool {

@@ -25,7 +25,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/maker-mdap/maker/domain"
@@ -57,12 +56,12 @@ type Ballot struct {
 	model   model.Model
 	readers domain.Readers
 	opts    Options
-	running sync.WaitGroup // samples, including those of races that are over
+	crew    crew
 }
 
 // New returns a ballot whose voters are m. Answers are read by readers.
 func New(m model.Model, readers domain.Readers, opts *Options) *Ballot {
-	b := &Ballot{model: m, readers: readers}
+	b := &Ballot{model: m, readers: readers, crew: newCrew()}
 	if opts != nil {
 		b.opts = *opts
 	}
@@ -72,10 +71,10 @@ func New(m model.Model, readers domain.Readers, opts *Options) *Ballot {
 	return b
 }
 
-// Wait returns when no sample is in flight any more. Call it before the model
-// is closed: a race returns as soon as it is decided, while the samples that it
-// cancelled are still on their way out.
-func (b *Ballot) Wait() { b.running.Wait() }
+// Close returns when no sample is in flight any more: a race returns as soon as
+// it is decided, while the samples that it cancelled are still on their way out.
+// The ballot cannot be used afterwards.
+func (b *Ballot) Close() { b.crew.close() }
 
 // A Sample is one attempt as it ended. Exactly one of Key (with Flag and Err
 // nil), Flag and Err says how.
@@ -229,7 +228,7 @@ func (r *race) launch(ctx context.Context, need int) {
 		if n == 0 {
 			req = r.first
 		}
-		r.ballot.running.Go(func() { r.arrived <- r.sample(ctx, n, req) })
+		r.ballot.crew.do(attempt{race: r, ctx: ctx, n: n, req: req})
 	}
 }
 

@@ -1,0 +1,89 @@
+// Package flowtest is a scripted flow.Flow for testing orchestrators: no models,
+// no clock, no goroutines.
+package flowtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A Decider says how a question is decided.
+type Decider func(key string, q *flow.Question) (*flow.Verdict, error)
+
+// A Flow hands questions to a Decider and records what happened. It fails an
+// orchestrator that uses a key twice, because on resume both questions would
+// get the same verdict.
+type Flow struct {
+	Asked  []string      // keys, in order
+	Events []event.Event // emitted, in order
+
+	decide Decider
+	used   map[string]bool
+}
+
+// New returns a flow that is decided by decide.
+func New(decide Decider) *Flow {
+	return &Flow{decide: decide, used: map[string]bool{}}
+}
+
+// Decide implements flow.Flow.
+func (f *Flow) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	if f.used[key] {
+		return nil, fmt.Errorf("flowtest: the key %q is used twice", key)
+	}
+	f.used[key] = true
+	f.Asked = append(f.Asked, key)
+	// What is not plain data could not be logged or sent elsewhere.
+	if _, err := json.Marshal(q); err != nil {
+		return nil, fmt.Errorf("flowtest: question %q is not plain data: %w", key, err)
+	}
+	return f.decide(key, q)
+}
+
+// Emit implements flow.Flow.
+func (f *Flow) Emit(e event.Event) { f.Events = append(f.Events, e) }
+
+// Parallel implements flow.Flow. It runs the branches one after another.
+func (f *Flow) Parallel(n int, branch func(i int, f flow.Flow) error) error {
+	var first error
+	for i := range n {
+		if err := branch(i, &sub{f, strconv.Itoa(i) + "/"}); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// sub is a branch of a Flow.
+type sub struct {
+	*Flow
+	prefix string
+}
+
+func (s *sub) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	return s.Flow.Decide(s.prefix+key, q)
+}
+
+func (s *sub) Parallel(n int, branch func(i int, f flow.Flow) error) error {
+	return s.Flow.Parallel(n, func(i int, f flow.Flow) error {
+		return branch(i, &sub{s.Flow, s.prefix + strconv.Itoa(i) + "/"})
+	})
+}
+
+// Decided is the verdict in which answer won by the rule of q.
+func Decided(q *flow.Question, answer string) *flow.Verdict {
+	n := max(q.Rule.K, 1)
+	return &flow.Verdict{
+		Status: flow.Decided,
+		Answer: json.RawMessage(answer),
+		Voting: event.Voting{
+			Strategy: q.Rule.Strategy, Samples: n, Margin: n,
+			Votes: map[string]int{vote.ShortKey(answer): n},
+		},
+	}
+}
