@@ -243,11 +243,17 @@ func (BudgetExhausted) Type() Type  { return TypeBudgetExhausted }
 func (RunResumed) Type() Type       { return TypeRunResumed }
 func (RunCancelled) Type() Type     { return TypeRunCancelled }
 
+// Largest implements [Carrier].
+func (e SampleCompleted) Largest() int { return len(e.Text.JSON) }
+
 // WithValues implements [Carrier].
 func (e SampleCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
 	e.Text, err = f(e.Text)
 	return e, err
 }
+
+// Largest implements [Carrier].
+func (e SampleRedFlagged) Largest() int { return len(e.Text.JSON) }
 
 // WithValues implements [Carrier].
 func (e SampleRedFlagged) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
@@ -255,17 +261,26 @@ func (e SampleRedFlagged) WithValues(f func(Value) (Value, error)) (_ Event, err
 	return e, err
 }
 
+// Largest implements [Carrier].
+func (e VoteCompleted) Largest() int { return len(e.Answer.JSON) }
+
 // WithValues implements [Carrier].
 func (e VoteCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
 	e.Answer, err = f(e.Answer)
 	return e, err
 }
 
+// Largest implements [Carrier].
+func (e StepCompleted) Largest() int { return len(e.Output.JSON) }
+
 // WithValues implements [Carrier].
 func (e StepCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
 	e.Output, err = f(e.Output)
 	return e, err
 }
+
+// Largest implements [Carrier].
+func (e TaskCompleted) Largest() int { return len(e.Output.JSON) }
 
 // WithValues implements [Carrier].
 func (e TaskCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {

@@ -72,6 +72,8 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 // A Carrier is an event with values that a log may store beside itself.
 type Carrier interface {
 	Event
+	// Largest is the size of the event's largest value, in bytes of JSON.
+	Largest() int
 	// WithValues returns a copy of the event in which f replaced each value.
 	WithValues(f func(Value) (Value, error)) (Event, error)
 }

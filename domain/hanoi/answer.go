@@ -1,6 +1,7 @@
 package hanoi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -222,30 +223,30 @@ func verify(from State, out output) error {
 	return nil
 }
 
-// parseOutput reads what appendOutput wrote.
-func parseOutput(raw json.RawMessage) (output, error) {
-	var out output
-	text := string(raw)
-	_, rest, ok := strings.Cut(text, `"move":`)
+// splitOutput returns the lists that appendOutput wrote.
+func splitOutput(raw json.RawMessage) (move, state []byte, err error) {
+	rest, ok := bytes.CutPrefix(raw, []byte(outputMove))
+	if ok {
+		move, rest, ok = bytes.Cut(rest, []byte(outputState))
+	}
+	if ok {
+		state, ok = bytes.CutSuffix(rest, []byte("}"))
+	}
 	if !ok {
-		return out, fmt.Errorf("no move in %.80q", text)
+		return nil, nil, fmt.Errorf("it is not a move and a state: %.80q", raw)
 	}
-	var err error
-	if out.move, err = parseMove(rest); err != nil {
-		return out, err
-	}
-	if _, rest, ok = strings.Cut(rest, `"next_state":`); !ok {
-		return out, fmt.Errorf("no state in %.80q", text)
-	}
-	s := scanner{rest}
-	out.state, err = s.state(16)
-	return out, err
+	return move, state, nil
 }
 
+const (
+	outputMove  = `{"move":`
+	outputState = `,"next_state":`
+)
+
 func appendOutput(b []byte, out output) []byte {
-	b = append(b, `{"move":`...)
+	b = append(b, outputMove...)
 	b = appendList(b, out.move[:], ",")
-	b = append(b, `,"next_state":`...)
+	b = append(b, outputState...)
 	b = appendState(b, out.state, ",")
 	return append(b, '}')
 }

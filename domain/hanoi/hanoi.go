@@ -161,25 +161,34 @@ func (c *chain) Question(step int, previous json.RawMessage) (*flow.Question, er
 	// text whether the run was resumed or not.
 	move, state := []byte("none"), []byte(nil)
 	if step == 0 {
-		state = appendState(nil, Start(c.Disks), ", ")
+		state = appendState(nil, Start(c.Disks), ",")
 	} else {
-		out, err := parseOutput(previous)
-		if err != nil {
+		var err error
+		if move, state, err = splitOutput(previous); err != nil {
 			return nil, fmt.Errorf("hanoi: output of step %d: %w", step-1, err)
 		}
-		move, state = appendList(nil, out.move[:], ", "), appendState(nil, out.state, ", ")
 	}
-	prompt := make([]byte, 0, len(promptPrevious)+len(move)+len(promptState)+len(state)+len(promptEnd))
+	prompt := make([]byte, 0, len(promptPrevious)+len(promptState)+len(promptEnd)+2*len(previous)+64)
 	prompt = append(prompt, promptPrevious...)
-	prompt = append(prompt, move...)
+	prompt = appendSpaced(prompt, move)
 	prompt = append(prompt, promptState...)
-	prompt = append(prompt, state...)
+	prompt = appendSpaced(prompt, state)
 	prompt = append(prompt, promptEnd...)
 	format := flow.Format{Reader: Name, Params: c.format}
 	if c.Verify {
 		format.Params = fmt.Appendf(nil, `{"disks":%d,"state":%s}`, c.Disks, state)
 	}
 	return &flow.Question{System: c.system, Prompt: string(prompt), Answer: format}, nil
+}
+
+// appendSpaced appends lists with a space after each comma.
+func appendSpaced(b, lists []byte) []byte {
+	for _, c := range lists {
+		if b = append(b, c); c == ',' {
+			b = append(b, ' ')
+		}
+	}
+	return b
 }
 
 // WrongError is a committed step that is not the solution's.
@@ -197,7 +206,8 @@ func (c *chain) Check(step int, output json.RawMessage) error {
 	if c.NoCheck {
 		return nil
 	}
-	want := solution(c.Disks, step)
+	var room [256]byte
+	want := appendSolution(room[:0], c.Disks, step)
 	if string(output) == string(want) {
 		return nil
 	}
@@ -205,19 +215,41 @@ func (c *chain) Check(step int, output json.RawMessage) error {
 }
 
 func (c *chain) Finish(last json.RawMessage) error {
-	out, err := parseOutput(last)
+	_, got, err := splitOutput(last)
 	if err != nil {
 		return fmt.Errorf("hanoi: last output: %w", err)
 	}
-	if got, want := appendState(nil, out.state, ","), appendState(nil, StateAt(c.Disks, c.Steps()), ","); string(got) != string(want) {
+	if want := appendState(nil, StateAt(c.Disks, c.Steps()), ","); string(got) != string(want) {
 		return fmt.Errorf("the last state is %s, not %s: at least one committed move was wrong, "+
 			"and nothing along the way could know (see --check and --verify)", got, want)
 	}
 	return nil
 }
 
-// solution is the right output of a step.
-func solution(n, step int) []byte {
+// appendSolution appends the right output of a step to b.
+func appendSolution(b []byte, n, step int) []byte {
 	m := MoveAt(n, step)
-	return appendOutput(make([]byte, 0, 128), output{[3]int{m.Disk, m.From, m.To}, StateAt(n, step+1)})
+	var pegs [MaxDisks + 1]int8
+	for disk := 1; disk <= n; disk++ {
+		pegs[disk] = int8(pegAt(n, step+1, disk))
+	}
+	b = append(b, outputMove...)
+	b = appendList(b, []int{m.Disk, m.From, m.To}, ",")
+	b = append(b, outputState+"["...)
+	for peg := range int8(3) {
+		if peg > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		for disk := n; disk >= 1; disk-- {
+			if pegs[disk] == peg {
+				b = append(strconv.AppendInt(b, int64(disk), 10), ',')
+			}
+		}
+		if b[len(b)-1] == ',' {
+			b = b[:len(b)-1]
+		}
+		b = append(b, ']')
+	}
+	return append(b, "]}"...)
 }

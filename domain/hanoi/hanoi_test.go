@@ -36,6 +36,9 @@ func TestClosedFormAgainstRecursion(t *testing.T) {
 			if got, want := fmt.Sprint(StateAt(n, step)), fmt.Sprint(state); got != want {
 				t.Fatalf("StateAt(%d, %d) = %v, want %v", n, step, got, want)
 			}
+			if got := solutionOf(n, step); string(got) != string(appendOutput(nil, output{[3]int{m.Disk, m.From, m.To}, StateAt(n, step+1)})) {
+				t.Fatalf("appendSolution(%d, %d) = %s", n, step, got)
+			}
 			src := state[m.From]
 			if len(src) == 0 || src[len(src)-1] != m.Disk {
 				t.Fatalf("%d disks, step %d: %v is not possible in %v", n, step, m, state)
@@ -78,6 +81,8 @@ func TestStrategyInThePrompt(t *testing.T) {
 	}
 }
 
+func solutionOf(n, step int) json.RawMessage { return appendSolution(nil, n, step) }
+
 func TestQuestions(t *testing.T) {
 	c, task, err := Family().NewChain(json.RawMessage(`{"disks":3,"verify":true}`))
 	if err != nil {
@@ -108,7 +113,7 @@ func TestQuestions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		previous = solution(3, step)
+		previous = solutionOf(3, step)
 		m := MoveAt(3, step)
 		a, flag := reader.Read(fmt.Sprintf("move = %v\nnext_state = %s", m, appendState(nil, StateAt(3, step+1), ", ")))
 		if flag != nil || string(a.Value) != string(previous) {
@@ -125,14 +130,14 @@ func TestQuestions(t *testing.T) {
 
 func TestWrongStepsAreKnown(t *testing.T) {
 	c := newChain(Params{Disks: 3})
-	err := c.Check(2, solution(3, 1))
+	err := c.Check(2, solutionOf(3, 1))
 	if err == nil || !strings.Contains(err.Error(), "step 2 is wrong") {
 		t.Errorf("Check(2, output of step 1) = %v", err)
 	}
-	if err := newChain(Params{Disks: 3, NoCheck: true}).Check(2, solution(3, 1)); err != nil {
+	if err := newChain(Params{Disks: 3, NoCheck: true}).Check(2, solutionOf(3, 1)); err != nil {
 		t.Errorf("Check() without checking = %v", err)
 	}
-	if err := c.Finish(solution(3, 5)); err == nil {
+	if err := c.Finish(solutionOf(3, 5)); err == nil {
 		t.Error("Finish() before the end: no error")
 	}
 	for _, disks := range []string{`{"disks":0}`, `{"disks":-1}`, `{"disks":65}`, `{"disks":"x"}`, ``} {
@@ -233,16 +238,20 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		// What was read is what a later step will read from the log.
-		out, err := parseOutput(a.Value)
-		if err != nil || string(appendOutput(nil, out)) != string(a.Value) || !json.Valid(a.Value) {
+		move, state, err := splitOutput(a.Value)
+		if err != nil || !json.Valid(a.Value) {
 			t.Fatalf("Read(%q) = %s, which does not survive: %v", text, a.Value, err)
+		}
+		again, flag := r.Read(fmt.Sprintf("move = %s\nnext_state = %s", move, state))
+		if flag != nil || again.Key != a.Key {
+			t.Fatalf("Read(%q) = %s, read again %s, %v", text, a.Value, again.Value, flag)
 		}
 	})
 }
 
 func BenchmarkQuestion(b *testing.B) {
 	c := newChain(Params{Disks: 20})
-	previous := json.RawMessage(solution(20, 500_000))
+	previous := solutionOf(20, 500_000)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Question(500_001, previous); err != nil {

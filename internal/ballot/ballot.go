@@ -124,15 +124,7 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sam
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(ErrDecided)
-	r := &race{
-		ballot:  b,
-		q:       q,
-		reader:  reader,
-		tally:   vote.NewTally(q.Rule),
-		arrived: make(chan *Sample, b.room(q.Rule)),
-		first:   newRequest(q, q.FirstTemperature),
-		others:  newRequest(q, q.Temperature),
-	}
+	r := newRace(b, q, reader)
 	v, err := r.run(ctx, observe)
 	if err != nil {
 		return nil, err
@@ -151,15 +143,6 @@ func (b *Ballot) room(rule vote.Rule) int {
 	return min(most, b.opts.BatchSize)
 }
 
-func newRequest(q *flow.Question, temperature *float64) *model.Request {
-	return &model.Request{
-		System:      q.System,
-		Messages:    []model.Message{{Role: model.User, Text: q.Prompt}},
-		Temperature: temperature,
-		MaxOutput:   q.MaxOutput,
-	}
-}
-
 // race is one question being decided.
 type race struct {
 	ballot *Ballot
@@ -167,19 +150,34 @@ type race struct {
 	reader domain.Reader
 	tally  *vote.Tally
 
-	first, others *model.Request
-	arrived       chan *Sample // has room for all that are in flight
-	launched      int          // different samples so far
+	message       [1]model.Message // shared by both requests
+	first, others model.Request
+	arrived       chan Sample // has room for all that are in flight
+	launched      int         // different samples so far
 	inFlight      int
 	again         []int // samples to ask again after a fault
 
-	answers  map[string]domain.Answer // the first answer of each key, if contested
-	leader   domain.Answer            // the first answer of all
+	firstText string                   // of the first answer that became a vote
+	leader    domain.Answer            // what was read from it
+	answers   map[string]domain.Answer // the first answer of each other key
+
 	faults   int
 	lastErr  *model.Error
 	lastFlag *redflag.Flag
 	cost     float64
 	unpriced bool
+}
+
+func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
+	r := &race{
+		ballot: b, q: q, reader: reader, tally: vote.NewTally(q.Rule),
+		message: [1]model.Message{{Role: model.User, Text: q.Prompt}},
+		arrived: make(chan Sample, b.room(q.Rule)),
+	}
+	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
+	r.first = r.others
+	r.first.Temperature = q.FirstTemperature
+	return r
 }
 
 func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, error) {
@@ -195,7 +193,7 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			return r.verdict(flow.Undecided, ""), nil
 		}
 		r.launch(ctx, d.Need)
-		var s *Sample
+		var s Sample
 		select {
 		case s = <-r.arrived:
 		case <-ctx.Done():
@@ -205,11 +203,13 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		if s.fatal != nil {
 			return nil, s.fatal
 		}
-		if failed := r.count(s); failed != nil {
-			return failed, nil
-		}
+		r.read(&s)
+		failed := r.count(&s)
 		if observe != nil {
-			observe(s)
+			observe(&s)
+		}
+		if failed != nil {
+			return failed, nil
 		}
 	}
 }
@@ -224,33 +224,43 @@ func (r *race) launch(ctx context.Context, need int) {
 		} else {
 			r.launched++
 		}
-		req := r.others
+		req := &r.others
 		if n == 0 {
-			req = r.first
+			req = &r.first
 		}
 		r.ballot.crew.do(attempt{race: r, ctx: ctx, n: n, req: req})
 	}
 }
 
-// sample makes one attempt and reads its answer.
-func (r *race) sample(ctx context.Context, n int, req *model.Request) *Sample {
+// sample makes one attempt.
+func (r *race) sample(ctx context.Context, n int, req *model.Request) Sample {
 	start := time.Now()
 	resp, err := r.ballot.model.Generate(ctx, req)
-	s := &Sample{N: n, Temperature: req.Temperature, Response: resp, Duration: time.Since(start)}
+	s := Sample{N: n, Temperature: req.Temperature, Response: resp, Duration: time.Since(start)}
 	if err != nil {
 		s.fail(ctx, err)
-		return s
 	}
-	a := redflag.Answer{Text: resp.Text, Stop: string(resp.Stop), OutputTokens: resp.Usage.Output}
+	return s
+}
+
+// read turns an answer into a vote or a red flag.
+func (r *race) read(s *Sample) {
+	if s.Response == nil {
+		return
+	}
+	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
-		return s
+		return
 	}
-	if s.Answer, s.Flag = r.reader.Read(resp.Text); s.Flag != nil {
-		return s
+	if r.tally.Votes() > 0 && a.Text == r.firstText {
+		s.Answer = r.leader // voters often agree to the letter
+		return
+	}
+	if s.Answer, s.Flag = r.reader.Read(a.Text); s.Flag != nil {
+		return
 	}
 	a.Value = s.Answer.Value
 	s.Flag = r.q.Flags.CheckValue(&a)
-	return s
 }
 
 // fail sorts out what kind of end an error is.
@@ -297,16 +307,16 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		}
 		r.again = append(r.again, s.N)
 	default:
-		r.keep(s.Answer)
+		r.keep(s.Answer, s.Response.Text)
 		r.tally.Vote(s.Answer.Key)
 	}
 	return nil
 }
 
 // keep remembers the first answer of each key: it is the one that wins.
-func (r *race) keep(a domain.Answer) {
+func (r *race) keep(a domain.Answer, text string) {
 	if r.tally.Votes() == 0 {
-		r.leader = a
+		r.leader, r.firstText = a, text
 		return
 	}
 	if a.Key == r.leader.Key {

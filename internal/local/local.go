@@ -120,14 +120,14 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if v, ok := b.verdict[key]; ok {
 		return v, nil
 	}
-	var held []*ballot.Sample // until it is known whether they belong in the log
+	var held []ballot.Sample // until it is known whether they belong in the log
 	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
 		b.progress.Faults.Add(int64(len(s.Faults())))
 		if s.Flag != nil {
 			b.progress.RedFlagged.Add(1)
 		}
 		if b.opts.Compact {
-			held = append(held, s)
+			held = append(held, *s)
 			return
 		}
 		b.logSample(key, q.Step, s)
@@ -142,8 +142,8 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if b.opts.Compact && v.Status == flow.Decided && !v.Voting.Contested() {
 		return v, nil
 	}
-	for _, s := range held {
-		b.logSample(key, q.Step, s)
+	for i := range held {
+		b.logSample(key, q.Step, &held[i])
 	}
 	b.append(event.VoteCompleted{
 		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),

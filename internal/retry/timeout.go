@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/maker-mdap/maker/model"
@@ -26,8 +27,8 @@ type timed struct {
 
 // Generate implements [model.Model].
 func (t *timed) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
-	attempt, cancel := context.WithTimeout(ctx, t.limit)
-	defer cancel()
+	attempt := &lazyTimeout{Context: ctx, deadline: time.Now().Add(t.limit)}
+	defer attempt.stop()
 	resp, err := t.model.Generate(attempt, req)
 	if err == nil || !ended(err) {
 		return resp, err
@@ -44,6 +45,75 @@ func (t *timed) Generate(ctx context.Context, req *model.Request) (*model.Respon
 		}
 	}
 	return nil, err
+}
+
+// lazyTimeout is a context with a deadline that makes its timer only when
+// somebody waits for it. A model that answers without waiting, such as the
+// simulator in process, then costs no timer.
+type lazyTimeout struct {
+	context.Context // the parent
+	deadline        time.Time
+
+	mu     sync.Mutex
+	timer  context.Context // nil until somebody waits
+	cancel context.CancelFunc
+}
+
+// Deadline implements [context.Context].
+func (c *lazyTimeout) Deadline() (time.Time, bool) {
+	if d, ok := c.Context.Deadline(); ok && d.Before(c.deadline) {
+		return d, true
+	}
+	return c.deadline, true
+}
+
+// Done implements [context.Context].
+func (c *lazyTimeout) Done() <-chan struct{} { return c.started().Done() }
+
+// Err implements [context.Context].
+func (c *lazyTimeout) Err() error {
+	c.mu.Lock()
+	timer := c.timer
+	c.mu.Unlock()
+	if timer != nil {
+		return timer.Err()
+	}
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	if time.Now().Before(c.deadline) {
+		return nil
+	}
+	return c.started().Err()
+}
+
+// Value implements [context.Context]; the cause of a context is found here too.
+func (c *lazyTimeout) Value(key any) any {
+	c.mu.Lock()
+	timer := c.timer
+	c.mu.Unlock()
+	if timer != nil {
+		return timer.Value(key)
+	}
+	return c.Context.Value(key)
+}
+
+func (c *lazyTimeout) started() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer == nil {
+		c.timer, c.cancel = context.WithDeadline(c.Context, c.deadline)
+	}
+	return c.timer
+}
+
+// stop releases the timer, if there is one.
+func (c *lazyTimeout) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancel != nil {
+		c.cancel()
+	}
 }
 
 // ended reports whether err comes from the end of a context.

@@ -199,7 +199,7 @@ func (l *Log) Run() string { return l.run }
 // on disk; an error means that the log failed, now or earlier, and that the
 // event is not in it.
 func (l *Log) Append(e event.Event) error {
-	if c, ok := e.(event.Carrier); ok {
+	if c, ok := e.(event.Carrier); ok && c.Largest() > maxInline {
 		var err error
 		if e, err = c.WithValues(l.store); err != nil {
 			return err
