@@ -58,6 +58,7 @@ type Tally struct {
 	flags  int
 	leader int // index into counts: the most votes, the first to get there among equals
 	second int // votes of the best other candidate
+	room   [2]Count
 }
 
 // NewTally returns an empty tally under rule. It panics if the rule is not
@@ -66,7 +67,9 @@ func NewTally(rule Rule) *Tally {
 	if err := rule.Validate(); err != nil {
 		panic(err)
 	}
-	return &Tally{rule: rule}
+	t := &Tally{rule: rule}
+	t.counts = t.room[:0] // most races have one candidate or two
+	return t
 }
 
 // Vote counts one vote for key.

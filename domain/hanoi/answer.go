@@ -53,9 +53,10 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "move: %v", err)
 	}
+	var room [MaxDisks]int
 	rest, err = lastValue(text, "next_state")
 	if err == nil {
-		out.state, err = parseState(rest, r.disks)
+		out.state, err = parseState(rest, r.disks, room[:0])
 	}
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "next_state: %v", err)
@@ -150,10 +151,10 @@ func parseMove(text string) ([3]int, error) {
 }
 
 // parseState reads a state that must hold the disks 1 to n once each, in any
-// order.
-func parseState(text string, n int) (State, error) {
+// order. Its lists are kept in room, as far as that goes.
+func parseState(text string, n int, room []int) (State, error) {
 	s := scanner{text}
-	state, err := s.state(n)
+	state, err := s.state(room)
 	if err != nil {
 		return state, err
 	}
@@ -178,12 +179,11 @@ func parseState(text string, n int) (State, error) {
 	return state, nil
 }
 
-func (s *scanner) state(disks int) (State, error) {
+func (s *scanner) state(all []int) (State, error) {
 	var state State
 	if !s.accept('[') {
 		return state, errors.New("it does not start with [")
 	}
-	all := make([]int, 0, disks)
 	for i := range state {
 		if i > 0 && !s.accept(',') {
 			return state, fmt.Errorf("%d lists, want 3", i)

@@ -168,27 +168,27 @@ func (c *chain) Question(step int, previous json.RawMessage) (*flow.Question, er
 			return nil, fmt.Errorf("hanoi: output of step %d: %w", step-1, err)
 		}
 	}
-	prompt := make([]byte, 0, len(promptPrevious)+len(promptState)+len(promptEnd)+2*len(previous)+64)
-	prompt = append(prompt, promptPrevious...)
-	prompt = appendSpaced(prompt, move)
-	prompt = append(prompt, promptState...)
-	prompt = appendSpaced(prompt, state)
-	prompt = append(prompt, promptEnd...)
+	var prompt strings.Builder
+	prompt.Grow(len(promptPrevious) + len(promptState) + len(promptEnd) + 3*(len(move)+len(state))/2)
+	prompt.WriteString(promptPrevious)
+	writeSpaced(&prompt, move)
+	prompt.WriteString(promptState)
+	writeSpaced(&prompt, state)
+	prompt.WriteString(promptEnd)
 	format := flow.Format{Reader: Name, Params: c.format}
 	if c.Verify {
 		format.Params = fmt.Appendf(nil, `{"disks":%d,"state":%s}`, c.Disks, state)
 	}
-	return &flow.Question{System: c.system, Prompt: string(prompt), Answer: format}, nil
+	return &flow.Question{System: c.system, Prompt: prompt.String(), Answer: format}, nil
 }
 
-// appendSpaced appends lists with a space after each comma.
-func appendSpaced(b, lists []byte) []byte {
+// writeSpaced writes lists with a space after each comma.
+func writeSpaced(b *strings.Builder, lists []byte) {
 	for _, c := range lists {
-		if b = append(b, c); c == ',' {
-			b = append(b, ' ')
+		if b.WriteByte(c); c == ',' {
+			b.WriteByte(' ')
 		}
 	}
-	return b
 }
 
 // WrongError is a committed step that is not the solution's.

@@ -11,7 +11,8 @@
 // of them are for it, never more: a race that needs three launches three, and
 // one whose third answer dissents launches exactly the shortfall at once,
 // without waiting for a batch to end. So a race costs the samples that asking
-// one by one would have cost, in the time that asking all at once takes.
+// one by one would have cost, in the time that asking all at once takes. (A model
+// that answers faster than a goroutine starts is indeed asked one by one.)
 // [Options.Spare] buys a shorter wait for slow answers with samples beyond that;
 // those that come too late are cancelled down to the request.
 //
@@ -57,6 +58,7 @@ type Ballot struct {
 	readers domain.Readers
 	opts    Options
 	crew    crew
+	pace    pace
 }
 
 // New returns a ballot whose voters are m. Answers are read by readers.
@@ -122,9 +124,8 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sam
 		return nil, err
 	}
 	start := time.Now()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(ErrDecided)
 	r := newRace(b, q, reader)
+	defer r.end()
 	v, err := r.run(ctx, observe)
 	if err != nil {
 		return nil, err
@@ -152,10 +153,14 @@ type race struct {
 
 	message       [1]model.Message // shared by both requests
 	first, others model.Request
-	arrived       chan Sample // has room for all that are in flight
-	launched      int         // different samples so far
-	inFlight      int
+	launched      int   // different samples so far
 	again         []int // samples to ask again after a fault
+
+	// Of samples in goroutines of their own; nil until there is one.
+	inFlight int
+	arrived  chan Sample     // has room for all that are in flight
+	ctx      context.Context // ends with the race
+	cancel   context.CancelCauseFunc
 
 	firstText string                   // of the first answer that became a vote
 	leader    domain.Answer            // what was read from it
@@ -172,7 +177,6 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 	r := &race{
 		ballot: b, q: q, reader: reader, tally: vote.NewTally(q.Rule),
 		message: [1]model.Message{{Role: model.User, Text: q.Prompt}},
-		arrived: make(chan Sample, b.room(q.Rule)),
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
 	r.first = r.others
@@ -192,14 +196,19 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			}
 			return r.verdict(flow.Undecided, ""), nil
 		}
-		r.launch(ctx, d.Need)
 		var s Sample
-		select {
-		case s = <-r.arrived:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if r.inFlight == 0 && r.ballot.pace.instant() {
+			n, req := r.next()
+			s = r.sample(ctx, n, req)
+		} else {
+			r.launch(ctx, d.Need)
+			select {
+			case s = <-r.arrived:
+				r.inFlight--
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
 		}
-		r.inFlight--
 		if s.fatal != nil {
 			return nil, s.fatal
 		}
@@ -214,22 +223,38 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 	}
 }
 
+// end cancels the samples that are still in flight.
+func (r *race) end() {
+	if r.cancel != nil {
+		r.cancel(ErrDecided)
+	}
+}
+
 // launch tops up what is in flight to what is needed.
 func (r *race) launch(ctx context.Context, need int) {
+	if r.arrived == nil {
+		r.arrived = make(chan Sample, r.ballot.room(r.q.Rule))
+		r.ctx, r.cancel = context.WithCancelCause(ctx)
+	}
 	room := r.q.Rule.MaxSamples - r.tally.Samples()
 	for want := min(need+r.ballot.opts.Spare, r.ballot.opts.BatchSize, room); r.inFlight < want; r.inFlight++ {
-		n := r.launched
-		if len(r.again) > 0 {
-			n, r.again = r.again[0], r.again[1:]
-		} else {
-			r.launched++
-		}
-		req := &r.others
-		if n == 0 {
-			req = &r.first
-		}
-		r.ballot.crew.do(attempt{race: r, ctx: ctx, n: n, req: req})
+		n, req := r.next()
+		r.ballot.crew.do(attempt{race: r, n: n, req: req})
 	}
+}
+
+// next is the sample to make next: one to ask again, or a new one.
+func (r *race) next() (n int, req *model.Request) {
+	if len(r.again) > 0 {
+		n, r.again = r.again[0], r.again[1:]
+	} else {
+		n = r.launched
+		r.launched++
+	}
+	if n == 0 {
+		return n, &r.first
+	}
+	return n, &r.others
 }
 
 // sample makes one attempt.
@@ -237,6 +262,7 @@ func (r *race) sample(ctx context.Context, n int, req *model.Request) Sample {
 	start := time.Now()
 	resp, err := r.ballot.model.Generate(ctx, req)
 	s := Sample{N: n, Temperature: req.Temperature, Response: resp, Duration: time.Since(start)}
+	r.ballot.pace.took(s.Duration)
 	if err != nil {
 		s.fail(ctx, err)
 	}
@@ -331,7 +357,12 @@ func (r *race) keep(a domain.Answer, text string) {
 }
 
 func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
-	v := &flow.Verdict{
+	priced := &struct {
+		flow.Verdict
+		cost float64
+	}{cost: r.cost}
+	v := &priced.Verdict
+	*v = flow.Verdict{
 		Status: status,
 		Voting: event.Voting{
 			Strategy:   r.q.Rule.Strategy,
@@ -347,8 +378,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
 	}
 	if !r.unpriced {
-		cost := r.cost
-		v.CostUSD = &cost
+		v.CostUSD = &priced.cost
 	}
 	switch status {
 	case flow.Decided:

@@ -1,8 +1,9 @@
 package ballot
 
 import (
-	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/maker-mdap/maker/model"
 )
@@ -10,7 +11,6 @@ import (
 // attempt is a sample to be made.
 type attempt struct {
 	race *race
-	ctx  context.Context // of the race
 	n    int
 	req  *model.Request
 }
@@ -39,7 +39,7 @@ func (c *crew) do(a attempt) {
 
 func (c *crew) work(a attempt) {
 	for {
-		a.race.arrived <- a.race.sample(a.ctx, a.n, a.req)
+		a.race.arrived <- a.race.sample(a.race.ctx, a.n, a.req)
 		select {
 		case a = <-c.next:
 		case <-c.quit:
@@ -53,3 +53,29 @@ func (c *crew) close() {
 	close(c.quit)
 	c.members.Wait()
 }
+
+// pace knows how fast the model answers.
+type pace struct{ quick atomic.Int32 } // answers in a row that took no time worth mentioning
+
+const (
+	// handover is about what it costs to have another goroutine do something
+	// and to be told of it.
+	handover = 30 * time.Microsecond
+
+	// quickAnswers in a row make a model instant.
+	quickAnswers = 32
+)
+
+// took notes how long an answer took.
+func (p *pace) took(d time.Duration) {
+	switch {
+	case d > handover:
+		p.quick.Store(0)
+	case p.quick.Load() < quickAnswers:
+		p.quick.Add(1)
+	}
+}
+
+// instant reports whether waiting for an answer costs less than handing the
+// question over.
+func (p *pace) instant() bool { return p.quick.Load() >= quickAnswers }

@@ -73,7 +73,10 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 }
 
 // Key is the key under which a step is asked.
-func Key(step int) string { return "step/" + strconv.Itoa(step) }
+func Key(step int) string {
+	var room [32]byte
+	return string(strconv.AppendInt(append(room[:0], "step/"...), int64(step), 10))
+}
 
 func fail(f flow.Flow, step int, e event.StepFailed) {
 	e.Step = step

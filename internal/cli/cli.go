@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -50,6 +51,11 @@ func (e usageError) Unwrap() error { return e.err }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, s Streams) int {
+	if os.Getenv("GOGC") == "" {
+		// What is alive is small and what a step leaves behind is much: a larger
+		// heap, still only some tens of megabytes, is collected less often.
+		debug.SetGCPercent(400)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })

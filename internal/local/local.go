@@ -110,6 +110,7 @@ type branch struct {
 	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
 	prefix string          // of its keys
 	failed *failure
+	held   []ballot.Sample // of the question being decided, until it is known whether they belong in the log
 }
 
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
@@ -120,14 +121,14 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if v, ok := b.verdict[key]; ok {
 		return v, nil
 	}
-	var held []ballot.Sample // until it is known whether they belong in the log
+	b.held = b.held[:0]
 	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
 		b.progress.Faults.Add(int64(len(s.Faults())))
 		if s.Flag != nil {
 			b.progress.RedFlagged.Add(1)
 		}
 		if b.opts.Compact {
-			held = append(held, *s)
+			b.held = append(b.held, *s)
 			return
 		}
 		b.logSample(key, q.Step, s)
@@ -142,8 +143,8 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if b.opts.Compact && v.Status == flow.Decided && !v.Voting.Contested() {
 		return v, nil
 	}
-	for i := range held {
-		b.logSample(key, q.Step, &held[i])
+	for i := range b.held {
+		b.logSample(key, q.Step, &b.held[i])
 	}
 	b.append(event.VoteCompleted{
 		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
