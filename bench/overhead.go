@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,11 +23,12 @@ import (
 // of calls to the same simulator and throws the answers away.
 func overhead(ctx context.Context, args []string) error {
 	disks, limit := 16, 3.0
-	cpu := ""
+	cpu, heap := "", ""
 	err := parse("overhead", args, func(f *flag.FlagSet) {
 		f.IntVar(&disks, "disks", disks, "disks of the run")
 		f.Float64Var(&limit, "limit", limit, "largest ratio allowed")
 		f.StringVar(&cpu, "cpuprofile", "", "write a CPU profile of the engine to this file")
+		f.StringVar(&heap, "memprofile", "", "write a profile of its allocations to this file")
 	})
 	if err != nil {
 		return err
@@ -76,6 +78,15 @@ func overhead(ctx context.Context, args []string) error {
 	engineTime := time.Since(start)
 	runtime.ReadMemStats(&after)
 	pprof.StopCPUProfile()
+	if heap != "" {
+		f, err := os.Create(heap)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close()); err != nil {
+			return err
+		}
+	}
 	if result.Status != "completed" {
 		return fmt.Errorf("the run %s: %s", result.Status, result.Reason)
 	}

@@ -50,28 +50,15 @@ type Record struct {
 // log have comparable lengths.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// fieldAppender is implemented by the events that occur once per step of a long
-// run: they write their fields without reflection.
-type fieldAppender interface {
-	appendFields(b []byte) []byte
-}
-
 // AppendJSON appends the record's line, without a newline, to b.
 func (r Record) AppendJSON(b []byte) ([]byte, error) {
-	if u, ok := r.Event.(Unknown); ok {
-		return append(b, u.Line...), nil
+	switch e := r.Event.(type) {
+	case Unknown:
+		return append(b, e.Line...), nil
+	case StepCompleted:
+		return e.AppendLine(b, r.Seq, r.Time, r.Run), nil
 	}
-	b = append(b, `{"type":"`...)
-	b = append(b, r.Event.Type()...)
-	b = append(b, `","seq":`...)
-	b = strconv.AppendUint(b, r.Seq, 10)
-	b = append(b, `,"timestamp":"`...)
-	b = r.Time.UTC().AppendFormat(b, timeLayout)
-	b = append(b, `","run":`...)
-	b = appendString(b, r.Run)
-	if f, ok := r.Event.(fieldAppender); ok {
-		return append(f.appendFields(b), '}'), nil
-	}
+	b = appendHeader(b, r.Event.Type(), r.Seq, r.Time, r.Run)
 	fields, err := json.Marshal(r.Event)
 	if err != nil {
 		return nil, fmt.Errorf("event: encode %s: %w", r.Event.Type(), err)
@@ -80,6 +67,17 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 		b = append(b, ',')
 	}
 	return append(b, fields[1:]...), nil
+}
+
+func appendHeader(b []byte, t Type, seq uint64, at time.Time, run string) []byte {
+	b = append(b, `{"type":"`...)
+	b = append(b, t...)
+	b = append(b, `","seq":`...)
+	b = strconv.AppendUint(b, seq, 10)
+	b = append(b, `,"timestamp":"`...)
+	b = at.UTC().AppendFormat(b, timeLayout)
+	b = append(b, `","run":`...)
+	return appendString(b, run)
 }
 
 // MarshalJSON returns the record's line.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -288,8 +289,10 @@ func (e TaskCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err er
 	return e, err
 }
 
-// appendFields writes the event that a long run has a million of.
-func (e StepCompleted) appendFields(b []byte) []byte {
+// AppendLine appends the line of the event, without a newline. A long run has a
+// million of it, so it is written without reflection; it cannot fail.
+func (e *StepCompleted) AppendLine(b []byte, seq uint64, at time.Time, run string) []byte {
+	b = appendHeader(b, TypeStepCompleted, seq, at, run)
 	b = append(b, `,"step":`...)
 	b = strconv.AppendInt(b, int64(e.Step), 10)
 	if e.Title != "" {
@@ -311,10 +314,10 @@ func (e StepCompleted) appendFields(b []byte) []byte {
 	b = append(b, `,"duration_ms":`...)
 	b = strconv.AppendInt(b, e.DurationMS, 10)
 	b = append(b, `,"spent":`...)
-	return appendSpent(b, e.Spent)
+	return append(appendSpent(b, e.Spent), '}')
 }
 
-func (v Voting) appendJSON(b []byte) []byte {
+func (v *Voting) appendJSON(b []byte) []byte {
 	b = append(b, `{"strategy":"`...)
 	b = append(b, v.Strategy...)
 	b = append(b, `","samples":`...)

@@ -110,7 +110,8 @@ func (s *Sample) Faults() []*model.Error {
 var ErrDecided = errors.New("the question is decided")
 
 // Decide asks q until it has a verdict. It calls observe, if not nil, with each
-// sample in the order of arrival, from this goroutine.
+// sample in the order of arrival, from this goroutine; the sample is valid until
+// observe returns.
 //
 // An error means that the run cannot go on: the context ended, the budget is
 // exhausted, or the model refuses every request. A question without a winner is
@@ -123,15 +124,9 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sam
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
 	r := newRace(b, q, reader)
 	defer r.end()
-	v, err := r.run(ctx, observe)
-	if err != nil {
-		return nil, err
-	}
-	v.DurationMS = time.Since(start).Milliseconds()
-	return v, nil
+	return r.run(ctx, observe)
 }
 
 // room is how many samples of a question can be in flight at once: they all
@@ -162,6 +157,10 @@ type race struct {
 	ctx      context.Context // ends with the race
 	cancel   context.CancelCauseFunc
 
+	started time.Time
+	now     time.Time // when the latest sample arrived
+	latest  Sample
+
 	firstText string                   // of the first answer that became a vote
 	leader    domain.Answer            // what was read from it
 	answers   map[string]domain.Answer // the first answer of each other key
@@ -179,6 +178,8 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 		message: [1]model.Message{{Role: model.User, Text: q.Prompt}},
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
+	r.started = time.Now()
+	r.now = r.started
 	r.first = r.others
 	r.first.Temperature = q.FirstTemperature
 	return r
@@ -196,26 +197,28 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			}
 			return r.verdict(flow.Undecided, ""), nil
 		}
-		var s Sample
+		s := &r.latest
 		if r.inFlight == 0 && r.ballot.pace.instant() {
 			n, req := r.next()
-			s = r.sample(ctx, n, req)
+			*s = r.sample(ctx, n, req, r.now)
+			r.now = r.now.Add(s.Duration)
 		} else {
 			r.launch(ctx, d.Need)
 			select {
-			case s = <-r.arrived:
+			case *s = <-r.arrived:
 				r.inFlight--
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
 			}
+			r.now = time.Now()
 		}
 		if s.fatal != nil {
 			return nil, s.fatal
 		}
-		r.read(&s)
-		failed := r.count(&s)
+		r.read(s)
+		failed := r.count(s)
 		if observe != nil {
-			observe(&s)
+			observe(s)
 		}
 		if failed != nil {
 			return failed, nil
@@ -258,8 +261,7 @@ func (r *race) next() (n int, req *model.Request) {
 }
 
 // sample makes one attempt.
-func (r *race) sample(ctx context.Context, n int, req *model.Request) Sample {
-	start := time.Now()
+func (r *race) sample(ctx context.Context, n int, req *model.Request, start time.Time) Sample {
 	resp, err := r.ballot.model.Generate(ctx, req)
 	s := Sample{N: n, Temperature: req.Temperature, Response: resp, Duration: time.Since(start)}
 	r.ballot.pace.took(s.Duration)
@@ -363,7 +365,8 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	}{cost: r.cost}
 	v := &priced.Verdict
 	*v = flow.Verdict{
-		Status: status,
+		Status:     status,
+		DurationMS: r.now.Sub(r.started).Milliseconds(),
 		Voting: event.Voting{
 			Strategy:   r.q.Rule.Strategy,
 			Samples:    r.tally.Samples(),

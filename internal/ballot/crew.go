@@ -39,7 +39,7 @@ func (c *crew) do(a attempt) {
 
 func (c *crew) work(a attempt) {
 	for {
-		a.race.arrived <- a.race.sample(a.race.ctx, a.n, a.req)
+		a.race.arrived <- a.race.sample(a.race.ctx, a.n, a.req, time.Now())
 		select {
 		case a = <-c.next:
 		case <-c.quit:

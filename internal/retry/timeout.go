@@ -27,7 +27,7 @@ type timed struct {
 
 // Generate implements [model.Model].
 func (t *timed) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
-	attempt := &lazyTimeout{Context: ctx, deadline: time.Now().Add(t.limit)}
+	attempt := &lazyTimeout{Context: ctx, limit: t.limit}
 	defer attempt.stop()
 	resp, err := t.model.Generate(attempt, req)
 	if err == nil || !ended(err) {
@@ -47,12 +47,12 @@ func (t *timed) Generate(ctx context.Context, req *model.Request) (*model.Respon
 	return nil, err
 }
 
-// lazyTimeout is a context with a deadline that makes its timer only when
-// somebody waits for it. A model that answers without waiting, such as the
-// simulator in process, then costs no timer.
+// lazyTimeout is a context that ends some time after somebody first waits for
+// it. A model that answers without waiting, such as the simulator in process,
+// then costs neither a timer nor a look at the clock.
 type lazyTimeout struct {
 	context.Context // the parent
-	deadline        time.Time
+	limit           time.Duration
 
 	mu     sync.Mutex
 	timer  context.Context // nil until somebody waits
@@ -60,49 +60,32 @@ type lazyTimeout struct {
 }
 
 // Deadline implements [context.Context].
-func (c *lazyTimeout) Deadline() (time.Time, bool) {
-	if d, ok := c.Context.Deadline(); ok && d.Before(c.deadline) {
-		return d, true
-	}
-	return c.deadline, true
-}
+func (c *lazyTimeout) Deadline() (time.Time, bool) { return c.started().Deadline() }
 
 // Done implements [context.Context].
 func (c *lazyTimeout) Done() <-chan struct{} { return c.started().Done() }
 
 // Err implements [context.Context].
-func (c *lazyTimeout) Err() error {
-	c.mu.Lock()
-	timer := c.timer
-	c.mu.Unlock()
-	if timer != nil {
-		return timer.Err()
-	}
-	if err := c.Context.Err(); err != nil {
-		return err
-	}
-	if time.Now().Before(c.deadline) {
-		return nil
-	}
-	return c.started().Err()
-}
+func (c *lazyTimeout) Err() error { return c.current().Err() }
 
 // Value implements [context.Context]; the cause of a context is found here too.
-func (c *lazyTimeout) Value(key any) any {
+func (c *lazyTimeout) Value(key any) any { return c.current().Value(key) }
+
+// current is the timer, or the parent as long as there is none.
+func (c *lazyTimeout) current() context.Context {
 	c.mu.Lock()
-	timer := c.timer
-	c.mu.Unlock()
-	if timer != nil {
-		return timer.Value(key)
+	defer c.mu.Unlock()
+	if c.timer == nil {
+		return c.Context
 	}
-	return c.Context.Value(key)
+	return c.timer
 }
 
 func (c *lazyTimeout) started() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer == nil {
-		c.timer, c.cancel = context.WithDeadline(c.Context, c.deadline)
+		c.timer, c.cancel = context.WithTimeout(c.Context, c.limit)
 	}
 	return c.timer
 }

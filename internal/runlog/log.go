@@ -28,12 +28,12 @@ const (
 	// not yet handed to the kernel).
 	syncInterval = 2 * time.Millisecond
 
-	// maxPending bounds the memory of a log whose disk cannot keep up; Append
+	// maxPending bounds the events of a log whose disk cannot keep up; Append
 	// blocks beyond it.
-	maxPending = 4 << 20
+	maxPending = 4096
 
-	// writeEarly starts a write before the interval is over.
-	writeEarly = 256 << 10
+	// writeEarly events start a write before the interval is over.
+	writeEarly = 512
 
 	// maxInline is the largest value that stays in its line.
 	maxInline = 16 << 10
@@ -51,18 +51,28 @@ type Log struct {
 	lock   *lock
 
 	mu       sync.Mutex
-	pending  []byte // encoded lines that are not written yet
-	steps    []byte // their index records
-	seq      uint64 // of the next event
-	end      int64  // size of the log including pending
-	durable  int64  // size of the log that is on disk
-	waiters  int    // callers of Sync and blocked Appends
+	pending  []entry // not written yet
+	seq      uint64  // of the next event
+	durable  uint64  // how many events are on disk
+	size     int64   // of the log on disk
+	waiters  int     // callers of Sync and blocked Appends
 	closing  bool
 	err      error         // the first failure; sticky
 	progress chan struct{} // closed and replaced whenever durable, err or closed changes
 
 	wake chan struct{} // tells the writer that there is something to do
 	done chan struct{} // closed when the writer has ended
+}
+
+// entry is an event on its way to the disk. The event that a long run has a
+// million of is encoded by the writer, next to the run instead of within it; all
+// others are encoded when they are appended, so that the caller learns of one
+// that cannot be.
+type entry struct {
+	seq  uint64
+	time time.Time
+	step event.StepCompleted
+	line []byte // nil for a step
 }
 
 // file is what a Log needs of an *os.File; tests substitute failing ones.
@@ -180,7 +190,7 @@ func start(dir, run string, events, index file, lk *lock, seq uint64, end int64)
 	l := &Log{
 		dir: dir, run: run, clock: time.Now,
 		events: events, index: index, lock: lk,
-		seq: seq, end: end, durable: end,
+		seq: seq, durable: seq, size: end,
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
@@ -218,20 +228,19 @@ func (l *Log) Append(e event.Event) error {
 	if l.closing {
 		return errors.New("run log: append after close")
 	}
-	before := len(l.pending)
-	rec := event.Record{Seq: l.seq, Time: l.clock(), Run: l.run, Event: e}
-	pending, err := rec.AppendJSON(l.pending)
-	if err != nil {
-		return err
+	next := entry{seq: l.seq, time: l.clock()}
+	if step, ok := e.(event.StepCompleted); ok {
+		next.step = step
+	} else {
+		line, err := event.Record{Seq: l.seq, Time: next.time, Run: l.run, Event: e}.AppendJSON(nil)
+		if err != nil {
+			return err
+		}
+		next.line = line
 	}
-	l.pending = append(pending, '\n')
-	n := len(l.pending) - before
-	if s, ok := e.(event.StepCompleted); ok {
-		l.steps = newStep(l.end, n, rec.Time, s).append(l.steps)
-	}
+	l.pending = append(l.pending, next)
 	l.seq++
-	l.end += int64(n)
-	if before == 0 || len(l.pending) >= writeEarly {
+	if n := len(l.pending); n == 1 || n >= writeEarly {
 		l.wakeWriter()
 	}
 	return nil
@@ -241,7 +250,7 @@ func (l *Log) Append(e event.Event) error {
 func (l *Log) Sync(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for end := l.end; l.err == nil && l.durable < end; {
+	for end := l.seq; l.err == nil && l.durable < end; {
 		if err := l.waitLocked(ctx); err != nil {
 			return err
 		}
@@ -292,21 +301,23 @@ func (l *Log) Close() error {
 // write is the only goroutine that touches the files.
 func (l *Log) write() {
 	defer close(l.done)
+	var group []entry
 	var lines, steps []byte
 	timer := time.NewTimer(syncInterval)
 	defer timer.Stop()
 	for range l.wake {
 		l.mu.Lock()
-		lines, l.pending = l.pending, lines[:0]
-		steps, l.steps = l.steps, steps[:0]
-		base, closing := l.durable, l.closing
+		group, l.pending = l.pending, group[:0]
+		size, closing := l.size, l.closing
 		l.mu.Unlock()
 
-		if len(lines) > 0 {
-			err := l.commit(base, lines, steps)
+		if len(group) > 0 {
+			lines, steps = l.encode(group, size, lines[:0], steps[:0])
+			err := l.commit(size, lines, steps)
 			l.mu.Lock()
 			if err == nil {
-				l.durable += int64(len(lines))
+				l.durable += uint64(len(group))
+				l.size += int64(len(lines))
 			} else {
 				l.err = err
 			}
@@ -316,6 +327,7 @@ func (l *Log) write() {
 				l.drain()
 				return
 			}
+			clear(group) // let go of what the events refer to
 		}
 		if closing {
 			l.mu.Lock()
@@ -357,6 +369,25 @@ func (l *Log) gather(timer *time.Timer) {
 		case <-l.wake:
 		}
 	}
+}
+
+// encode appends the lines of a group that begins at offset, and the index
+// records of its steps.
+func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []byte) {
+	for i := range group {
+		e := &group[i]
+		before := len(lines)
+		if e.line != nil {
+			lines = append(lines, e.line...)
+		} else {
+			lines = e.step.AppendLine(lines, e.seq, e.time, l.run)
+		}
+		lines = append(lines, '\n')
+		if e.line == nil {
+			steps = newStep(offset+int64(before), len(lines)-before, e.time, e.step).append(steps)
+		}
+	}
+	return lines, steps
 }
 
 // commit puts one group on disk. If that fails, it takes the part that was
@@ -415,12 +446,12 @@ func (l *Log) Follow(ctx context.Context) iter.Seq2[Line, error] {
 		var at int64
 		for {
 			l.mu.Lock()
-			durable, progress := l.durable, l.progress
-			over := l.err != nil || l.closing && durable == l.end
+			size, progress := l.size, l.progress
+			over := l.err != nil || l.closing && l.durable == l.seq
 			l.mu.Unlock()
 
 			stopped := false
-			_, err := scan(io.NewSectionReader(f, at, durable-at), at, func(line Line) error {
+			_, err := scan(io.NewSectionReader(f, at, size-at), at, func(line Line) error {
 				if !yield(line, nil) {
 					stopped = true
 					return errStop
@@ -434,7 +465,7 @@ func (l *Log) Follow(ctx context.Context) iter.Seq2[Line, error] {
 				yield(Line{}, err)
 				return
 			}
-			at = durable
+			at = size
 			if over {
 				return
 			}
