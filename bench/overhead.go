@@ -6,14 +6,18 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"time"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/sim"
 )
@@ -22,10 +26,11 @@ import (
 // with the durable log on, and compares with a loop that makes the same number
 // of calls to the same simulator and throws the answers away.
 func overhead(ctx context.Context, args []string) error {
-	disks, limit := 16, 3.0
+	disks, rounds, limit := 16, 3, 3.0
 	cpu, heap := "", ""
 	err := parse("overhead", args, func(f *flag.FlagSet) {
 		f.IntVar(&disks, "disks", disks, "disks of the run")
+		f.IntVar(&rounds, "rounds", rounds, "runs, of which the median counts")
 		f.Float64Var(&limit, "limit", limit, "largest ratio allowed")
 		f.StringVar(&cpu, "cpuprofile", "", "write a CPU profile of the engine to this file")
 		f.StringVar(&heap, "memprofile", "", "write a profile of its allocations to this file")
@@ -49,59 +54,103 @@ func overhead(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	warm := min(hanoi.Steps(disks)*3, 100_000)
-	if _, err := bareLoop(ctx, name, requests, warm); err != nil {
+	if _, err := bareLoop(ctx, name, requests, 100_000); err != nil { // warm up
 		return err
 	}
-
-	if cpu != "" {
-		f, err := os.Create(cpu)
+	var ratios []float64
+	for i := range rounds {
+		if i == rounds-1 {
+			stop, err := profile(cpu, heap)
+			if err != nil {
+				return err
+			}
+			defer stop()
+		}
+		ratio, err := round(ctx, engine, name, disks, requests)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
+		ratios = append(ratios, ratio)
+	}
+	slices.Sort(ratios)
+	return bound(fmt.Sprintf("engine / bare loop of the same calls, median of %d", rounds), ratios[rounds/2], limit)
+}
+
+// round runs the engine once, with half of the bare loop before and half after
+// it, so that both see the same machine.
+func round(ctx context.Context, engine *maker.Engine, name string, disks int, requests []*model.Request) (float64, error) {
+	calls := 3 * hanoi.Steps(disks)
+	bareTime, err := bareLoop(ctx, name, requests, calls/2)
+	if err != nil {
+		return 0, err
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
 	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: disks})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	result, err := run.Result()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	engineTime := time.Since(start)
 	runtime.ReadMemStats(&after)
-	pprof.StopCPUProfile()
+	if result.Status != event.StatusCompleted || int(result.Usage.Calls) != calls {
+		return 0, fmt.Errorf("the run %s after %d calls, want %d: %s", result.Status, result.Usage.Calls, calls, result.Reason)
+	}
+	second, err := bareLoop(ctx, name, requests, calls-calls/2)
+	if err != nil {
+		return 0, err
+	}
+	bareTime += second
+
+	fmt.Printf("%d disks, %d steps, %d samples, durable log of %.0f MB\n", disks, result.StepsCompleted, calls, logSize(run.Dir()))
+	fmt.Printf("  engine     %10s  %8.2f us/step  %6.2f us/sample  %.1f allocations/sample\n", engineTime.Round(time.Millisecond),
+		micro(engineTime, result.StepsCompleted), micro(engineTime, calls), float64(after.Mallocs-before.Mallocs)/float64(calls))
+	fmt.Printf("  bare loop  %10s  %8.2f us/step  %6.2f us/sample\n", bareTime.Round(time.Millisecond),
+		micro(bareTime, result.StepsCompleted), micro(bareTime, calls))
+	return float64(engineTime) / float64(bareTime), os.RemoveAll(run.Dir())
+}
+
+func logSize(dir string) float64 {
+	info, err := os.Stat(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		return math.NaN()
+	}
+	return float64(info.Size()) / 1e6
+}
+
+// profile starts the profiles that were asked for.
+func profile(cpu, heap string) (stop func(), err error) {
+	var stops []func()
+	if cpu != "" {
+		f, err := os.Create(cpu)
+		if err != nil {
+			return nil, err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		stops = append(stops, func() { pprof.StopCPUProfile(); f.Close() })
+	}
 	if heap != "" {
 		f, err := os.Create(heap)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close()); err != nil {
-			return err
+		stops = append(stops, func() {
+			if err := errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close()); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		})
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
 		}
-	}
-	if result.Status != "completed" {
-		return fmt.Errorf("the run %s: %s", result.Status, result.Reason)
-	}
-
-	calls := int(result.Usage.Calls)
-	bareTime, err := bareLoop(ctx, name, requests, calls)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d disks, %d steps, %d samples, durable log\n", disks, result.StepsCompleted, calls)
-	fmt.Printf("engine     %10s  %8.2f us/step  %6.2f us/sample  %.1f allocations/sample\n", engineTime.Round(time.Millisecond),
-		micro(engineTime, result.StepsCompleted), micro(engineTime, calls), float64(after.Mallocs-before.Mallocs)/float64(calls))
-	fmt.Printf("bare loop  %10s  %8.2f us/step  %6.2f us/sample\n", bareTime.Round(time.Millisecond),
-		micro(bareTime, result.StepsCompleted), micro(bareTime, calls))
-	return bound("engine / bare loop of the same calls", float64(engineTime)/float64(bareTime), limit)
+	}, nil
 }
 
 func micro(d time.Duration, n int) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(n) }

@@ -65,13 +65,16 @@ func checkLoopback(addr string, public bool) error {
 	return fmt.Errorf("%q is not loopback; add --public if the simulator is meant to be reached from elsewhere", addr)
 }
 
-func (a *app) serveSim(ctx context.Context, addr string, handler http.Handler) error {
+func (a *app) serveSim(ctx context.Context, addr string, handler *simserver.Server) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return &maker.ConfigError{Field: "addr", Err: err}
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	server := &http.Server{
+		Handler: handler, ConnState: handler.ConnState,
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
 	stopped := context.AfterFunc(ctx, func() { server.Close() })
 	defer stopped()
 	fmt.Fprintf(a.Out, "http://%s/v1\n", l.Addr())

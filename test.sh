@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Runs every check and every test of the project. It needs Go and nothing else:
+# tools and modules are fetched by the go command.
+#
+#   ./test.sh          everything
+#   ./test.sh quick    without the slow suites and the measurements
+set -euo pipefail
+cd "$(dirname "$0")"
+
+say() { printf '\n== %s\n' "$*"; }
+
+say "formatting"
+unformatted=$(gofmt -l .)
+if [ -n "$unformatted" ]; then
+  echo "not formatted; run gofmt -w on:" >&2
+  echo "$unformatted" >&2
+  exit 1
+fi
+
+say "modules"
+go mod verify
+go mod tidy -diff
+
+say "vet"
+go vet ./...
+go vet -tags slow ./internal/e2e
+GOOS=windows go vet ./internal/runlog ./cmd/maker
+GOOS=darwin go vet ./internal/runlog ./cmd/maker
+
+say "staticcheck"
+go tool staticcheck -tags slow ./...
+
+say "static binary"
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+CGO_ENABLED=0 go build -trimpath -o "$bin/maker" ./cmd/maker
+"$bin/maker" version
+
+say "tests with the race detector"
+go test -race ./...
+
+if [ "${1:-}" = quick ]; then
+  echo "quick checks passed"
+  exit 0
+fi
+
+say "tests at full size, without the race detector"
+go test -count=1 ./vote ./model/...
+
+say "fuzzing, a few seconds each"
+go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |
+  while read -r package file; do
+    { grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" || true; } | sed 's/^func //' |
+      while read -r target; do
+        go test -run '^$' -fuzz "^$target\$" -fuzztime 4s "$package"
+      done
+  done
+
+say "slow suite: the real program, killed, starved and run for a million steps"
+go test -tags slow -count=1 -timeout 40m ./internal/e2e
+
+say "measurements"
+go run ./bench overhead -disks 18
+go run ./bench latency
+go run ./bench memory
+
+say "all checks passed"
