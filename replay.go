@@ -50,8 +50,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	// How many steps there will be decides which of them a result lists.
-	p := &player{replay: &Replay{Result: result, Differences: []string{}}, total: committed(dir), races: map[string]*recount{}}
+	p := &player{replay: &Replay{Result: result, Differences: []string{}}, races: map[string]*recount{}}
 	for line, err := range runlog.Read(dir) {
 		if err != nil {
 			return nil, err
@@ -70,6 +69,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 			return nil, fmt.Errorf("maker: the rule in the log: %w", err)
 		}
 	}
+	result.Steps = p.listed()
 	result.finish(p.steps)
 	p.end()
 	if err := p.compare(dir); err != nil {
@@ -78,25 +78,19 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 	return p.replay, nil
 }
 
-func committed(dir string) int {
-	n := 0
-	for line, err := range runlog.Read(dir) {
-		if err == nil && line.Type == event.TypeStepCompleted {
-			n++
-		}
-	}
-	return n
-}
-
 // player derives a result event by event.
 type player struct {
 	replay *Replay
 	chain  domain.Chain
 	rule   vote.Rule // in force
-	total  int       // steps in the log
-	steps  int       // steps so far
-	last   json.RawMessage
+	steps  int       // committed so far
+	output json.RawMessage
 	races  map[string]*recount
+
+	// What a result lists depends on how many steps there are in the end.
+	early     []StepResult // the first ones
+	contested []StepResult
+	last      StepResult
 }
 
 // recount is a race whose samples are in the log.
@@ -184,7 +178,7 @@ func (p *player) step(dir string, e event.StepCompleted) {
 	if err != nil {
 		p.differ("step %d: %v", e.Step, err)
 	}
-	p.last = output.JSON
+	p.output = output.JSON
 	if p.chain != nil {
 		if err := p.chain.Check(e.Step, output.JSON); err != nil && !p.replay.Result.Wrong {
 			p.differ("%v", err)
@@ -192,10 +186,26 @@ func (p *player) step(dir string, e event.StepCompleted) {
 	}
 	r := p.replay.Result
 	r.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
-	if r.lists(p.steps, p.total, len(e.Voting.Votes)) {
-		r.list(e)
+	p.last = stepResult(e)
+	if p.steps < maxListed {
+		p.early = append(p.early, p.last)
+	}
+	if e.Voting.Contested() && len(p.contested) < maxListed {
+		p.contested = append(p.contested, p.last)
 	}
 	p.steps++
+}
+
+// listed chooses the steps that the result lists.
+func (p *player) listed() []StepResult {
+	if p.steps <= maxListed {
+		return append([]StepResult{}, p.early...)
+	}
+	list := p.contested[:min(len(p.contested), maxListed-1)]
+	if n := len(list); n > 0 && list[n-1].Step == p.last.Step {
+		return list
+	}
+	return append(list, p.last)
 }
 
 func recountMap(votes map[string]int) (total, margin int) {
@@ -221,7 +231,7 @@ func (p *player) end() {
 		p.differ("the run is completed with %d of %d steps", p.steps, r.StepsTotal)
 	}
 	if p.chain != nil {
-		if err := p.chain.Finish(p.last); err != nil {
+		if err := p.chain.Finish(p.output); err != nil {
 			p.differ("%v", err)
 		}
 	}

@@ -99,14 +99,14 @@ func BuildResult(dir string) (*Result, error) {
 			return nil, err
 		}
 		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
-		if !r.lists(i, x.Len(), s.Answers) {
+		if x.Len() > maxListed && i != x.Len()-1 && (s.Answers < 2 || len(r.Steps) >= maxListed-1) {
 			continue
 		}
 		e, err := x.Event(s)
 		if err != nil {
 			return nil, err
 		}
-		r.list(e)
+		r.Steps = append(r.Steps, stepResult(e))
 	}
 	r.finish(x.Len())
 	return r, nil
@@ -166,16 +166,11 @@ func (r *Result) end(e event.Event) {
 	r.Usage, r.TotalCostUSD = spent, spent.CostUSD()
 }
 
-// lists says whether the i-th of n committed steps is listed.
-func (r *Result) lists(i, n, answers int) bool {
-	return n <= maxListed || i == n-1 || answers > 1 && len(r.Steps) < maxListed-1
-}
-
-func (r *Result) list(e event.StepCompleted) {
-	r.Steps = append(r.Steps, StepResult{
+func stepResult(e event.StepCompleted) StepResult {
+	return StepResult{
 		Step: e.Step, Title: e.Title, Output: e.Output, Voting: e.Voting,
 		CostUSD: e.CostUSD, DurationMS: e.DurationMS,
-	})
+	}
 }
 
 func (t *VotingTotals) add(samples, flagged, faults, margin, answers int) {

@@ -19,10 +19,12 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // Format is the version of the log format that this package writes. It is
@@ -93,16 +95,16 @@ type Header struct {
 
 // Decode reads one line of a log.
 func Decode(line []byte) (Record, error) {
-	var h Header
-	if err := json.Unmarshal(line, &h); err != nil {
-		return Record{}, fmt.Errorf("event: %w", err)
-	}
-	if h.Type == "" {
-		return Record{}, fmt.Errorf("event: the line has no type")
+	h, err := decodeHeader(line)
+	if err != nil {
+		return Record{}, err
 	}
 	r := Record{Seq: h.Seq, Time: h.Timestamp, Run: h.Run}
 	decode, ok := decoders[h.Type]
 	if !ok {
+		if !json.Valid(line) {
+			return Record{}, fmt.Errorf("event: %s: the line is not JSON", h.Type)
+		}
 		r.Event = Unknown{Name: h.Type, Line: append(json.RawMessage(nil), line...)}
 		return r, nil
 	}
@@ -112,6 +114,64 @@ func Decode(line []byte) (Record, error) {
 	}
 	r.Event = e
 	return r, nil
+}
+
+// decodeHeader reads the fields that all events share: by their place in lines
+// as this package writes them, by decoding in any others.
+func decodeHeader(line []byte) (Header, error) {
+	if h, ok := ownHeader(line); ok {
+		return h, nil
+	}
+	var h Header
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, fmt.Errorf("event: %w", err)
+	}
+	if h.Type == "" {
+		return h, fmt.Errorf("event: the line has no type")
+	}
+	return h, nil
+}
+
+// ownHeader is the reverse of appendHeader.
+func ownHeader(line []byte) (h Header, ok bool) {
+	text := func(prefix string) (value []byte, ok bool) {
+		rest, ok := bytes.CutPrefix(line, []byte(prefix))
+		if !ok {
+			return nil, false
+		}
+		value, line, ok = bytes.Cut(rest, []byte{'"'})
+		return value, ok && bytes.IndexByte(value, '\\') < 0
+	}
+	name, ok := text(`{"type":"`)
+	if !ok || len(name) == 0 {
+		return h, false
+	}
+	rest, ok := bytes.CutPrefix(line, []byte(`,"seq":`))
+	if !ok {
+		return h, false
+	}
+	digits, rest, ok := bytes.Cut(rest, []byte{','})
+	if !ok {
+		return h, false
+	}
+	var err error
+	if h.Seq, err = strconv.ParseUint(string(digits), 10, 64); err != nil {
+		return h, false
+	}
+	line = rest
+	stamp, ok := text(`"timestamp":"`)
+	if !ok {
+		return h, false
+	}
+	if h.Timestamp, err = time.Parse(timeLayout, string(stamp)); err != nil {
+		return h, false
+	}
+	run, ok := text(`,"run":"`)
+	if !ok || !utf8.Valid(run) {
+		return h, false
+	}
+	h.Type, h.Run = Type(name), string(run)
+	return h, true
 }
 
 // Unknown is an event of a type that this version does not know.
