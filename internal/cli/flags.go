@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -71,6 +72,7 @@ type engineFlags struct {
 	config      maker.Config
 	first, temp float64
 	log         logLevel
+	redFlags    string
 	prices      string
 	record      string
 	replay      string
@@ -104,6 +106,8 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	floatFlag(f, &e.temp, "temperature", maker.DefaultTemperature, 0, "temperature of the others")
 	intFlag(f, &c.MaxOutput, "max-output", "", maker.DefaultMaxOutput, 1, "tokens of an answer; a longer one is a red flag")
 
+	f.StringVar(&e.redFlags, "red-flags", "format", "checks that discard an answer: format, default, strict, or a YAML file")
+
 	intFlag(f, &c.MaxCalls, "max-calls", "", 0, 0, "stop before more calls than this (0: no limit)")
 	intFlag(f, &c.MaxTokens, "max-tokens", "", 0, 0, "stop before more tokens than this (0: no limit)")
 	floatFlag(f, &c.MaxUSD, "max-usd", 0, 0, "stop before spending more dollars than this (0: no limit)")
@@ -126,6 +130,11 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 	c := e.config
 	c.FirstTemperature, c.Temperature = &e.first, &e.temp
 	c.FullLog = e.log == "full"
+	flags, err := readRedFlags(e.redFlags, c.MaxOutput)
+	if err != nil {
+		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
+	}
+	c.Flags = flags
 	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, ReplayFrom: e.replay}
 	if e.prices != "" {
 		table, err := price.Load(e.prices)
@@ -139,7 +148,7 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 
 // change applies the flags that were given to the configuration of a run that
 // is resumed; everything else stays as it was.
-func (e *engineFlags) change(f *pflag.FlagSet) func(*maker.Config) {
+func (e *engineFlags) change(f *pflag.FlagSet, flags *redflag.Config) func(*maker.Config) {
 	return func(c *maker.Config) {
 		for name, apply := range map[string]func(){
 			"model":             func() { c.Model = e.config.Model },
@@ -150,7 +159,8 @@ func (e *engineFlags) change(f *pflag.FlagSet) func(*maker.Config) {
 			"spare":             func() { c.Spare = e.config.Spare },
 			"first-temperature": func() { c.FirstTemperature = &e.first },
 			"temperature":       func() { c.Temperature = &e.temp },
-			"max-output":        func() { c.MaxOutput, c.Flags = e.config.MaxOutput, nil },
+			"max-output":        func() { c.MaxOutput, c.Flags = e.config.MaxOutput, flags },
+			"red-flags":         func() { c.Flags = flags },
 			"max-calls":         func() { c.MaxCalls = e.config.MaxCalls },
 			"max-tokens":        func() { c.MaxTokens = e.config.MaxTokens },
 			"max-usd":           func() { c.MaxUSD = e.config.MaxUSD },

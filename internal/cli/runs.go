@@ -194,7 +194,7 @@ shown as it ended.`,
 				return err
 			}
 			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
-				Change: flags.change(cmd.Flags()), SetAside: setAside,
+				Change: flags.change(cmd.Flags(), opts.Config.Flags), SetAside: setAside,
 			})
 			if errors.Is(err, maker.ErrFinished) {
 				return a.showFinished(args[0])

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/maker-mdap/maker/redflag"
+)
+
+// presets are the red flags that have a name.
+var presets = map[string]func() redflag.Config{
+	"format":  redflag.Format,
+	"default": redflag.Default,
+	"strict":  redflag.Strict,
+}
+
+// readRedFlags returns the red flags that a preset's name or a file stands for.
+func readRedFlags(name string, maxOutput int) (*redflag.Config, error) {
+	var c redflag.Config
+	if preset, ok := presets[name]; ok {
+		c = preset()
+	} else if err := readRedFlagFile(name, &c); err != nil {
+		return nil, err
+	}
+	if c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0 || name == "format" || name == "strict" {
+		c.ExcessiveLength.MaxTokens = int64(maxOutput)
+	}
+	return &c, c.Validate()
+}
+
+func readRedFlagFile(path string, c *redflag.Config) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "./\\") {
+			return fmt.Errorf("%q is neither format, default or strict nor a file", path)
+		}
+		return err
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
