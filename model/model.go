@@ -13,6 +13,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/maker-mdap/maker/usage"
 )
@@ -46,13 +47,59 @@ const (
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text"`
+
+	// ToolCalls are what an assistant's turn asked for, ToolResults what a
+	// user's turn answers them with: one result for each call of the turn
+	// before, under its ID.
+	ToolCalls   []ToolCall   `json:"tool_calls,omitempty"`
+	ToolResults []ToolResult `json:"tool_results,omitempty"`
+}
+
+// A Tool is something that a model may ask to have called.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema"` // JSON schema of the input, an object
+}
+
+// A ToolCall is a model's wish to have a tool called.
+type ToolCall struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"` // as the model wrote it; not checked, but JSON
+}
+
+// A ToolResult is what came of a call.
+type ToolResult struct {
+	ID      string `json:"id"` // of the call
+	Text    string `json:"text"`
+	IsError bool   `json:"is_error,omitempty"`
+}
+
+// OutputMode says how a provider is asked for JSON.
+type OutputMode string
+
+// The output modes.
+const (
+	JSONSchema OutputMode = "json_schema" // JSON that fits a schema
+	JSONObject OutputMode = "json_object" // any JSON object
+)
+
+// An OutputFormat asks for structured output. A provider that cannot give it
+// falls back, from json_schema to json_object to nothing, and warns once.
+type OutputFormat struct {
+	Mode   OutputMode      `json:"mode"`
+	Name   string          `json:"name,omitempty"`
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // A Request is one question to a model. It carries no history of its own:
 // samples of one question never share a conversation.
 type Request struct {
-	System   string    `json:"system,omitempty"`
-	Messages []Message `json:"messages"`
+	System   string        `json:"system,omitempty"`
+	Messages []Message     `json:"messages"`
+	Tools    []Tool        `json:"tools,omitempty"`
+	Output   *OutputFormat `json:"output,omitempty"`
 
 	// Temperature is left out of the wire request when nil.
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -60,6 +107,50 @@ type Request struct {
 	// MaxOutput bounds the tokens of the answer. A budget needs it, because it
 	// reserves for the worst case; 0 means the provider's default.
 	MaxOutput int `json:"max_output,omitempty"`
+
+	// CachePrefix says that tools and system prompt are shared by many requests,
+	// so that it pays to have the provider cache them.
+	CachePrefix bool `json:"cache_prefix,omitempty"`
+}
+
+// Bytes is the size of all text that the provider reads: a certain upper bound
+// for its tokens, apart from what the provider puts around each part.
+func (r *Request) Bytes() int {
+	n := len(r.System)
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		n += len(m.Text)
+		for _, c := range m.ToolCalls {
+			n += len(c.ID) + len(c.Name) + len(c.Input)
+		}
+		for _, t := range m.ToolResults {
+			n += len(t.ID) + len(t.Text)
+		}
+	}
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	if r.Output != nil {
+		n += len(r.Output.Name) + len(r.Output.Schema)
+	}
+	return n
+}
+
+// Parts is how many parts a provider puts something around.
+func (r *Request) Parts() int {
+	n := 1 + len(r.Messages) + len(r.Tools)
+	for i := range r.Messages {
+		n += len(r.Messages[i].ToolCalls) + len(r.Messages[i].ToolResults)
+	}
+	return n
+}
+
+// A Batcher is a model that can give several samples of one request for the
+// price of reading it once. GenerateN returns at least one answer and at most
+// n; Usage of the first holds what was read for all.
+type Batcher interface {
+	Model
+	GenerateN(ctx context.Context, req *Request, n int) ([]*Response, error)
 }
 
 // StopReason says why a model stopped writing.
@@ -68,14 +159,17 @@ type StopReason string
 // The stop reasons. StopUnknown is what a provider that reports none gets.
 const (
 	StopUnknown StopReason = ""
-	StopEnd     StopReason = "end"     // the answer is complete
-	StopLength  StopReason = "length"  // cut at MaxOutput
-	StopRefusal StopReason = "refusal" // the model or its filter declined
+	StopEnd     StopReason = "end"      // the answer is complete
+	StopLength  StopReason = "length"   // cut at MaxOutput
+	StopRefusal StopReason = "refusal"  // the model or its filter declined
+	StopToolUse StopReason = "tool_use" // it wants tools called
 )
 
 // A Response is one answer.
 type Response struct {
-	Text  string       `json:"text"`
+	Text      string     `json:"text"`
+	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+
 	Stop  StopReason   `json:"stop,omitempty"`
 	Usage usage.Tokens `json:"usage"`
 

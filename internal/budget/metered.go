@@ -56,10 +56,7 @@ func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Resp
 
 // worstCase is the most that the request can use.
 func (m *metered) worstCase(req *model.Request) amount {
-	input := int64(len(req.System)) + messageTokens
-	for i := range req.Messages {
-		input += int64(len(req.Messages[i].Text)) + messageTokens
-	}
+	input := int64(req.Bytes() + messageTokens*req.Parts())
 	output := int64(req.MaxOutput)
 	if output <= 0 {
 		output = DefaultOutput

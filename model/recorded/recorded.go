@@ -72,13 +72,9 @@ func (f *failure) modelError() *model.Error {
 // Hash identifies a request by what the model sees of it. It does not change
 // when requests get further fields.
 func Hash(req *model.Request) string {
-	seen := struct {
-		System      string          `json:"system"`
-		Messages    []model.Message `json:"messages"`
-		Temperature *float64        `json:"temperature"`
-		MaxOutput   int             `json:"max_output"`
-	}{req.System, req.Messages, req.Temperature, req.MaxOutput}
-	if seen.Messages == nil {
+	seen := *req
+	seen.CachePrefix = false // it changes what is paid, not what is asked
+	if len(seen.Messages) == 0 {
 		seen.Messages = []model.Message{}
 	}
 	text, err := json.Marshal(seen)
