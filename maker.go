@@ -252,11 +252,11 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 	voters = retry.Timeout(voters, cfg.CallTimeout)
 	voters = s.limits.Wrap(voters)
 	voters = retry.New(voters, retry.Options{MaxAttempts: cfg.RetryAttempts, BaseDelay: cfg.RetryDelay})
-	voting := ballot.New(voters, readers, &ballot.Options{BatchSize: cfg.BatchSize, Spare: cfg.Spare})
+	voting := ballot.New([]ballot.Voter{{Name: s.voter.Name, Model: voters}}, readers, &ballot.Options{BatchSize: cfg.BatchSize, Spare: cfg.Spare})
 	r := &Run{
 		log: log, stack: s, steps: c.Steps(), done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
-			Log: log, Ballot: voting, Ledger: s.ledger, ModelName: s.voter.Name,
+			Log: log, Ballot: voting, Ledger: s.ledger,
 			Compact: !cfg.FullLog, Past: past,
 		}),
 	}

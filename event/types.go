@@ -133,6 +133,9 @@ type Voting struct {
 	Cancelled  int            `json:"cancelled,omitempty"` // launched, then not needed
 	Votes      map[string]int `json:"votes"`
 	Margin     int            `json:"margin"`
+
+	// ByModel has the votes of each model, if several were asked.
+	ByModel map[string]map[string]int `json:"by_model,omitempty"`
 }
 
 // Contested reports whether there was more than one answer.
@@ -344,6 +347,12 @@ func (v *Voting) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `,"margin":`...)
 	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	if len(v.ByModel) > 0 {
+		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
+			b = append(b, `,"by_model":`...)
+			b = append(b, votes...)
+		}
+	}
 	return append(b, '}')
 }
 

@@ -153,6 +153,27 @@ type Batcher interface {
 	GenerateN(ctx context.Context, req *Request, n int) ([]*Response, error)
 }
 
+// A Wrapper is a model around another one.
+type Wrapper interface {
+	Model
+	Unwrap() Model
+}
+
+// AsBatcher returns m as a Batcher if it is one, and so is everything that it
+// wraps.
+func AsBatcher(m Model) (Batcher, bool) {
+	b, ok := m.(Batcher)
+	for inner := m; ok; {
+		w, wraps := inner.(Wrapper)
+		if !wraps {
+			return b, true
+		}
+		inner = w.Unwrap()
+		_, ok = inner.(Batcher)
+	}
+	return nil, false
+}
+
 // StopReason says why a model stopped writing.
 type StopReason string
 

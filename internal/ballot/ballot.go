@@ -44,6 +44,20 @@ type Options struct {
 
 	// Spare is how many samples are launched beyond what is needed.
 	Spare int
+
+	// PerCall is how many samples one call may ask for, if the model can give
+	// several; 0 means 1. Samples of one call arrive together.
+	PerCall int
+}
+
+// A Voter is a model that is asked.
+type Voter struct {
+	Name  string
+	Model model.Model
+
+	// Temperature, if not nil, is used instead of the question's for all but
+	// the first sample.
+	Temperature *float64
 }
 
 // DefaultBatchSize is the bound of a ballot that was given none.
@@ -52,24 +66,28 @@ const DefaultBatchSize = 64
 // DefaultMaxFaults is how many faults a question bears that does not say.
 const DefaultMaxFaults = 20
 
-// A Ballot asks questions of one model. It is safe for concurrent use.
+// A Ballot asks questions of one voter, or of several in turn. It is safe for
+// concurrent use.
 type Ballot struct {
-	model   model.Model
+	voters  []Voter
 	readers domain.Readers
 	opts    Options
 	crew    crew
 	pace    pace
+	warmth  warmth
 }
 
-// New returns a ballot whose voters are m. Answers are read by readers.
-func New(m model.Model, readers domain.Readers, opts *Options) *Ballot {
-	b := &Ballot{model: m, readers: readers, crew: newCrew()}
+// New returns a ballot that spreads the samples of each question over voters, of
+// which there must be one at least. Answers are read by readers.
+func New(voters []Voter, readers domain.Readers, opts *Options) *Ballot {
+	b := &Ballot{voters: voters, readers: readers, crew: newCrew()}
 	if opts != nil {
 		b.opts = *opts
 	}
 	if b.opts.BatchSize == 0 {
 		b.opts.BatchSize = DefaultBatchSize
 	}
+	b.opts.PerCall = max(b.opts.PerCall, 1)
 	return b
 }
 
@@ -81,7 +99,8 @@ func (b *Ballot) Close() { b.crew.close() }
 // A Sample is one attempt as it ended. Exactly one of Key (with Flag and Err
 // nil), Flag and Err says how.
 type Sample struct {
-	N           int // from 0, in order of launch
+	N           int    // from 0, in order of launch
+	Voter       string // who was asked
 	Temperature *float64
 	Response    *model.Response // nil if there was none
 	Answer      domain.Answer   // of a vote
@@ -89,7 +108,9 @@ type Sample struct {
 	Err         *model.Error
 	Duration    time.Duration
 
-	fatal error // ends the run: not the sample's fault
+	fatal   error // ends the run: not the sample's fault
+	missing bool  // a call gave fewer samples than it was asked for
+	voter   int
 }
 
 // Faults are the failed attempts that belong to the sample, the last one
@@ -146,10 +167,12 @@ type race struct {
 	reader domain.Reader
 	tally  *vote.Tally
 
-	message       [1]model.Message // shared by both requests
-	first, others model.Request
-	launched      int   // different samples so far
-	again         []int // samples to ask again after a fault
+	message  [1]model.Message // shared by all requests
+	first    model.Request    // of the first sample
+	others   model.Request    // of the others
+	launched int              // different samples so far
+	again    []int            // samples to ask again after a fault
+	cold     bool             // nobody has cached the prefix of the question yet
 
 	// Of samples in goroutines of their own; nil until there is one.
 	inFlight int
@@ -165,6 +188,7 @@ type race struct {
 	leader    domain.Answer            // what was read from it
 	answers   map[string]domain.Answer // the first answer of each other key
 
+	byVoter  []map[string]int // votes by key, if there are several voters
 	faults   int
 	lastErr  *model.Error
 	lastFlag *redflag.Flag
@@ -178,6 +202,13 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 		message: [1]model.Message{{Role: model.User, Text: q.Prompt}},
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
+	if len(q.System) >= cachedPrefix {
+		r.others.CachePrefix = true
+		r.cold = !b.warmth.warm(q.System)
+	}
+	if len(b.voters) > 1 {
+		r.byVoter = make([]map[string]int, len(b.voters))
+	}
 	r.started = time.Now()
 	r.now = r.started
 	r.first = r.others
@@ -199,8 +230,8 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		s := &r.latest
 		if r.inFlight == 0 && r.ballot.pace.instant() {
-			n, req := r.next()
-			*s = r.sample(ctx, n, req, r.now)
+			a := r.next()
+			*s = a.sample(ctx, r.now)
 			r.now = r.now.Add(s.Duration)
 		} else {
 			r.launch(ctx, d.Need)
@@ -214,6 +245,14 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		if s.fatal != nil {
 			return nil, s.fatal
+		}
+		if s.missing {
+			r.again = append(r.again, s.N)
+			continue
+		}
+		if r.cold && s.Response != nil {
+			r.cold = false
+			r.ballot.warmth.heat(r.q.System)
 		}
 		r.read(s)
 		failed := r.count(s)
@@ -240,35 +279,33 @@ func (r *race) launch(ctx context.Context, need int) {
 		r.ctx, r.cancel = context.WithCancelCause(ctx)
 	}
 	room := r.q.Rule.MaxSamples - r.tally.Samples()
-	for want := min(need+r.ballot.opts.Spare, r.ballot.opts.BatchSize, room); r.inFlight < want; r.inFlight++ {
-		n, req := r.next()
-		r.ballot.crew.do(attempt{race: r, n: n, req: req})
+	want := min(need+r.ballot.opts.Spare, r.ballot.opts.BatchSize, room)
+	if r.cold {
+		// One call of each voter fills its cache; the others then read from it.
+		want = min(want, len(r.ballot.voters))
+	}
+	for r.inFlight < want {
+		a := r.next()
+		if a.n > 0 && a.n == r.launched-1 && a.batcher() != nil {
+			a.count = min(r.ballot.opts.PerCall, want-r.inFlight)
+			r.launched += a.count - 1
+		}
+		r.inFlight += a.count
+		r.ballot.crew.do(a)
 	}
 }
 
 // next is the sample to make next: one to ask again, or a new one.
-func (r *race) next() (n int, req *model.Request) {
+func (r *race) next() attempt {
+	a := attempt{race: r, count: 1}
 	if len(r.again) > 0 {
-		n, r.again = r.again[0], r.again[1:]
+		a.n, r.again = r.again[0], r.again[1:]
 	} else {
-		n = r.launched
+		a.n = r.launched
 		r.launched++
 	}
-	if n == 0 {
-		return n, &r.first
-	}
-	return n, &r.others
-}
-
-// sample makes one attempt.
-func (r *race) sample(ctx context.Context, n int, req *model.Request, start time.Time) Sample {
-	resp, err := r.ballot.model.Generate(ctx, req)
-	s := Sample{N: n, Temperature: req.Temperature, Response: resp, Duration: time.Since(start)}
-	r.ballot.pace.took(s.Duration)
-	if err != nil {
-		s.fail(ctx, err)
-	}
-	return s
+	a.voter = a.n % len(r.ballot.voters)
+	return a
 }
 
 // read turns an answer into a vote or a red flag.
@@ -337,6 +374,12 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	default:
 		r.keep(s.Answer, s.Response.Text)
 		r.tally.Vote(s.Answer.Key)
+		if r.byVoter != nil {
+			if r.byVoter[s.voter] == nil {
+				r.byVoter[s.voter] = map[string]int{}
+			}
+			r.byVoter[s.voter][vote.ShortKey(s.Answer.Key)]++
+		}
 	}
 	return nil
 }
@@ -379,6 +422,14 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	}
 	for _, c := range r.tally.Counts() {
 		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
+	}
+	for i, votes := range r.byVoter {
+		if votes != nil {
+			if v.Voting.ByModel == nil {
+				v.Voting.ByModel = map[string]map[string]int{}
+			}
+			v.Voting.ByModel[r.ballot.voters[i].Name] = votes
+		}
 	}
 	if !r.unpriced {
 		v.CostUSD = &priced.cost

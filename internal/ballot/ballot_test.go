@@ -103,9 +103,11 @@ func texts(list ...string) []reply {
 	return out
 }
 
+func only(m model.Model) []Voter { return []Voter{{Name: "m", Model: m}} }
+
 func decide(t *testing.T, m model.Model, opts *Options, q *flow.Question) *flow.Verdict {
 	t.Helper()
-	b := New(m, readers, opts)
+	b := New(only(m), readers, opts)
 	defer b.Close()
 	v, err := b.Decide(t.Context(), q, nil)
 	if err != nil {
@@ -278,7 +280,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{replies: []reply{{err: c.err}, {"a", nil, time.Hour}, {"a", nil, time.Hour}}}
-			b := New(s, readers, nil)
+			b := New(only(s), readers, nil)
 			_, err := b.Decide(t.Context(), question(firstToK(3, 10)), nil)
 			if !errors.Is(err, c.err) {
 				t.Errorf("%s: Decide() = %v, want %v", c.name, err, c.err)
@@ -296,7 +298,7 @@ func TestCancellation(t *testing.T) {
 		stop := errors.New("stop")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		s := &script{replies: []reply{{"a", nil, time.Hour}, {"a", nil, time.Hour}, {"a", nil, time.Hour}}}
-		b := New(s, readers, nil)
+		b := New(only(s), readers, nil)
 		time.AfterFunc(time.Second, func() { cancel(stop) })
 		start := time.Now()
 		_, err := b.Decide(ctx, question(firstToK(3, 10)), nil)
@@ -308,7 +310,7 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestBadQuestions(t *testing.T) {
-	b := New(&script{}, readers, nil)
+	b := New(only(&script{}), readers, nil)
 	defer b.Close()
 	if _, err := b.Decide(t.Context(), question(firstToK(0, 3)), nil); err == nil {
 		t.Error("Decide() with k = 0: no error")
@@ -326,7 +328,7 @@ func TestObserveInOrderOfArrival(t *testing.T) {
 			{"slow", nil, 3 * time.Second}, {"!", nil, time.Second}, {"b", nil, 2 * time.Second},
 			{"b", nil, 3 * time.Second}, {"b", nil, 3 * time.Second}, {"b", nil, 9 * time.Second},
 		}}
-		b := New(s, readers, nil)
+		b := New(only(s), readers, nil)
 		defer b.Close()
 		var seen []string
 		_, err := b.Decide(t.Context(), question(firstToK(3, 10)), func(s *Sample) {
@@ -379,7 +381,7 @@ func TestSameSamplesAsOneByOne(t *testing.T) {
 				}
 				s.replies = append(s.replies, reply{text, nil, time.Duration(1+r.IntN(1000)) * time.Millisecond})
 			}
-			b := New(s, readers, nil)
+			b := New(only(s), readers, nil)
 			defer b.Close()
 			reference := vote.NewTally(firstToK(3, 200))
 			v, err := b.Decide(t.Context(), question(firstToK(3, 200)), func(s *Sample) {
@@ -407,7 +409,7 @@ func BenchmarkDecide(b *testing.B) {
 	m := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
 		return &model.Response{Text: "a", Stop: model.StopEnd, CostUSD: &cost}, nil
 	})
-	ballot := New(m, readers, nil)
+	ballot := New(only(m), readers, nil)
 	defer ballot.Close()
 	q := question(firstToK(3, 150))
 	b.ReportAllocs()

@@ -1,6 +1,7 @@
 package ballot
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -8,11 +9,81 @@ import (
 	"github.com/maker-mdap/maker/model"
 )
 
-// attempt is a sample to be made.
+// attempt is a sample to be made, or several in one call.
 type attempt struct {
-	race *race
-	n    int
-	req  *model.Request
+	race  *race
+	voter int
+	n     int // the first sample
+	count int // how many
+}
+
+// request is what is asked.
+func (a *attempt) request() *model.Request {
+	if a.n == 0 {
+		return &a.race.first
+	}
+	if t := a.race.ballot.voters[a.voter].Temperature; t != nil {
+		req := a.race.others
+		req.Temperature = t
+		return &req
+	}
+	return &a.race.others
+}
+
+// batcher is the voter's model if it can give several samples in one call and
+// is allowed to.
+func (a *attempt) batcher() model.Batcher {
+	b := a.race.ballot
+	if b.opts.PerCall < 2 || len(b.voters) > 1 {
+		return nil
+	}
+	m, _ := model.AsBatcher(b.voters[a.voter].Model)
+	return m
+}
+
+// sample makes one attempt.
+func (a *attempt) sample(ctx context.Context, start time.Time) Sample {
+	req := a.request()
+	resp, err := a.race.ballot.voters[a.voter].Model.Generate(ctx, req)
+	return a.ended(ctx, a.n, req, resp, err, start)
+}
+
+// ended is what became of one sample.
+func (a *attempt) ended(ctx context.Context, n int, req *model.Request, resp *model.Response, err error, start time.Time) Sample {
+	b := a.race.ballot
+	s := Sample{
+		N: n, Voter: b.voters[a.voter].Name, Temperature: req.Temperature,
+		Response: resp, Duration: time.Since(start), voter: a.voter,
+	}
+	b.pace.took(s.Duration)
+	if err != nil {
+		s.fail(ctx, err)
+	}
+	return s
+}
+
+// run makes the attempt and delivers what came of it.
+func (a *attempt) run() {
+	ctx, start := a.race.ctx, time.Now()
+	if a.count == 1 {
+		a.race.arrived <- a.sample(ctx, start)
+		return
+	}
+	req := a.request()
+	responses, err := a.batcher().GenerateN(ctx, req, a.count)
+	if err != nil {
+		// One call failed: one fault, however many samples it was for.
+		a.race.arrived <- a.ended(ctx, a.n, req, nil, err, start)
+		responses = []*model.Response{nil}
+	}
+	for i := range a.count {
+		switch {
+		case i >= len(responses):
+			a.race.arrived <- Sample{N: a.n + i, missing: true}
+		case responses[i] != nil:
+			a.race.arrived <- a.ended(ctx, a.n+i, req, responses[i], nil, start)
+		}
+	}
 }
 
 // crew runs attempts, each in a goroutine of its own. Goroutines are kept for
@@ -39,7 +110,7 @@ func (c *crew) do(a attempt) {
 
 func (c *crew) work(a attempt) {
 	for {
-		a.race.arrived <- a.race.sample(a.race.ctx, a.n, a.req, time.Now())
+		a.run()
 		select {
 		case a = <-c.next:
 		case <-c.quit:
@@ -79,3 +150,40 @@ func (p *pace) took(d time.Duration) {
 // instant reports whether waiting for an answer costs less than handing the
 // question over.
 func (p *pace) instant() bool { return p.quick.Load() >= quickAnswers }
+
+// cachedPrefix is the size in bytes from which a system prompt is worth caching:
+// providers cache from about 1,024 tokens on.
+const cachedPrefix = 4 * 1024
+
+// cacheLife is how long a prefix is taken to stay cached after it was used.
+// Providers keep it for five minutes at least.
+const cacheLife = 4 * time.Minute
+
+// warmth knows which prefixes providers have cached.
+type warmth struct {
+	mu   sync.Mutex
+	used map[string]time.Time
+}
+
+// warm reports whether a prefix is cached, and notes that it is used again.
+func (w *warmth) warm(prefix string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last, ok := w.used[prefix]
+	if !ok || time.Since(last) > cacheLife {
+		return false
+	}
+	w.used[prefix] = time.Now()
+	return true
+}
+
+// heat notes that a prefix was just cached.
+func (w *warmth) heat(prefix string) {
+	const most = 64 // a run has few prefixes; one with many gains nothing from this
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.used == nil || len(w.used) >= most {
+		w.used = map[string]time.Time{}
+	}
+	w.used[prefix] = time.Now()
+}

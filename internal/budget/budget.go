@@ -120,6 +120,17 @@ type charge struct {
 	abandoned int64
 }
 
+// plus adds up the charges of several answers.
+func (c charge) plus(d charge) charge {
+	return charge{
+		tokens:    c.tokens.Add(d.tokens),
+		money:     c.money.Plus(d.money),
+		held:      amount{plus(c.held.tokens, d.held.tokens), c.held.money.Plus(d.held.money)},
+		unpriced:  c.unpriced + d.unpriced,
+		abandoned: c.abandoned + d.abandoned,
+	}
+}
+
 // New returns the ledger of a run of which earlier sessions have already spent
 // something.
 func New(limits Limits, already usage.Spent) *Ledger {

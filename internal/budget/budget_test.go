@@ -146,7 +146,7 @@ func TestWorstCase(t *testing.T) {
 	}
 	for _, tt := range tests {
 		m := New(Limits{}, usage.Spent{}).Wrap(nil, tt.price).(*metered)
-		if got := m.worstCase(&tt.req); got != tt.want {
+		if got := m.worstCase(&tt.req, 1); got != tt.want {
 			t.Errorf("worstCase(%+v) = %+v, want %+v", tt.req, got, tt.want)
 		}
 	}

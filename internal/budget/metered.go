@@ -34,7 +34,7 @@ func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Resp
 	if m.refusal != nil {
 		return nil, m.refusal
 	}
-	worst := m.worstCase(req)
+	worst := m.worstCase(req, 1)
 	need := m.ledger.limited(worst)
 	if err := m.ledger.reserve(ctx, need); err != nil {
 		return nil, err
@@ -54,8 +54,42 @@ func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Resp
 	return resp, nil
 }
 
-// worstCase is the most that the request can use.
-func (m *metered) worstCase(req *model.Request) amount {
+// GenerateN implements [model.Batcher]: one call that reads once and may write n
+// answers.
+func (m *metered) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
+	if m.refusal != nil {
+		return nil, m.refusal
+	}
+	worst := m.worstCase(req, n)
+	need := m.ledger.limited(worst)
+	if err := m.ledger.reserve(ctx, need); err != nil {
+		return nil, err
+	}
+	c := charge{held: worst, abandoned: 1}
+	defer func() { m.ledger.settle(need, c) }()
+
+	list, err := m.model.(model.Batcher).GenerateN(ctx, req, n) // see model.AsBatcher
+	if err != nil {
+		if !gaveUp(ctx, err) {
+			c = charge{}
+		}
+		return nil, err
+	}
+	c = charge{}
+	one := m.worstCase(req, 1)
+	for i, resp := range list {
+		priced, each := m.priceOf(resp, one)
+		list[i] = priced
+		c = c.plus(each)
+	}
+	return list, nil
+}
+
+// Unwrap implements [model.Wrapper].
+func (m *metered) Unwrap() model.Model { return m.model }
+
+// worstCase is the most that the request can use with n answers.
+func (m *metered) worstCase(req *model.Request, n int) amount {
 	input := int64(req.Bytes() + messageTokens*req.Parts())
 	output := int64(req.MaxOutput)
 	if output <= 0 {
@@ -64,6 +98,7 @@ func (m *metered) worstCase(req *model.Request) amount {
 			output = m.price.MaxOutput
 		}
 	}
+	output *= int64(n)
 	return amount{plus(input, output), m.price.WorstCost(input, output)}
 }
 

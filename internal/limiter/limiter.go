@@ -174,6 +174,23 @@ func (l *limited) Generate(ctx context.Context, req *model.Request) (*model.Resp
 	return resp, err
 }
 
+// GenerateN implements [model.Batcher]. However many answers a call is for, it
+// is one call.
+func (l *limited) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
+	t, err := l.limiter.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outcome := errUnfinished
+	defer func() { l.limiter.release(t, outcome) }()
+	list, err := l.model.(model.Batcher).GenerateN(ctx, req, n) // see model.AsBatcher
+	outcome = err
+	return list, err
+}
+
+// Unwrap implements [model.Wrapper].
+func (l *limited) Unwrap() model.Model { return l.model }
+
 // State returns the present state.
 func (l *Limiter) State() State {
 	l.mu.Lock()

@@ -28,9 +28,6 @@ type Options struct {
 	Ballot *ballot.Ballot
 	Ledger *budget.Ledger
 
-	// ModelName is what sample events say when the provider names no model.
-	ModelName string
-
 	// Compact keeps only contested verdicts and their samples in the log. It is
 	// for orchestrators that resume from a checkpoint, where each committed
 	// step carries its own verdict.
@@ -164,7 +161,7 @@ func (b *branch) logSample(key string, step int, s *ballot.Sample) {
 		return // nothing but faults
 	}
 	common := event.Sample{
-		Question: key, Step: step, Sample: s.N, Model: b.opts.ModelName,
+		Question: key, Step: step, Sample: s.N, Model: s.Voter,
 		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(),
 	}
 	text := ""

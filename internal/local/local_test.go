@@ -72,7 +72,7 @@ func session(t *testing.T, dir string, m model.Model, orchestrate func(flow.Flow
 	} else if err := past.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	b := ballot.New(m, readers, nil)
+	b := ballot.New([]ballot.Voter{{Name: "m", Model: m}}, readers, nil)
 	r := New(Options{Log: log, Ballot: b, Ledger: budget.New(budget.Limits{}, usage.Spent{}), Past: past})
 	runErr := orchestrate(r.Flow(t.Context()))
 	b.Close()

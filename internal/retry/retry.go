@@ -71,12 +71,48 @@ type retrier struct {
 
 // Generate implements [model.Model].
 func (r *retrier) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
+	resp, err := r.model.Generate(ctx, req)
+	if err == nil {
+		return resp, nil
+	}
+	var later *model.Response
+	faults, err := r.again(ctx, err, func() (err error) {
+		later, err = r.model.Generate(ctx, req)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withFaults(later, faults), nil
+}
+
+// GenerateN implements [model.Batcher]. The faults of the call go with its first
+// answer.
+func (r *retrier) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
+	m := r.model.(model.Batcher) // see model.AsBatcher
+	list, err := m.GenerateN(ctx, req, n)
+	if err == nil {
+		return list, nil
+	}
+	faults, err := r.again(ctx, err, func() (err error) {
+		list, err = m.GenerateN(ctx, req, n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list[0] = withFaults(list[0], faults)
+	return list, nil
+}
+
+// Unwrap implements [model.Wrapper].
+func (r *retrier) Unwrap() model.Model { return r.model }
+
+// again repeats a call that failed with err until it succeeds or there is no
+// point in going on. It returns the faults before the success, or the last error.
+func (r *retrier) again(ctx context.Context, err error, call func() error) ([]*model.Error, error) {
 	var faults []*model.Error
 	for {
-		resp, err := r.model.Generate(ctx, req)
-		if err == nil {
-			return withFaults(resp, faults), nil
-		}
 		fault, ok := errors.AsType[*model.Error](err)
 		if !ok {
 			return nil, err
@@ -91,6 +127,9 @@ func (r *retrier) Generate(ctx context.Context, req *model.Request) (*model.Resp
 		faults = append(faults, fault)
 		if !sleep(ctx, r.delay(len(faults), fault.RetryAfter)) {
 			return nil, &model.Error{Kind: model.Cancelled, Err: context.Cause(ctx), Faults: faults}
+		}
+		if err = call(); err == nil {
+			return faults, nil
 		}
 	}
 }

@@ -30,21 +30,37 @@ func (t *timed) Generate(ctx context.Context, req *model.Request) (*model.Respon
 	attempt := &lazyTimeout{Context: ctx, limit: t.limit}
 	defer attempt.stop()
 	resp, err := t.model.Generate(attempt, req)
+	return resp, t.blame(ctx, attempt, err)
+}
+
+// GenerateN implements [model.Batcher].
+func (t *timed) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
+	attempt := &lazyTimeout{Context: ctx, limit: t.limit}
+	defer attempt.stop()
+	list, err := t.model.(model.Batcher).GenerateN(attempt, req, n) // see model.AsBatcher
+	return list, t.blame(ctx, attempt, err)
+}
+
+// Unwrap implements [model.Wrapper].
+func (t *timed) Unwrap() model.Model { return t.model }
+
+// blame tells a call that took too long from one that the caller ended.
+func (t *timed) blame(ctx, attempt context.Context, err error) error {
 	if err == nil || !ended(err) {
-		return resp, err
+		return err
 	}
 	e := model.AsError(err)
 	switch {
 	case ctx.Err() != nil && e.Kind != model.Cancelled:
-		return nil, &model.Error{Kind: model.Cancelled, Provider: e.Provider, Err: context.Cause(ctx)}
+		return &model.Error{Kind: model.Cancelled, Provider: e.Provider, Err: context.Cause(ctx)}
 	case ctx.Err() == nil && attempt.Err() != nil:
-		return nil, &model.Error{
+		return &model.Error{
 			Kind:     model.Transient,
 			Provider: e.Provider,
 			Message:  "no answer within " + t.limit.String(),
 		}
 	}
-	return nil, err
+	return err
 }
 
 // lazyTimeout is a context that ends some time after somebody first waits for
