@@ -61,7 +61,7 @@ func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, er
 		return nil, fmt.Errorf("maker: %w", err)
 	}
 	id := newID(family, time.Now())
-	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id)
+	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +109,13 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 
 func (e *Engine) reopen(dir string, setAside bool) (*runlog.Log, *local.Past, runlog.Recovery, error) {
 	past := local.NewPast(dir, true)
-	log, rec, err := runlog.Open(dir, past.Visit)
+	log, rec, err := runlog.Open(dir, nil, past.Visit)
 	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
 		if _, err := runlog.SetAside(damage); err != nil {
 			return nil, nil, rec, err
 		}
 		past = local.NewPast(dir, true)
-		log, rec, err = runlog.Open(dir, past.Visit)
+		log, rec, err = runlog.Open(dir, nil, past.Visit)
 	}
 	if err != nil {
 		return nil, nil, rec, err

@@ -59,9 +59,9 @@ func ask(f flow.Flow, key, prompt string) (string, error) {
 func session(t *testing.T, dir string, m model.Model, orchestrate func(flow.Flow) error) error {
 	t.Helper()
 	past := NewPast(dir, false)
-	log, _, err := runlog.Open(dir, past.Visit)
+	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
-		log, err = runlog.Create(dir, "run")
+		log, err = runlog.Create(dir, "run", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ func (l *Log) store(v event.Value) (event.Value, error) {
 	if len(v.JSON) <= maxInline {
 		return v, nil
 	}
+	v.JSON = l.redact(v.JSON)
 	sum := sha256.Sum256(v.JSON)
 	name := hex.EncodeToString(sum[:])
 	if err := writeBlob(filepath.Join(l.dir, BlobsDir), name, v.JSON); err != nil {

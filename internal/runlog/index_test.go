@@ -65,7 +65,7 @@ func TestIndexIsRebuilt(t *testing.T) {
 			if err := os.WriteFile(path, c.spoil(index), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			l, _, err := Open(dir, ignore)
+			l, _, err := Open(dir, nil, ignore)
 			if err != nil {
 				t.Fatal(err)
 			}

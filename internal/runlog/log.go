@@ -42,9 +42,10 @@ const (
 // A Log is a run folder open for writing. Its methods are safe for concurrent
 // use.
 type Log struct {
-	dir   string
-	run   string
-	clock func() time.Time
+	dir    string
+	run    string
+	clock  func() time.Time
+	redact func([]byte) []byte
 
 	events file
 	index  file
@@ -86,8 +87,12 @@ type file interface {
 // ErrExists says that the run folder is already a run.
 var ErrExists = errors.New("the run exists already")
 
+// A Redact takes what must not be written out of an encoded event. Nil takes
+// nothing out.
+type Redact func([]byte) []byte
+
 // Create makes a new run folder and opens its log.
-func Create(dir, run string) (*Log, error) {
+func Create(dir, run string, redact Redact) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("run log: %w", err)
 	}
@@ -111,7 +116,7 @@ func Create(dir, run string) (*Log, error) {
 	if err := syncDir(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("run log: %w", err), events.Close(), index.Close(), lk.release())
 	}
-	return start(dir, run, events, index, lk, 0, 0), nil
+	return start(dir, run, redact, events, index, lk, 0, 0), nil
 }
 
 // Recovery is what Open found.
@@ -124,7 +129,7 @@ type Recovery struct {
 // Open opens an existing log to append to it. It verifies every line, calls
 // visit for each in order, cuts off an unfinished last line and brings the
 // index up to date.
-func Open(dir string, visit func(Line) error) (*Log, Recovery, error) {
+func Open(dir string, redact Redact, visit func(Line) error) (*Log, Recovery, error) {
 	var rec Recovery
 	if _, err := os.Stat(filepath.Join(dir, EventsFile)); err != nil {
 		return nil, rec, fmt.Errorf("run log: %w", err)
@@ -133,14 +138,14 @@ func Open(dir string, visit func(Line) error) (*Log, Recovery, error) {
 	if err != nil {
 		return nil, rec, err
 	}
-	log, rec, err := openLocked(dir, lk, visit)
+	log, rec, err := openLocked(dir, redact, lk, visit)
 	if err != nil {
 		return nil, rec, errors.Join(err, lk.release())
 	}
 	return log, rec, nil
 }
 
-func openLocked(dir string, lk *lock, visit func(Line) error) (*Log, Recovery, error) {
+func openLocked(dir string, redact Redact, lk *lock, visit func(Line) error) (*Log, Recovery, error) {
 	var rec Recovery
 	rebuild, err := newIndexWriter(dir)
 	if err != nil {
@@ -183,17 +188,20 @@ func openLocked(dir string, lk *lock, visit func(Line) error) (*Log, Recovery, e
 	if err != nil {
 		return nil, rec, errors.Join(err, events.Close())
 	}
-	return start(dir, rec.Run, events, index, lk, rec.Events, end), rec, nil
+	return start(dir, rec.Run, redact, events, index, lk, rec.Events, end), rec, nil
 }
 
-func start(dir, run string, events, index file, lk *lock, seq uint64, end int64) *Log {
+func start(dir, run string, redact Redact, events, index file, lk *lock, seq uint64, end int64) *Log {
 	l := &Log{
-		dir: dir, run: run, clock: time.Now,
+		dir: dir, run: run, clock: time.Now, redact: redact,
 		events: events, index: index, lock: lk,
 		seq: seq, durable: seq, size: end,
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
+	}
+	if l.redact == nil {
+		l.redact = func(line []byte) []byte { return line }
 	}
 	go l.write()
 	return l
@@ -382,7 +390,7 @@ func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []b
 		} else {
 			lines = e.step.AppendLine(lines, e.seq, e.time, l.run)
 		}
-		lines = append(lines, '\n')
+		lines = append(append(lines[:before], l.redact(lines[before:])...), '\n')
 		if e.line == nil {
 			steps = newStep(offset+int64(before), len(lines)-before, e.time, e.step).append(steps)
 		}

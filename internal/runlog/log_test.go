@@ -35,7 +35,7 @@ func step(n int) event.StepCompleted {
 func newRun(t *testing.T, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	l, err := Create(dir, "run")
+	l, err := Create(dir, "run", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestAppendAndRead(t *testing.T) {
 
 func TestCreateRefusesAnExistingRun(t *testing.T) {
 	dir := newRun(t, 1)
-	if _, err := Create(dir, "run"); !errors.Is(err, ErrExists) {
+	if _, err := Create(dir, "run", nil); !errors.Is(err, ErrExists) {
 		t.Errorf("Create() = %v, want %v", err, ErrExists)
 	}
 }
@@ -101,7 +101,7 @@ func TestCreateRefusesAnExistingRun(t *testing.T) {
 func TestReopenContinues(t *testing.T) {
 	dir := newRun(t, 2)
 	var seen []event.Type
-	l, rec, err := Open(dir, func(l Line) error { seen = append(seen, l.Type); return nil })
+	l, rec, err := Open(dir, nil, func(l Line) error { seen = append(seen, l.Type); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestEveryCut(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, EventsFile), whole[:cut], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		l, rec, err := Open(dir, ignore)
+		l, rec, err := Open(dir, nil, ignore)
 		if err != nil {
 			t.Fatalf("Open() after a cut at %d: %v", cut, err)
 		}
@@ -160,7 +160,7 @@ func TestTornTailOfGarbage(t *testing.T) {
 		}
 		f.WriteString(tail)
 		f.Close()
-		l, rec, err := Open(dir, ignore)
+		l, rec, err := Open(dir, nil, ignore)
 		if err != nil {
 			t.Errorf("Open() with the tail %q: %v", tail, err)
 			continue
@@ -184,7 +184,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	if err := os.WriteFile(path, damaged, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = Open(dir, ignore)
+	_, _, err = Open(dir, nil, ignore)
 	damage, ok := errors.AsType[*CorruptError](err)
 	if !ok || damage.Line != 3 || damage.Dir != dir || damage.Offset != int64(len(lines[0])+len(lines[1])) {
 		t.Fatalf("Open() = %v, want damage at line 3", err)
@@ -201,7 +201,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	if err != nil || !bytes.Equal(aside, damaged[damage.Offset:]) {
 		t.Errorf("SetAside kept %q, %v", aside, err)
 	}
-	l, rec, err := Open(dir, ignore)
+	l, rec, err := Open(dir, nil, ignore)
 	if err != nil || rec.Events != 2 {
 		t.Fatalf("Open() after SetAside = %+v, %v, want 2 events", rec, err)
 	}
@@ -219,7 +219,7 @@ func TestMissingLine(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Join([][]byte{lines[0], lines[2], lines[3]}, nil), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Open(dir, ignore); !strings.Contains(fmt.Sprint(err), "sequence number is 2, want 1") {
+	if _, _, err := Open(dir, nil, ignore); !strings.Contains(fmt.Sprint(err), "sequence number is 2, want 1") {
 		t.Errorf("Open() = %v, want a gap in the sequence", err)
 	}
 }
@@ -231,7 +231,7 @@ func TestNewerLog(t *testing.T) {
 	if err := os.WriteFile(path, []byte(line), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := Open(dir, ignore)
+	_, _, err := Open(dir, nil, ignore)
 	if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Format != 99 || newer.Maker != "9.9" {
 		t.Errorf("Open() = %v, want a NewerError", err)
 	}
@@ -256,11 +256,11 @@ func TestUnknownEventsArePassedOver(t *testing.T) {
 
 func TestLockNamesItsHolder(t *testing.T) {
 	dir := newRun(t, 1)
-	l, _, err := Open(dir, ignore)
+	l, _, err := Open(dir, nil, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = Open(dir, ignore)
+	_, _, err = Open(dir, nil, ignore)
 	held, ok := errors.AsType[*LockedError](err)
 	if !ok || held.Holder.PID != os.Getpid() {
 		t.Errorf("second Open() = %v, want a LockedError naming %d", err, os.Getpid())
@@ -278,7 +278,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 
 func TestFollow(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	l, err := Create(dir, "run")
+	l, err := Create(dir, "run", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowEndsWithItsContext(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	l, err := Create(dir, "run")
+	l, err := Create(dir, "run", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 
 func TestLargeValuesAreStoredOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	l, err := Create(dir, "run")
+	l, err := Create(dir, "run", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func (f *full) Write(p []byte) (int, error) {
 
 func TestDiskFull(t *testing.T) {
 	dir := newRun(t, 2)
-	l, _, err := Open(dir, ignore)
+	l, _, err := Open(dir, nil, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +395,7 @@ func TestDiskFull(t *testing.T) {
 	if err := l.Close(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Close() = %v", err)
 	}
-	l, rec, err := Open(dir, ignore)
+	l, rec, err := Open(dir, nil, ignore)
 	if err != nil || rec.Dropped != 0 || rec.Events < 3 {
 		t.Fatalf("Open() after a full disk = %+v, %v", rec, err)
 	}
@@ -409,7 +409,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		if err := os.WriteFile(parent, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Create(filepath.Join(parent, "run"), "run"); err == nil {
+		if _, err := Create(filepath.Join(parent, "run"), "run", nil); err == nil {
 			t.Error("Create() below a file: no error")
 		}
 		return
@@ -418,7 +418,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Chmod(parent, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(filepath.Join(parent, "run"), "run"); !errors.Is(err, os.ErrPermission) {
+	if _, err := Create(filepath.Join(parent, "run"), "run", nil); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("Create() in a read-only folder = %v", err)
 	}
 }
@@ -428,7 +428,7 @@ func TestEmptyLog(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, EventsFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Open(dir, ignore); err == nil {
+	if _, _, err := Open(dir, nil, ignore); err == nil {
 		t.Error("Open() of an empty log: no error")
 	}
 }
@@ -454,7 +454,7 @@ func FuzzScan(f *testing.F) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	l, err := Create(filepath.Join(b.TempDir(), "run"), "run")
+	l, err := Create(filepath.Join(b.TempDir(), "run"), "run", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -464,6 +464,53 @@ func BenchmarkAppend(b *testing.B) {
 	for b.Loop() {
 		if err := l.Append(e); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestRedaction(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	hide := func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("hunter2"), []byte("[redacted]")) }
+	l, err := Create(dir, "run", hide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secretive := step(0)
+	secretive.Output = event.TextValue("the key is hunter2")
+	appendAll(t, l, event.RunCancelled{Reason: "hunter2 is wrong"}, secretive, step(1),
+		event.SampleCompleted{Text: event.TextValue(strings.Repeat("hunter2 ", 10_000))})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte("hunter2")) {
+			t.Errorf("%s holds the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := readAll(t, dir)
+	if got := events[1].(event.StepCompleted).Output.Text(); got != "the key is [redacted]" {
+		t.Errorf("output = %q", got)
+	}
+	x, err := OpenIndex(dir) // offsets must fit the lines as they were written
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for i := range 2 {
+		s, err := x.At(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Event(s); err != nil {
+			t.Error(err)
 		}
 	}
 }
