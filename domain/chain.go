@@ -14,7 +14,8 @@ type Chain interface {
 	Steps() int
 
 	// Question asks for step, given the output of the step before; previous is
-	// nil for step 0. It fills in what is asked and how the answer is read; the
+	// nil for step 0. It fills in what is asked, the schema of a structured
+	// answer if it has one, and how an answer is read, structured or not; the
 	// rule and the limits are the engine's.
 	Question(step int, previous json.RawMessage) (*flow.Question, error)
 

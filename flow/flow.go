@@ -58,6 +58,11 @@ type Question struct {
 	FirstTemperature *float64 `json:"first_temperature,omitempty"`
 	Temperature      *float64 `json:"temperature,omitempty"`
 
+	// Structured asks the provider for JSON: "json_schema" for JSON that fits
+	// Schema, "json_object" for any object, "" for text.
+	Structured string          `json:"structured,omitempty"`
+	Schema     json.RawMessage `json:"schema,omitempty"`
+
 	// MaxOutput bounds the tokens of one answer.
 	MaxOutput int `json:"max_output,omitempty"`
 

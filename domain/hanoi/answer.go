@@ -42,11 +42,18 @@ func newReader(params json.RawMessage) (domain.Reader, error) {
 	return reader{p.Disks, p.State}, nil
 }
 
-// Read takes the last move and the last next_state of the text. It is strict:
-// what does not have exactly the asked form is discarded, never interpreted.
+// Read takes the last move and the last next_state of the text, or the fields of
+// these names if the text is a JSON object. It is strict: what does not have
+// exactly the asked form is discarded, never interpreted.
 func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	var out output
-	rest, err := lastValue(text, "move")
+	value := lastValue
+	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
+		if value = fieldValue; !json.Valid([]byte(text)) {
+			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not valid JSON")
+		}
+	}
+	rest, err := value(text, "move")
 	if err == nil {
 		out.move, err = parseMove(rest)
 	}
@@ -54,7 +61,7 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "move: %v", err)
 	}
 	var room [MaxDisks]int
-	rest, err = lastValue(text, "next_state")
+	rest, err = value(text, "next_state")
 	if err == nil {
 		out.state, err = parseState(rest, r.disks, room[:0])
 	}
@@ -66,8 +73,8 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 			return domain.Answer{}, redflag.New(redflag.SelfContradiction, "%v", err)
 		}
 	}
-	value := appendOutput(make([]byte, 0, 48+4*r.disks), out)
-	return domain.Answer{Value: value, Key: string(value)}, nil
+	answer := appendOutput(make([]byte, 0, 48+4*r.disks), out)
+	return domain.Answer{Value: answer, Key: string(answer)}, nil
 }
 
 // lastValue returns what follows the last `name =` of text.
@@ -85,6 +92,18 @@ func lastValue(text, name string) (string, error) {
 			return rest, nil
 		}
 	}
+}
+
+// fieldValue returns what follows the name of a field in a JSON object.
+func fieldValue(text, name string) (string, error) {
+	_, rest, ok := strings.Cut(text, `"`+name+`"`)
+	if ok {
+		rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), ":")
+	}
+	if !ok {
+		return "", errors.New("there is none")
+	}
+	return rest, nil
 }
 
 func isWord(c byte) bool {

@@ -37,6 +37,9 @@ type Params struct {
 	// vote alone is tested.
 	Verify bool `json:"verify,omitempty"`
 
+	// JSON asks for the answer as a JSON object instead of two lines.
+	JSON bool `json:"json,omitempty"`
+
 	// NoCheck lets a run go on after a wrong move was committed. Otherwise it
 	// is stopped at once: going on would only spend money.
 	NoCheck bool `json:"no_check,omitempty"`
@@ -135,6 +138,21 @@ type chain struct {
 //go:embed system.txt
 var systemText string
 
+// answerText and answerJSON say how to answer.
+const (
+	answerText = `You may think briefly first. Then end with exactly these two lines, the second being the whole state after your move:
+move = [disk, from, to]
+next_state = [[...], [...], [...]]`
+	answerJSON = `Answer with a JSON object and nothing else, its next_state being the whole state after your move:
+{"move": [disk, from, to], "next_state": [[...], [...], [...]]}`
+)
+
+// schema is that of an answer in JSON.
+const schema = `{"type":"object","properties":{` +
+	`"move":{"type":"array","items":{"type":"integer"}},` +
+	`"next_state":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}},` +
+	`"required":["move","next_state"],"additionalProperties":false}`
+
 const (
 	promptPrevious = "Previous move: "
 	promptState    = "\nCurrent state: "
@@ -146,7 +164,11 @@ func newChain(p Params) *chain {
 	if p.Disks%2 == 1 {
 		direction = "counter-clockwise (0 to 2, 2 to 1, 1 to 0)"
 	}
-	system := strings.NewReplacer("{disks}", strconv.Itoa(p.Disks), "{direction}", direction).Replace(systemText)
+	answer := answerText
+	if p.JSON {
+		answer = answerJSON
+	}
+	system := strings.NewReplacer("{disks}", strconv.Itoa(p.Disks), "{direction}", direction, "{answer}", answer).Replace(systemText)
 	return &chain{
 		Params: p,
 		system: system,
@@ -179,7 +201,11 @@ func (c *chain) Question(step int, previous json.RawMessage) (*flow.Question, er
 	if c.Verify {
 		format.Params = fmt.Appendf(nil, `{"disks":%d,"state":%s}`, c.Disks, state)
 	}
-	return &flow.Question{System: c.system, Prompt: prompt.String(), Answer: format}, nil
+	q := &flow.Question{System: c.system, Prompt: prompt.String(), Answer: format}
+	if c.JSON {
+		q.Schema = json.RawMessage(schema)
+	}
+	return q, nil
 }
 
 // writeSpaced writes lists with a space after each comma.

@@ -202,6 +202,9 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 		message: [1]model.Message{{Role: model.User, Text: q.Prompt}},
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
+	if q.Structured != "" {
+		r.others.Output = &model.OutputFormat{Mode: model.OutputMode(q.Structured), Name: "answer", Schema: q.Schema}
+	}
 	if len(q.System) >= cachedPrefix {
 		r.others.CachePrefix = true
 		r.cold = !b.warmth.warm(q.System)

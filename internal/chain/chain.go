@@ -19,6 +19,7 @@ type Config struct {
 	Flags            redflag.Config
 	FirstTemperature *float64
 	Temperature      *float64
+	Structured       string
 	MaxOutput        int
 	MaxFaults        int
 }
@@ -44,7 +45,7 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 		q.Step = step
 		q.Rule, q.Flags = cfg.Rule, cfg.Flags
 		q.FirstTemperature, q.Temperature = cfg.FirstTemperature, cfg.Temperature
-		q.MaxOutput, q.MaxFaults = cfg.MaxOutput, cfg.MaxFaults
+		q.Structured, q.MaxOutput, q.MaxFaults = cfg.Structured, cfg.MaxOutput, cfg.MaxFaults
 
 		v, err := f.Decide(Key(step), q)
 		if err != nil {

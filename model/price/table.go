@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
+	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -42,6 +44,17 @@ func Load(file string) (*Table, error) {
 
 // Date is the month in which the built-in prices were collected, as "2026-08".
 func (t *Table) Date() string { return t.date }
+
+// All yields the models of the table with their prices, in alphabetical order.
+func (t *Table) All() iter.Seq2[string, Price] {
+	return func(yield func(string, Price) bool) {
+		for _, name := range slices.Sorted(maps.Keys(t.prices)) {
+			if !yield(name, t.prices[name]) {
+				return
+			}
+		}
+	}
+}
 
 // Lookup finds a model by its "provider/model" name. Claude models of Anthropic
 // and GPT and o-series models of OpenAI are found without their provider and
