@@ -4,6 +4,8 @@
 //
 //	go run ./bench overhead -disks 20
 //	go run ./bench latency
+//	go run ./bench load
+//	go run ./bench patience
 //	go run ./bench memory
 package main
 
@@ -26,6 +28,7 @@ type measurement struct {
 var measurements = []measurement{
 	{"overhead", "the engine against a bare loop that makes the same calls", overhead},
 	{"latency", "a step's wall time over HTTP against the ideal", latency},
+	{"patience", "requests sent to a server that asks to wait", patience},
 	{"memory", "peak memory of a short and a long run", memory},
 }
 

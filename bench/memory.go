@@ -29,11 +29,9 @@ func memory(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "maker")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/maker")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build: %w", err)
+	binary, err := buildMaker(ctx, dir)
+	if err != nil {
+		return err
 	}
 	short, err := peak(ctx, binary, dir, 14)
 	if err != nil {
