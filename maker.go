@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/maker-mdap/maker/domain"
@@ -18,6 +21,8 @@ import (
 	"github.com/maker-mdap/maker/internal/retry"
 	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/recorded"
 	"github.com/maker-mdap/maker/usage"
 )
@@ -61,13 +66,13 @@ func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, er
 		return nil, fmt.Errorf("maker: %w", err)
 	}
 	id := newID(family, time.Now())
-	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, nil)
+	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, stack.secrets.RedactBytes)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(&ConfigError{Field: "log_dir", Err: err}, stack.close())
 	}
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: family, Task: task,
-		Params: raw, Config: config, Steps: c.Steps(), Simulated: stack.voter.Simulated,
+		Params: raw, Config: config, Steps: c.Steps(), Simulated: stack.simulated,
 	}
 	return e.start(ctx, log, stack, readers, c, first, nil)
 }
@@ -96,26 +101,28 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	log, past, rec, err := e.reopen(dir, o.SetAside)
+	var secrets atomic.Pointer[secret.Set] // known once the log has said which models it is about
+	redact := func(line []byte) []byte { return secrets.Load().RedactBytes(line) }
+	log, past, rec, err := reopen(dir, redact, o.SetAside)
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.resume(ctx, log, past, rec, o)
+	r, err := e.resume(ctx, log, &secrets, past, rec, o)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	return r, nil
 }
 
-func (e *Engine) reopen(dir string, setAside bool) (*runlog.Log, *local.Past, runlog.Recovery, error) {
+func reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *local.Past, runlog.Recovery, error) {
 	past := local.NewPast(dir, true)
-	log, rec, err := runlog.Open(dir, nil, past.Visit)
+	log, rec, err := runlog.Open(dir, redact, past.Visit)
 	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
 		if _, err := runlog.SetAside(damage); err != nil {
 			return nil, nil, rec, err
 		}
 		past = local.NewPast(dir, true)
-		log, rec, err = runlog.Open(dir, nil, past.Visit)
+		log, rec, err = runlog.Open(dir, redact, past.Visit)
 	}
 	if err != nil {
 		return nil, nil, rec, err
@@ -126,7 +133,7 @@ func (e *Engine) reopen(dir string, setAside bool) (*runlog.Log, *local.Past, ru
 	return log, past, rec, nil
 }
 
-func (e *Engine) resume(ctx context.Context, log *runlog.Log, past *local.Past, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
+func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *local.Past, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
 	switch end := past.End.(type) {
 	case event.TaskCompleted:
 		return nil, fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps)
@@ -154,6 +161,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, past *local.Past, 
 	if err != nil {
 		return nil, err
 	}
+	secrets.Store(stack.secrets)
 	config, err := json.Marshal(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
@@ -184,59 +192,122 @@ func (e *Engine) newChain(family string, params json.RawMessage) (domain.Chain, 
 	return c, task, readers, nil
 }
 
-// stack is a model with everything that is put around it.
+// stack is the voters with everything that is put around them.
 type stack struct {
-	config   Config
-	voter    *route.Voter
-	ledger   *budget.Ledger
-	limits   *limiter.Limiter
-	recorder *recorded.Recorder // nil unless the run is recorded
+	config    Config
+	voters    []ballot.Voter
+	limiters  []providerLimit // one for each provider, in order of appearance
+	ledger    *budget.Ledger
+	secrets   *secret.Set
+	simulated bool
+	closers   []io.Closer
+}
+
+// providerLimit is a provider with its limiter.
+type providerLimit struct {
+	provider string
+	limiter  *limiter.Limiter
 }
 
 func (e *Engine) newStack(cfg Config, spent usage.Spent) (*stack, error) {
-	voter, err := route.Open(cfg.Model, route.Options{
+	s := &stack{config: cfg}
+	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
+	routes := route.Options{
 		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.opts.Transport, Prices: e.opts.Prices,
-	})
-	if err != nil {
-		return nil, &ConfigError{Field: "model", Err: err}
+		Warn:    func(text string) { e.opts.Logger.Warn(text) },
+		Offline: e.opts.ReplayFrom != "",
 	}
-	s := &stack{config: cfg, voter: voter}
-	if err := s.record(e.opts); err != nil {
+	field := "model"
+	if len(cfg.Voters) > 0 {
+		field = "voters"
+	}
+	var opened []*route.Voter
+	var keys []string
+	for _, name := range cfg.voters() {
+		v, err := route.Open(name, routes)
+		if err != nil {
+			return nil, &ConfigError{Field: field, Err: err}
+		}
+		if err := s.ledger.Check(v.Price); err != nil {
+			return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
+		}
+		opened, keys = append(opened, v), append(keys, v.Secret)
+		s.simulated = s.simulated || v.Simulated
+	}
+	s.secrets = secret.NewSet(keys...)
+	if err := s.record(opened, e.opts); err != nil {
 		return nil, err
 	}
-	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
-	if err := s.ledger.Check(voter.Price); err != nil {
-		return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, voter.Name)}
+	for _, v := range opened {
+		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
 	}
-	s.limits = limiter.New(limiter.Options{})
 	return s, nil
 }
 
-// record puts a recorder around the model, or a player in its place.
-func (s *stack) record(o Options) error {
+// wrap puts the decorators around a voter. Voters of one provider share its
+// limiter.
+func (s *stack) wrap(v *route.Voter) model.Model {
+	var limit *limiter.Limiter
+	for _, p := range s.limiters {
+		if p.provider == v.Provider {
+			limit = p.limiter
+		}
+	}
+	if limit == nil {
+		limit = limiter.New(limiter.Options{})
+		s.limiters = append(s.limiters, providerLimit{v.Provider, limit})
+	}
+	m := s.ledger.Wrap(v.Model, v.Price)
+	m = retry.Timeout(m, s.config.CallTimeout)
+	m = limit.Wrap(m)
+	return retry.New(m, retry.Options{MaxAttempts: s.config.RetryAttempts, BaseDelay: s.config.RetryDelay})
+}
+
+// record puts a recorder around each voter, or a player in its place.
+func (s *stack) record(voters []*route.Voter, o Options) error {
 	if o.ReplayFrom != "" {
 		player, err := recorded.Open(o.ReplayFrom)
 		if err != nil {
-			return &ConfigError{Field: "replay_from", Err: err}
+			return &ConfigError{Field: "replay", Err: err}
 		}
-		s.voter.Model = player
-	}
-	if o.Record != "" {
-		recorder, err := recorded.NewRecorder(s.voter.Model, o.Record, nil)
-		if err != nil {
-			return &ConfigError{Field: "record", Err: err}
+		for _, v := range voters {
+			v.Model = player
 		}
-		s.voter.Model, s.recorder = recorder, recorder
 	}
+	if o.Record == "" {
+		return nil
+	}
+	if len(voters) > 1 {
+		// A recording does not say which model gave an answer.
+		return badConfig("record", "it works with one voter, not with %d", len(voters))
+	}
+	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{Redact: s.secrets.Redact})
+	if err != nil {
+		return &ConfigError{Field: "record", Err: err}
+	}
+	voters[0].Model = recorder
+	s.closers = append(s.closers, recorder)
 	return nil
+}
+
+// trouble says which provider is failing, and how.
+func (s *stack) trouble() string {
+	for _, p := range s.limiters {
+		if state := p.limiter.State(); state.Open {
+			return fmt.Sprintf("%s is failing: %s; next try in %s", p.provider, state.LastError,
+				max(0, time.Until(state.Until)).Round(100*time.Millisecond))
+		}
+	}
+	return ""
 }
 
 // close ends what the stack holds open.
 func (s *stack) close() error {
-	if s.recorder == nil {
-		return nil
+	var err error
+	for _, c := range s.closers {
+		err = errors.Join(err, c.Close())
 	}
-	return s.recorder.Close()
+	return err
 }
 
 // start opens the session in the log and sets the run going.
@@ -248,15 +319,14 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 		return nil, errors.Join(err, log.Close())
 	}
 	cfg := s.config
-	voters := s.ledger.Wrap(s.voter, s.voter.Price)
-	voters = retry.Timeout(voters, cfg.CallTimeout)
-	voters = s.limits.Wrap(voters)
-	voters = retry.New(voters, retry.Options{MaxAttempts: cfg.RetryAttempts, BaseDelay: cfg.RetryDelay})
-	voting := ballot.New([]ballot.Voter{{Name: s.voter.Name, Model: voters}}, readers, &ballot.Options{BatchSize: cfg.BatchSize, Spare: cfg.Spare})
+	voting := ballot.New(s.voters, readers, &ballot.Options{
+		BatchSize: cfg.BatchSize, Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
+	})
 	r := &Run{
 		log: log, stack: s, steps: c.Steps(), done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
+			Setup:   event.Setup{Model: strings.Join(cfg.voters(), ","), Rule: cfg.Voting, Simulated: s.simulated},
 			Compact: !cfg.FullLog, Past: past,
 		}),
 	}
@@ -268,7 +338,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 		return chain.Run(r.runtime.Flow(ctx), c, chain.Config{
 			Rule: cfg.Voting, Flags: *cfg.Flags,
 			FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-			MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+			Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 		}, at)
 	})
 	return r, nil

@@ -13,6 +13,8 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/internal/ballot"
+	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
@@ -34,9 +36,20 @@ const (
 // A Config is everything about a run that belongs in its log: plain data
 // without secrets. A field left zero has the documented default.
 type Config struct {
-	// Model names the voters: provider/model, such as sim/default or
+	// Model is the model for everything: provider/model, such as sim/default or
 	// openai/gpt-4.1-mini.
 	Model string `json:"model"`
+
+	// Models for a role, where it is not to be Model: planning, doing the
+	// steps, and small jobs such as repairs. The cheap one's default is its
+	// provider's.
+	ModelReasoning string `json:"model_reasoning,omitempty"`
+	ModelExecution string `json:"model_execution,omitempty"`
+	ModelCheap     string `json:"model_cheap,omitempty"`
+
+	// Voters, if there are any, share the samples of each question in turn, in
+	// place of the execution model. A name may end in @temperature.
+	Voters []string `json:"voters,omitempty"`
 
 	// BaseURL is the address of an OpenAI-compatible server for compat/ models.
 	BaseURL string `json:"base_url,omitempty"`
@@ -48,6 +61,14 @@ type Config struct {
 	// how many are launched beyond what is needed (0).
 	BatchSize int `json:"batch_size,omitempty"`
 	Spare     int `json:"spare,omitempty"`
+
+	// SamplesPerCall is how many samples one request may ask for, where a server
+	// can give several (1).
+	SamplesPerCall int `json:"samples_per_call,omitempty"`
+
+	// StructuredMode asks providers for JSON: "json_schema" or "json_object";
+	// "" asks for text.
+	StructuredMode string `json:"structured_mode,omitempty"`
 
 	// FirstTemperature is that of the first sample of a question (0),
 	// Temperature that of the others (0.1).
@@ -80,6 +101,36 @@ type Config struct {
 	FullLog bool `json:"full_log,omitempty"`
 }
 
+// A Role is a kind of work that a model is asked for.
+type Role string
+
+// The roles.
+const (
+	Reasoning Role = "reasoning" // planning, decomposing
+	Execution Role = "execution" // the steps
+	Cheap     Role = "cheap"     // repairs, quality checks
+)
+
+// For is the model for a role.
+func (c Config) For(r Role) string {
+	switch r {
+	case Reasoning:
+		return cmp.Or(c.ModelReasoning, c.Model)
+	case Cheap:
+		return cmp.Or(c.ModelCheap, route.Cheap(c.For(Execution)))
+	default:
+		return cmp.Or(c.ModelExecution, c.Model)
+	}
+}
+
+// voters are the names of the models that share the samples of a question.
+func (c Config) voters() []string {
+	if len(c.Voters) > 0 {
+		return c.Voters
+	}
+	return []string{c.For(Execution)}
+}
+
 // FirstToK is the rule that one answer must lead by k.
 func FirstToK(k int) vote.Rule { return vote.Rule{Strategy: vote.FirstToK, K: k} }
 
@@ -93,6 +144,7 @@ func (c Config) withDefaults() Config {
 		c.Voting.MaxSamples = 50 * max(c.Voting.K, c.Voting.N, 1)
 	}
 	c.BatchSize = cmp.Or(c.BatchSize, ballot.DefaultBatchSize)
+	c.SamplesPerCall = cmp.Or(c.SamplesPerCall, 1)
 	c.MaxOutput = cmp.Or(c.MaxOutput, DefaultMaxOutput)
 	c.MaxFaults = cmp.Or(c.MaxFaults, ballot.DefaultMaxFaults)
 	c.RetryAttempts = cmp.Or(c.RetryAttempts, DefaultRetryAttempts)
@@ -131,8 +183,13 @@ func badConfig(field, format string, args ...any) error {
 
 // validate reports the first setting that makes no sense.
 func (c Config) validate() error {
-	if c.Model == "" {
+	if c.Model == "" && len(c.Voters) == 0 && c.ModelExecution == "" {
 		return badConfig("model", "no model is named; try sim/default")
+	}
+	switch c.StructuredMode {
+	case "", string(model.JSONSchema), string(model.JSONObject):
+	default:
+		return badConfig("structured_mode", "%q, want %s or %s", c.StructuredMode, model.JSONSchema, model.JSONObject)
 	}
 	if err := c.Voting.Validate(); err != nil {
 		field := "ahead_by"
@@ -150,6 +207,7 @@ func (c Config) validate() error {
 	}{
 		{"batch_size", int64(c.BatchSize), 1},
 		{"spare", int64(c.Spare), 0},
+		{"samples_per_call", int64(c.SamplesPerCall), 1},
 		{"max_output", int64(c.MaxOutput), 1},
 		{"max_faults", int64(c.MaxFaults), 1},
 		{"retry_attempts", int64(c.RetryAttempts), 1},

@@ -46,6 +46,9 @@ type Result struct {
 
 	Output event.Value `json:"output"` // of the last committed step
 
+	// FailedStep is the step that ended the run, if one did.
+	FailedStep *FailedStep `json:"failed_step,omitempty"`
+
 	Steps          []StepResult `json:"steps"`
 	StepsTotal     int          `json:"steps_total"`     // of the task, if known
 	StepsCompleted int          `json:"steps_completed"` // committed
@@ -67,6 +70,14 @@ type StepResult struct {
 	Voting     event.Voting `json:"voting"`
 	CostUSD    *float64     `json:"cost_usd"`
 	DurationMS int64        `json:"duration_ms"`
+}
+
+// A FailedStep is a step without a result.
+type FailedStep struct {
+	Step   int          `json:"step"`
+	Status string       `json:"status"`
+	Reason string       `json:"reason"`
+	Voting event.Voting `json:"voting"`
 }
 
 // VotingTotals sum up the voting of the committed steps.
@@ -132,38 +143,50 @@ func newResult(dir string) (*Result, error) {
 			return nil, err
 		}
 		r.Run, r.Kind, r.Task = rec.Run, head.Kind, head.Task
-		r.Model, r.Simulated, r.Voting.Rule = cfg.Model, head.Simulated, cfg.Voting
+		r.Model, r.Simulated, r.Voting.Rule = strings.Join(cfg.voters(), ","), head.Simulated, cfg.Voting
 		r.StepsTotal = head.Steps
 		break
 	}
 	if r.Run == "" {
 		return nil, fmt.Errorf("maker: the log in %s is empty: the run never started", dir)
 	}
-	last, ok, err := runlog.Last(dir)
+	last, err := runlog.Tail(dir, 2)
 	if err != nil {
 		return nil, err
 	}
-	if ok {
-		r.end(last.Event)
+	for _, rec := range last {
+		r.end(rec.Event)
 	}
 	return r, nil
 }
 
-// end takes what the event that closed the last session says.
+// end takes what one of the last events says.
 func (r *Result) end(e event.Event) {
 	var spent usage.Spent
 	switch e := e.(type) {
 	case event.TaskCompleted:
 		r.Status, r.TotalDurationMS, spent = event.StatusCompleted, e.DurationMS, e.Spent
+		r.setup(e.Setup)
 	case event.TaskFailed:
 		r.Status, r.Reason, r.Wrong = e.Status, e.Reason, e.Wrong
 		r.Stop, r.TotalDurationMS, spent = e.Stop, e.DurationMS, e.Spent
+		r.setup(e.Setup)
+	case event.StepFailed:
+		r.FailedStep = &FailedStep{e.Step, e.Status, e.Reason, e.Voting}
+		return
 	case event.StepCompleted:
 		spent = e.Spent
 	default:
 		return
 	}
 	r.Usage, r.TotalCostUSD = spent, spent.CostUSD()
+}
+
+// setup takes what the last session was done with.
+func (r *Result) setup(s event.Setup) {
+	if s.Model != "" {
+		r.Model, r.Voting.Rule, r.Simulated = s.Model, s.Rule, s.Simulated
+	}
 }
 
 func stepResult(e event.StepCompleted) StepResult {
@@ -247,6 +270,9 @@ func (r *Result) Markdown() string {
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
+	if f := r.FailedStep; f != nil {
+		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, f.Status, f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
+	}
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))

@@ -117,10 +117,7 @@ func (r *Run) Progress() Progress {
 		RedFlagged: int(p.RedFlagged.Load()), Faults: int(p.Faults.Load()),
 		Spent: r.stack.ledger.Spent(), Elapsed: r.runtime.Elapsed(),
 	}
-	if s := r.stack.limits.State(); s.Open {
-		out.Trouble = fmt.Sprintf("%s is failing: %s; next try in %s",
-			r.stack.voter.Provider, s.LastError, max(0, time.Until(s.Until)).Round(100*time.Millisecond))
-	}
+	out.Trouble = r.stack.trouble()
 	return out
 }
 

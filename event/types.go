@@ -187,8 +187,16 @@ type StepFailed struct {
 	Spent  usage.Spent `json:"spent"`
 }
 
+// A Setup is what a session of a run was done with. A resume can change it.
+type Setup struct {
+	Model     string    `json:"model,omitempty"` // all voters, separated by commas
+	Rule      vote.Rule `json:"rule"`
+	Simulated bool      `json:"simulated,omitempty"` // no real model answered
+}
+
 // TaskCompleted ends a run that did what it was asked.
 type TaskCompleted struct {
+	Setup
 	Steps      int         `json:"steps"`
 	Output     Value       `json:"output"`
 	DurationMS int64       `json:"duration_ms"` // over all sessions
@@ -198,6 +206,7 @@ type TaskCompleted struct {
 // TaskFailed ends a session of a run without success. The run can be resumed,
 // unless what it committed is known to be wrong.
 type TaskFailed struct {
+	Setup
 	Status     string      `json:"status"` // StatusFailed, StatusUndecided or StatusStopped
 	Reason     string      `json:"reason"`
 	Step       int         `json:"step"`            // where it ended

@@ -108,6 +108,11 @@ type Request struct {
 	// reserves for the worst case; 0 means the provider's default.
 	MaxOutput int `json:"max_output,omitempty"`
 
+	// OnFault, if not nil, is told of each failed attempt at the request as it
+	// happens, from any goroutine. It returns false to have no further attempt
+	// made.
+	OnFault func(*Error) bool `json:"-"`
+
 	// CachePrefix says that tools and system prompt are shared by many requests,
 	// so that it pays to have the provider cache them.
 	CachePrefix bool `json:"cache_prefix,omitempty"`

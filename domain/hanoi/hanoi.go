@@ -66,7 +66,11 @@ func Family() domain.Family {
 			if err := p.Validate(); err != nil {
 				return nil, "", fmt.Errorf("hanoi: %w", err)
 			}
-			return newChain(p), fmt.Sprintf("Towers of Hanoi with %d disks", p.Disks), nil
+			task := fmt.Sprintf("Towers of Hanoi with %d disks", p.Disks)
+			if p.Disks == 1 {
+				task = "Towers of Hanoi with 1 disk"
+			}
+			return newChain(p), task, nil
 		},
 	}
 }

@@ -23,9 +23,11 @@
 package ballot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/maker-mdap/maker/domain"
@@ -188,6 +190,9 @@ type race struct {
 	leader    domain.Answer            // what was read from it
 	answers   map[string]domain.Answer // the first answer of each other key
 
+	maxFaults int32
+	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
+
 	byVoter  []map[string]int // votes by key, if there are several voters
 	faults   int
 	lastErr  *model.Error
@@ -199,7 +204,8 @@ type race struct {
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 	r := &race{
 		ballot: b, q: q, reader: reader, tally: vote.NewTally(q.Rule),
-		message: [1]model.Message{{Role: model.User, Text: q.Prompt}},
+		message:   [1]model.Message{{Role: model.User, Text: q.Prompt}},
+		maxFaults: int32(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
 	if q.Structured != "" {
@@ -212,6 +218,7 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 	if len(b.voters) > 1 {
 		r.byVoter = make([]map[string]int, len(b.voters))
 	}
+	r.others.OnFault = r.mayRetry
 	r.started = time.Now()
 	r.now = r.started
 	r.first = r.others
@@ -267,6 +274,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 	}
 }
+
+// mayRetry counts a failed attempt and says whether the question bears another.
+func (r *race) mayRetry(*model.Error) bool { return r.attempts.Add(1) < r.maxFaults }
 
 // end cancels the samples that are still in flight.
 func (r *race) end() {
@@ -366,11 +376,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		r.tally.Flag()
 	case s.Err != nil:
 		r.lastErr = s.Err
-		limit := r.q.MaxFaults
-		if limit == 0 {
-			limit = DefaultMaxFaults
-		}
-		if !s.Err.Kind.Retryable() || r.faults >= limit {
+		if !s.Err.Kind.Retryable() || r.faults >= int(r.maxFaults) || r.attempts.Load() >= r.maxFaults {
 			return r.verdict(flow.Failed, "")
 		}
 		r.again = append(r.again, s.N)
@@ -451,7 +457,8 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)",
 			r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
 	case flow.Failed:
-		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", r.faults, r.lastErr)
+		v.Voting.Faults = max(v.Voting.Faults, int(r.attempts.Load()))
+		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v
 }

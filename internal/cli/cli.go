@@ -195,7 +195,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
 	root.AddCommand(
 		a.hanoi(), a.runs(), a.show(), a.resume(), a.replay(),
-		a.sim(), a.doctor(), a.version(),
+		a.models(), a.sim(), a.doctor(), a.version(),
 	)
 	return root
 }

@@ -28,16 +28,24 @@ type check struct {
 }
 
 func (a *app) doctor() *cobra.Command {
-	return &cobra.Command{
+	var online bool
+	var baseURL string
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is there and what is wrong",
 		Long: `doctor looks at this machine: versions, configuration files, the folder for runs,
-the simulator, prices and which keys are set (never their values). Exit code 1
-means that something needed does not work.`,
-		Args: exactArgs(),
+the simulator, prices and which keys are set (never their values). With --online
+it also asks each provider that has a key or an address for its list of models.
+Exit code 1 means that something needed does not work.`,
+		Args:        exactArgs(),
+		Annotations: map[string]string{anySettings: "it reports them"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			broken := false
-			for _, c := range a.diagnose(cmd) {
+			checks := a.diagnose(cmd)
+			if online {
+				checks = append(checks, ping(cmd.Context(), baseURL)...)
+			}
+			for _, c := range checks {
 				broken = broken || c.Needed && !c.OK
 				if a.json {
 					if err := a.printJSON(c); err != nil {
@@ -60,12 +68,48 @@ means that something needed does not work.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&online, "online", false, "ask the configured providers whether they answer")
+	cmd.Flags().StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
+	return cmd
+}
+
+// ping asks every provider that is configured: one that has a key, or an address
+// of its own.
+func ping(ctx context.Context, baseURL string) []check {
+	var checks []check
+	opts := route.Options{BaseURL: baseURL, Env: os.Getenv}
+	for _, p := range route.Providers() {
+		key, err := p.Key(os.Getenv)
+		configured := key != "" || p.BaseVar != "" && os.Getenv(p.BaseVar) != "" || p.Name == "compat" && baseURL != ""
+		if err == nil && !configured {
+			continue
+		}
+		c := check{Name: "online", Needed: true}
+		if err == nil {
+			limit, cancel := context.WithTimeout(ctx, 10*time.Second)
+			err = p.Ping(limit, opts)
+			cancel()
+		}
+		if err != nil {
+			c.Detail = fmt.Sprintf("%s: %v", p.Name, err)
+		} else {
+			c.OK, c.Detail = true, p.Name+" answers"
+		}
+		checks = append(checks, c)
+	}
+	if checks == nil {
+		checks = []check{{"online", false, false, "no provider has a key or an address; nothing was asked"}}
+	}
+	return checks
 }
 
 func (a *app) diagnose(cmd *cobra.Command) []check {
 	checks := []check{{"version", true, true, versionLine()}}
 	for _, path := range configPaths() {
-		_, err := readConfigFile(path, settingNames(cmd.Root()))
+		file, err := readConfigFile(path, settingNames(cmd.Root()))
+		if err == nil {
+			err = file.checkValues((&app{}).root()) // on flags of its own
+		}
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			checks = append(checks, check{"configuration", false, false, path + " is not there, which is fine"})
@@ -78,13 +122,19 @@ func (a *app) diagnose(cmd *cobra.Command) []check {
 	checks = append(checks, checkLogDir(a.logDir), checkSim(cmd.Context()))
 	table := price.Default()
 	checks = append(checks, check{"prices", true, false, fmt.Sprintf("list prices of %s; --prices overrides them", table.Date())})
-	for _, p := range route.Keys() {
-		set := os.Getenv(p.Variable) != ""
-		detail := p.Variable + " is set"
-		if !set {
-			detail = p.Variable + " is not set, so " + p.Provider + "/ models cannot be asked"
+	for _, p := range route.Providers() {
+		if p.KeyVar == "" {
+			continue
 		}
-		checks = append(checks, check{"key", set, false, detail})
+		key, err := p.Key(os.Getenv)
+		c := check{Name: "key", OK: key != "", Detail: p.KeyVar + " is set"}
+		switch {
+		case err != nil:
+			c.Needed, c.Detail = true, err.Error()
+		case key == "":
+			c.Detail = p.KeyVar + " is not set, so " + p.Name + "/ models cannot be asked"
+		}
+		checks = append(checks, c)
 	}
 	return checks
 }
@@ -165,6 +215,8 @@ func (a *app) version() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  exactArgs(),
+
+		Annotations: map[string]string{anySettings: "it needs none"},
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				return a.printJSON(map[string]string{

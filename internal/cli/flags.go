@@ -2,13 +2,19 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
+	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
@@ -35,7 +41,7 @@ func (b *bounded[T]) Type() string { return b.kind }
 func (b *bounded[T]) Set(s string) error {
 	v, err := b.parse(s)
 	if err != nil {
-		return fmt.Errorf("want a %s such as %s", b.kind, b.format(*b.value))
+		return fmt.Errorf("want a %s such as %s", b.kind, b.format(max(*b.value, b.least)))
 	}
 	if v != v || v < b.least { // NaN is below everything
 		return fmt.Errorf("want at least %s", b.format(b.least))
@@ -71,30 +77,49 @@ func durationFlag(f *pflag.FlagSet, p *time.Duration, name string, value, least 
 type engineFlags struct {
 	config      maker.Config
 	first, temp float64
-	log         logLevel
+	voters      string
+	log         string
 	redFlags    string
 	prices      string
 	record      string
 	replay      string
 }
 
-// logLevel is compact or full.
-type logLevel string
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value   *string
+	allowed []string // "none" stands for ""
+}
 
-func (l *logLevel) String() string { return string(*l) }
-func (l *logLevel) Type() string   { return "level" }
-func (l *logLevel) Set(s string) error {
-	if s != "compact" && s != "full" {
-		return fmt.Errorf("want compact or full")
+func (c *choice) String() string {
+	if c.value == nil || *c.value == "" {
+		return "none"
 	}
-	*l = logLevel(s)
+	return *c.value
+}
+
+func (c *choice) Type() string { return "word" }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.allowed, s) {
+		last := len(c.allowed) - 1
+		return fmt.Errorf("want %s or %s", strings.Join(c.allowed[:last], ", "), c.allowed[last])
+	}
+	if s == "none" {
+		s = ""
+	}
+	*c.value = s
 	return nil
 }
 
 func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	f.SortFlags = false
 	c := &e.config
-	f.StringVarP(&c.Model, "model", "m", model, "the voters: provider/model")
+	f.StringVarP(&c.Model, "model", "m", model, "model for everything: provider/model")
+	f.StringVarP(&c.ModelReasoning, "model-reasoning", "r", "", "model for planning (default: --model)")
+	f.StringVarP(&c.ModelExecution, "model-execution", "e", "", "model for the steps (default: --model)")
+	f.StringVar(&c.ModelCheap, "model-cheap", "", "model for repairs and quality checks (default: the provider's small one)")
+	f.StringVar(&e.voters, "voters", "", "models that share the samples of each step, separated by commas; name@0.7 sets a temperature")
 	f.StringVar(&c.BaseURL, "base-url", "", "address of the server for compat/ models")
 
 	c.Voting.Strategy = vote.FirstToK
@@ -102,6 +127,8 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	intFlag(f, &c.Voting.MaxSamples, "max-samples", "", 0, 0, "votes and red flags after which a step is undecided (0: 50 times k)")
 	intFlag(f, &c.BatchSize, "batch-size", "", 64, 1, "samples of one step in flight at most")
 	intFlag(f, &c.Spare, "spare", "", 0, 0, "samples launched beyond what is needed: faster, dearer")
+	intFlag(f, &c.SamplesPerCall, "samples-per-call", "", 1, 1, "samples that one request may ask for, where the server can give several")
+	f.Var(&choice{&c.StructuredMode, []string{"none", "json_schema", "json_object"}}, "structured-mode", "ask the provider for JSON: none, json_schema or json_object")
 	floatFlag(f, &e.first, "first-temperature", 0, 0, "temperature of a step's first sample")
 	floatFlag(f, &e.temp, "temperature", maker.DefaultTemperature, 0, "temperature of the others")
 	intFlag(f, &c.MaxOutput, "max-output", "", maker.DefaultMaxOutput, 1, "tokens of an answer; a longer one is a red flag")
@@ -119,10 +146,10 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	durationFlag(f, &c.RetryDelay, "retry-delay", maker.DefaultRetryDelay, time.Microsecond, "wait before the first retry; doubles each time")
 
 	e.log = "compact"
-	f.Var(&e.log, "log", "compact: samples of contested steps only; full: all samples")
+	f.Var(&choice{&e.log, []string{"compact", "full"}}, "log", "compact: samples of contested steps only; full: all samples")
 	f.StringVar(&e.prices, "prices", "", "YAML file with prices that override the built-in ones")
 	f.StringVar(&e.record, "record", "", "write every request and answer to this file")
-	f.StringVar(&e.replay, "replay-from", "", "answer from a file that --record wrote instead of asking the model")
+	f.StringVar(&e.replay, "replay", "", "answer from a file that --record wrote instead of asking the model")
 }
 
 // options returns the engine's options.
@@ -130,12 +157,13 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 	c := e.config
 	c.FirstTemperature, c.Temperature = &e.first, &e.temp
 	c.FullLog = e.log == "full"
+	c.Voters = route.List(e.voters)
 	flags, err := readRedFlags(e.redFlags, c.MaxOutput)
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
-	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, ReplayFrom: e.replay}
+	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, ReplayFrom: e.replay, Logger: slog.New(warnings{a.Err})}
 	if e.prices != "" {
 		table, err := price.Load(e.prices)
 		if err != nil {
@@ -152,11 +180,17 @@ func (e *engineFlags) change(f *pflag.FlagSet, flags *redflag.Config) func(*make
 	return func(c *maker.Config) {
 		for name, apply := range map[string]func(){
 			"model":             func() { c.Model = e.config.Model },
+			"model-reasoning":   func() { c.ModelReasoning = e.config.ModelReasoning },
+			"model-execution":   func() { c.ModelExecution = e.config.ModelExecution },
+			"model-cheap":       func() { c.ModelCheap = e.config.ModelCheap },
+			"voters":            func() { c.Voters = route.List(e.voters) },
 			"base-url":          func() { c.BaseURL = e.config.BaseURL },
 			"ahead-by":          func() { c.Voting.K = e.config.Voting.K },
 			"max-samples":       func() { c.Voting.MaxSamples = e.config.Voting.MaxSamples },
 			"batch-size":        func() { c.BatchSize = e.config.BatchSize },
 			"spare":             func() { c.Spare = e.config.Spare },
+			"samples-per-call":  func() { c.SamplesPerCall = e.config.SamplesPerCall },
+			"structured-mode":   func() { c.StructuredMode = e.config.StructuredMode },
 			"first-temperature": func() { c.FirstTemperature = &e.first },
 			"temperature":       func() { c.Temperature = &e.temp },
 			"max-output":        func() { c.MaxOutput, c.Flags = e.config.MaxOutput, flags },
@@ -177,3 +211,16 @@ func (e *engineFlags) change(f *pflag.FlagSet, flags *redflag.Config) func(*make
 		}
 	}
 }
+
+// warnings prints the engine's diagnostics the way this program speaks.
+type warnings struct{ w io.Writer }
+
+func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (h warnings) Handle(_ context.Context, r slog.Record) error {
+	_, err := fmt.Fprintf(h.w, "maker: warning: %s\n", r.Message)
+	return err
+}
+
+func (h warnings) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h warnings) WithGroup(string) slog.Handler      { return h }

@@ -41,6 +41,7 @@ times in 100. See docs/simulator.md.`,
 				return &maker.ConfigError{Field: "disks", Err: err}
 			}
 			params.NoCheck = !check
+			params.JSON = flags.config.StructuredMode != ""
 			opts, err := flags.options(a)
 			if err != nil {
 				return err
@@ -57,7 +58,7 @@ times in 100. See docs/simulator.md.`,
 		},
 	}
 	f := cmd.Flags()
-	intFlag(f, &params.Disks, "disks", "n", 0, 0, fmt.Sprintf("number of disks, 1 to %d", hanoi.MaxDisks))
+	intFlag(f, &params.Disks, "disks", "n", 0, 1, fmt.Sprintf("number of disks, 1 to %d", hanoi.MaxDisks))
 	f.BoolVar(&params.Verify, "verify", false, "discard illegal and inconsistent answers as red flags")
 	f.BoolVar(&check, "check", true, "stop at the first committed move that is not the solution's")
 	flags.register(f, "sim/default")
@@ -101,7 +102,7 @@ func (a *app) finish(r *maker.Result) error {
 	} else {
 		a.printResult(r)
 	}
-	if hint := nextAction(r); hint != "" {
+	if hint := a.nextAction(r); hint != "" {
 		fmt.Fprintf(a.Err, "%s\n", hint)
 	}
 	if code := resultCode(r); code != exitDone {
@@ -111,8 +112,11 @@ func (a *app) finish(r *maker.Result) error {
 }
 
 // nextAction says what to do about a run that did not complete.
-func nextAction(r *maker.Result) string {
+func (a *app) nextAction(r *maker.Result) string {
 	resume := "maker resume " + r.Run
+	if a.logDir != maker.DefaultLogDir {
+		resume = fmt.Sprintf("maker resume --log-dir %s %s", a.logDir, r.Run)
+	}
 	switch {
 	case r.Status == event.StatusCompleted:
 		return ""
@@ -121,7 +125,7 @@ func nextAction(r *maker.Result) string {
 	case r.Stop == event.StopCancelled:
 		return "interrupted; everything committed is kept. Continue with: " + resume
 	case r.Stop == event.StopConfiguration:
-		return "mend the key or the model's name, then continue with: " + resume
+		return "once the cause is mended, continue with: " + resume
 	case r.Stop == "deadline":
 		return "continue with: " + resume
 	case r.Status == event.StatusStopped:
@@ -152,6 +156,10 @@ func (a *app) printResult(r *maker.Result) {
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
 	fmt.Fprintf(w, "  contested   %s steps, smallest margin %d\n", thousands(v.Contested), v.LeastMargin)
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults\n", thousands(v.RedFlagged), thousands(v.Faults))
+	if f := r.FailedStep; f != nil {
+		fmt.Fprintf(w, "  failed      step %s: %s samples, %s red flags, %s faults\n", thousands(f.Step),
+			thousands(f.Voting.Samples), thousands(f.Voting.RedFlagged), thousands(f.Voting.Faults))
+	}
 	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", maker.DescribeCost(r.TotalCostUSD),
 		thousands(int(r.Usage.Calls)), thousands(int(r.Usage.Tokens.Total())))
 	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))

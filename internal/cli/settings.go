@@ -25,14 +25,15 @@ var notSettings = []string{"help", "disks", "step"}
 // flag's own check, so a wrong value is refused wherever it comes from.
 func loadSettings(cmd *cobra.Command) error {
 	files, err := readConfigFiles(cmd.Root())
-	if err != nil {
+	if err != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{err}
 	}
-	if cmd.Annotations[ownSettings] != "" {
-		return nil
+	flags := cmd.Flags()
+	if cmd.Annotations[ownSettings] != "" || cmd.Annotations[anySettings] != "" {
+		flags = cmd.InheritedFlags()
 	}
 	var failed error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed || failed != nil || slices.Contains(notSettings, f.Name) {
 			return
 		}
@@ -51,14 +52,19 @@ func loadSettings(cmd *cobra.Command) error {
 			}
 		}
 	})
-	if failed != nil {
+	if failed != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{failed}
 	}
 	return nil
 }
 
-// ownSettings marks a command whose settings come from elsewhere.
-const ownSettings = "own-settings"
+// Marks of commands. ownSettings: its settings come from elsewhere, apart from
+// those that all commands share. anySettings: it works with a broken
+// configuration too.
+const (
+	ownSettings = "own-settings"
+	anySettings = "any-settings"
+)
 
 func envName(flag string) string {
 	return "MAKER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -112,6 +118,26 @@ func settingNames(cmd *cobra.Command) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// checkValues tries the values of a file on the flags that they are for.
+func (f configFile) checkValues(root *cobra.Command) error {
+	for name, v := range f.values {
+		for _, c := range append(root.Commands(), root) {
+			flag := c.Flags().Lookup(name)
+			if flag == nil {
+				flag = c.PersistentFlags().Lookup(name)
+			}
+			if flag == nil {
+				continue
+			}
+			if err := flag.Value.Set(v.text); err != nil {
+				return fmt.Errorf("%s, line %d: --%s: %w", f.path, v.line, name, err)
+			}
+			break
+		}
+	}
+	return nil
 }
 
 func readConfigFile(path string, known []string) (configFile, error) {

@@ -149,9 +149,13 @@ func (c *Client) broken(ctx context.Context, begin time.Time, status int, err er
 	return e
 }
 
+// maxMessage bounds the text of an error: a server may explain itself at length,
+// and errors end in logs.
+const maxMessage = 1000
+
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
-	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: c.Redact(message)}
+	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip(c.Redact(message), maxMessage)}
 }
 
 // Redact replaces the secret in a text.
@@ -160,6 +164,24 @@ func (c *Client) Redact(text string) string {
 		return text
 	}
 	return strings.ReplaceAll(text, c.secret, "[key]")
+}
+
+// Excerpt shows the beginning of a body in one line, for errors about bodies that
+// are not what they should be. The secret goes first: half of one, at the end of
+// an excerpt, would not be found any more.
+func (c *Client) Excerpt(body []byte) string {
+	const most = 200
+	text := c.Redact(string(body[:min(len(body), 4*most+len(c.secret))]))
+	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "?")
+	return clip(strings.Join(strings.Fields(text), " "), most)
+}
+
+// clip shortens a text to most bytes.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // KindOf sorts the statuses on which providers agree.
@@ -208,15 +230,4 @@ func duration(n float64, unit time.Duration) time.Duration {
 		return math.MaxInt64 / 2
 	}
 	return time.Duration(d)
-}
-
-// Excerpt shows the beginning of a body in one line, for errors about bodies that
-// are not what they should be.
-func Excerpt(body []byte) string {
-	const most = 200
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*most)]), "?")), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
 }

@@ -115,10 +115,10 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestExcerpt(t *testing.T) {
-	if got := Excerpt([]byte("a\n\tb  c\xff")); got != "a b c?" {
+	if got := New(Options{}).Excerpt([]byte("a\n\tb  c\xff")); got != "a b c?" {
 		t.Errorf(`Excerpt = %q, want "a b c?"`, got)
 	}
-	if got := Excerpt([]byte(strings.Repeat("ü", 500))); len(got) > 210 || !strings.HasSuffix(got, "ü...") {
+	if got := New(Options{}).Excerpt([]byte(strings.Repeat("ü", 500))); len(got) > 210 || !strings.HasSuffix(got, "ü...") {
 		t.Errorf("Excerpt of a long text = %q", got)
 	}
 }

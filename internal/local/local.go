@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,9 @@ type Options struct {
 	Ballot *ballot.Ballot
 	Ledger *budget.Ledger
 
+	// Setup is stamped on the events that end a session.
+	Setup event.Setup
+
 	// Compact keeps only contested verdicts and their samples in the log. It is
 	// for orchestrators that resume from a checkpoint, where each committed
 	// step carries its own verdict.
@@ -45,7 +49,8 @@ type Runtime struct {
 	verdict map[string]*flow.Verdict
 	emitted *emitted
 
-	progress Progress
+	progress  Progress
+	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
 }
 
 // Progress is where a run stands. Its fields may be read at any time.
@@ -104,10 +109,11 @@ func (f *failure) get() error {
 // branch is one line of execution: the main one, or one of a Parallel.
 type branch struct {
 	*Runtime
-	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
-	prefix string          // of its keys
-	failed *failure
-	held   []ballot.Sample // of the question being decided, until it is known whether they belong in the log
+	ctx     context.Context // bounds the branch, which is itself one call of the orchestrator
+	prefix  string          // of its keys
+	failed  *failure
+	spilled bool
+	held    []ballot.Sample // of the question being decided, until it is known whether they belong in the log
 }
 
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
@@ -118,14 +124,21 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if v, ok := b.verdict[key]; ok {
 		return v, nil
 	}
-	b.held = b.held[:0]
+	b.held, b.spilled = b.held[:0], false
 	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
 		b.progress.Faults.Add(int64(len(s.Faults())))
 		if s.Flag != nil {
 			b.progress.RedFlagged.Add(1)
 		}
-		if b.opts.Compact {
-			b.held = append(b.held, *s)
+		if s.Response != nil && strings.HasPrefix(s.Response.Model, simulator) {
+			b.simulated.Store(true)
+		}
+		if b.opts.Compact && !b.spilled {
+			if b.held = append(b.held, *s); len(b.held) < maxHeld {
+				return
+			}
+			b.spilled = true
+			b.logHeld(key, q.Step)
 			return
 		}
 		b.logSample(key, q.Step, s)
@@ -137,17 +150,30 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if v.Voting.Contested() {
 		b.progress.Contested.Add(1)
 	}
-	if b.opts.Compact && v.Status == flow.Decided && !v.Voting.Contested() {
+	if b.opts.Compact && !b.spilled && v.Status == flow.Decided && !v.Voting.Contested() {
 		return v, nil
 	}
-	for i := range b.held {
-		b.logSample(key, q.Step, &b.held[i])
-	}
+	b.logHeld(key, q.Step)
 	b.append(event.VoteCompleted{
 		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 	})
 	return v, b.failed.get()
+}
+
+// maxHeld bounds the samples that wait for a verdict. A question with more is
+// logged in full, whatever comes of it.
+const maxHeld = 1000
+
+// simulator is how the models of the simulator are called.
+const simulator = "sim/"
+
+// logHeld appends the samples that were held back.
+func (b *branch) logHeld(key string, step int) {
+	for i := range b.held {
+		b.logSample(key, step, &b.held[i])
+	}
+	b.held = b.held[:0]
 }
 
 func (b *branch) logSample(key string, step int, s *ballot.Sample) {
@@ -196,6 +222,13 @@ func (b *branch) Emit(e event.Event) {
 	b.append(e)
 }
 
+// setup is what the session was done with.
+func (r *Runtime) setup() event.Setup {
+	s := r.opts.Setup
+	s.Simulated = s.Simulated || r.simulated.Load()
+	return s
+}
+
 // stamp fills in what an orchestrator cannot know.
 func (r *Runtime) stamp(e event.Event) event.Event {
 	switch e := e.(type) {
@@ -206,9 +239,11 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 		e.Spent = r.opts.Ledger.Spent()
 		return e
 	case event.TaskCompleted:
+		e.Setup = r.setup()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.TaskFailed:
+		e.Setup = r.setup()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.BudgetExhausted:

@@ -76,7 +76,7 @@ func (r *retrier) Generate(ctx context.Context, req *model.Request) (*model.Resp
 		return resp, nil
 	}
 	var later *model.Response
-	faults, err := r.again(ctx, err, func() (err error) {
+	faults, err := r.again(ctx, req, err, func() (err error) {
 		later, err = r.model.Generate(ctx, req)
 		return err
 	})
@@ -94,7 +94,7 @@ func (r *retrier) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 	if err == nil {
 		return list, nil
 	}
-	faults, err := r.again(ctx, err, func() (err error) {
+	faults, err := r.again(ctx, req, err, func() (err error) {
 		list, err = m.GenerateN(ctx, req, n)
 		return err
 	})
@@ -110,7 +110,7 @@ func (r *retrier) Unwrap() model.Model { return r.model }
 
 // again repeats a call that failed with err until it succeeds or there is no
 // point in going on. It returns the faults before the success, or the last error.
-func (r *retrier) again(ctx context.Context, err error, call func() error) ([]*model.Error, error) {
+func (r *retrier) again(ctx context.Context, req *model.Request, err error, call func() error) ([]*model.Error, error) {
 	var faults []*model.Error
 	for {
 		fault, ok := errors.AsType[*model.Error](err)
@@ -121,7 +121,8 @@ func (r *retrier) again(ctx context.Context, err error, call func() error) ([]*m
 			return nil, afterFaults(err, fault, faults)
 		}
 		r.options.OnFault(fault)
-		if len(faults)+1 >= r.options.MaxAttempts {
+		enough := req.OnFault != nil && !req.OnFault(fault)
+		if enough || len(faults)+1 >= r.options.MaxAttempts {
 			return nil, afterFaults(err, fault, faults)
 		}
 		faults = append(faults, fault)

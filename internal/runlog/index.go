@@ -220,7 +220,7 @@ func (x *Index) Event(s Step) (event.StepCompleted, error) {
 	}
 	rec, err := event.Decode(line)
 	if err != nil {
-		return event.StepCompleted{}, fmt.Errorf("run log: step %d: %w", s.Step, err)
+		return event.StepCompleted{}, &CorruptError{Dir: filepath.Dir(x.log.Name()), Offset: s.Offset, Reason: err.Error()}
 	}
 	e, ok := rec.Event.(event.StepCompleted)
 	if !ok || e.Step != s.Step {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/usage"
@@ -82,12 +83,18 @@ func TestAppendAndRead(t *testing.T) {
 	if diff := cmp.Diff(want, readAll(t, dir)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
-	last, ok, err := Last(dir)
-	if err != nil || !ok {
-		t.Fatalf("Last() = %v, %v", ok, err)
-	}
-	if diff := cmp.Diff(event.Event(step(2)), last.Event); diff != "" {
-		t.Errorf("Last (-want +got):\n%s", diff)
+	for n := range 6 {
+		tail, err := Tail(dir, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []event.Event
+		for _, rec := range tail {
+			got = append(got, rec.Event)
+		}
+		if diff := cmp.Diff(want[max(0, len(want)-n):], got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("Tail(%d) (-want +got):\n%s", n, diff)
+		}
 	}
 }
 

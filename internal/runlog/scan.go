@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/maker-mdap/maker/event"
@@ -43,13 +44,17 @@ func (l Line) Run() string {
 // Nothing was changed.
 type CorruptError struct {
 	Dir    string
-	Line   int64 // from 1
+	Line   int64 // from 1; 0 if it is not known
 	Offset int64
 	Reason string
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("the run log in %s is damaged at line %d (byte %d): %s", e.Dir, e.Line, e.Offset, e.Reason)
+	place := fmt.Sprintf("byte %d", e.Offset)
+	if e.Line > 0 {
+		place = fmt.Sprintf("line %d (byte %d)", e.Line, e.Offset)
+	}
+	return fmt.Sprintf("the run log in %s is damaged at %s: %s", e.Dir, place, e.Reason)
 }
 
 // A NewerError is a log that this program is too old to read.
@@ -196,33 +201,35 @@ func typeName(b []byte) event.Type {
 	return event.Type(b)
 }
 
-// Last returns the last intact line of the log in dir without reading the
-// rest, and false if there is none near the end.
-func Last(dir string) (event.Record, bool, error) {
+// Tail returns the last n intact events of the log in dir, or as many as there
+// are near its end, without reading the rest.
+func Tail(dir string, n int) ([]event.Record, error) {
 	f, err := os.Open(filepath.Join(dir, EventsFile))
 	if err != nil {
-		return event.Record{}, false, fmt.Errorf("run log: %w", err)
+		return nil, fmt.Errorf("run log: %w", err)
 	}
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return event.Record{}, false, fmt.Errorf("run log: %w", err)
+		return nil, fmt.Errorf("run log: %w", err)
 	}
 	tail := make([]byte, min(size, 1<<20))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
-		return event.Record{}, false, fmt.Errorf("run log: %w", err)
+		return nil, fmt.Errorf("run log: %w", err)
 	}
-	for {
+	var out []event.Record
+	for len(out) < n {
 		cut := bytes.LastIndexByte(tail, '\n')
 		if cut < 0 {
-			return event.Record{}, false, nil
+			break
 		}
 		tail = tail[:cut]
-		line := tail[bytes.LastIndexByte(tail, '\n')+1:]
-		if rec, err := event.Decode(line); err == nil {
-			return rec, true, nil
+		if rec, err := event.Decode(tail[bytes.LastIndexByte(tail, '\n')+1:]); err == nil {
+			out = append(out, rec)
 		}
 	}
+	slices.Reverse(out)
+	return out, nil
 }
 
 // SetAside moves the damaged rest of a log, from the line that err names, into

@@ -5,28 +5,39 @@
 // neither retries nor counts. What it adds is a sober reading of what comes back:
 // every error gets a kind, and token counts are taken apart so that none is
 // counted twice.
+//
+// Servers differ in the parameters that they take. A request that is refused for
+// one of them is sent again in another form, at once and with a warning, and the
+// client remembers the form that worked:
+//
+//   - temperature is left out;
+//   - max_tokens and max_completion_tokens stand in for each other;
+//   - a schema becomes any JSON object, and that becomes nothing;
+//   - several answers to one request become one;
+//   - cache_control is left out.
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/internal/learn"
 )
 
 // DefaultBaseURL is the address of OpenAI itself.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// openAI is the provider whose newest parameters not everybody knows.
-const openAI = "openai"
+// Providers with habits of their own.
+const (
+	openAI     = "openai"
+	openRouter = "openrouter"
+)
 
 // Options say which model to ask, and where.
 type Options struct {
@@ -34,8 +45,7 @@ type Options struct {
 	Model string
 
 	// Provider is named in errors: "openai" if empty, else "openrouter",
-	// "ollama", "compat", ... Only "openai" gets max_completion_tokens; the
-	// others get max_tokens, which all of them understand.
+	// "ollama", "compat", ...
 	Provider string
 
 	// BaseURL ends before /chat/completions. Only "openai" has a default.
@@ -44,11 +54,19 @@ type Options struct {
 	// APIKey is sent as a bearer token unless it is empty.
 	APIKey string
 
+	// Header holds further headers. OpenRouter attributes calls by HTTP-Referer
+	// and X-Title, which have the project's values there unless they are given.
+	Header map[string]string
+
 	// Transport is shared by the clients of a program. Nil means one of its own.
 	Transport http.RoundTripper
 
 	// MaxResponseBytes bounds an answer; 0 means 32 MB.
 	MaxResponseBytes int64
+
+	// Warn is told once of each part of requests that the server does not take.
+	// It may be called from many goroutines. Nil means that nobody is told.
+	Warn func(string)
 }
 
 // A Client is a model behind a server.
@@ -59,9 +77,10 @@ type Client struct {
 	place    string // the address as errors show it
 	header   http.Header
 	http     *httpclient.Client
+	lessons  *learn.Lessons
 }
 
-var _ model.Model = (*Client)(nil)
+var _ model.Batcher = (*Client)(nil)
 
 // New makes a client. It does not connect.
 func New(o Options) (*Client, error) {
@@ -85,88 +104,83 @@ func New(o Options) (*Client, error) {
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New(c.provider + ": the API key has a character that cannot be part of one, such as a line break")
 	}
-	if o.APIKey != "" {
-		c.header.Set("Authorization", "Bearer "+o.APIKey)
-	}
+	c.setHeader(&o)
 	c.http = httpclient.New(httpclient.Options{
 		Provider:  c.provider,
 		Secret:    o.APIKey,
 		Transport: o.Transport,
 		MaxBytes:  o.MaxResponseBytes,
 	})
+	c.lessons = learn.New(known(c.provider, c.model), func(p learn.Param, form int, why string) {
+		if o.Warn != nil {
+			o.Warn(c.http.Redact(c.provider + ": " + c.model + ": " + describe(p, form, c.http.Excerpt([]byte(why)))))
+		}
+	})
 	return c, nil
+}
+
+func (c *Client) setHeader(o *Options) {
+	if c.provider == openRouter {
+		c.header.Set("HTTP-Referer", "https://github.com/maker-mdap/maker")
+		c.header.Set("X-Title", "MAKER")
+	}
+	if o.APIKey != "" {
+		c.header.Set("Authorization", "Bearer "+o.APIKey)
+	}
+	for name, value := range o.Header {
+		c.header.Set(name, value)
+	}
 }
 
 // CloseIdle closes the connections that are not in use.
 func (c *Client) CloseIdle() { c.http.CloseIdle() }
 
+// String names the model and its place, and no secret.
+func (c *Client) String() string { return c.provider + "/" + c.model + " at " + c.place }
+
+// GoString keeps the key out of %#v.
+func (c *Client) GoString() string { return "openai.Client(" + c.String() + ")" }
+
 // Generate asks once.
 func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
-	body, err := c.encode(req)
-	if err != nil {
-		return nil, c.http.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
-	}
-	answer, err := c.http.Post(ctx, c.address, c.header, body)
+	list, err := c.GenerateN(ctx, req, 1)
 	if err != nil {
 		return nil, err
 	}
-	if answer.Status >= 300 {
-		return nil, c.failure(answer)
-	}
-	return c.decode(answer)
+	return list[0], nil
 }
 
-type chatMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-type chatRequest struct {
-	Model               string        `json:"model"`
-	Messages            []chatMessage `json:"messages"`
-	Temperature         *float64      `json:"temperature,omitempty"`
-	MaxTokens           int           `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"`
-}
-
-func (c *Client) encode(req *model.Request) ([]byte, error) {
-	r := chatRequest{Model: c.model, Temperature: req.Temperature}
-	if c.provider == openAI {
-		r.MaxCompletionTokens = req.MaxOutput
-	} else {
-		r.MaxTokens = req.MaxOutput
+// GenerateN asks once for n answers and returns those that came: only one from a
+// server that does not give more. The protocol counts the tokens of all answers
+// together; each answer gets its part by its length, and the first one gets all
+// that was read and the reported cost.
+func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
+	if req.Temperature != nil && c.lessons.Forms()[learn.Temperature] == leftOut {
+		c.lessons.Tell(learn.Temperature, leftOut, "") // known from the start
 	}
-	r.Messages = make([]chatMessage, 0, len(req.Messages)+1)
-	if req.System != "" {
-		r.Messages = append(r.Messages, chatMessage{"system", req.System})
-	}
-	for _, m := range req.Messages {
-		r.Messages = append(r.Messages, chatMessage{string(m.Role), m.Text})
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // prompts are full of < and >
-	if err := e.Encode(r); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-// failure turns an answer with an error status into an error.
-func (c *Client) failure(a *httpclient.Answer) error {
-	var body struct {
-		Error apiError `json:"error"`
-	}
-	if json.Unmarshal(a.Body, &body) != nil || body.Error.Message == "" {
-		body.Error.Message = httpclient.Excerpt(a.Body)
-		if body.Error.Message == "" {
-			body.Error.Message = http.StatusText(a.Status)
+	var list []*model.Response
+	err := c.lessons.Try(func(f learn.Forms) (learn.Forms, string, error) {
+		sent := c.request(req, f, n)
+		body, err := encode(sent)
+		if err != nil {
+			return f, "", c.http.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
 		}
+		answer, err := c.http.Post(ctx, c.address, c.header, body)
+		if err != nil {
+			return f, "", err
+		}
+		var trouble *apiError
+		if list, trouble, err = c.read(answer); trouble != nil {
+			why := learn.Complaint{Param: string(trouble.Param), Text: trouble.text()}
+			return adjust(sent, f, model.AsError(err), why), why.Text, err
+		}
+		if err == nil && len(list) < sent.N {
+			c.lessons.Remember(learn.Choices, f[learn.Choices], len(list), "")
+		}
+		return f, "", err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if to := a.Header.Get("Location"); to != "" && a.Status < 400 {
-		body.Error.Message = "the server redirects to " + to + "; is that the right base URL?"
-	}
-	e := c.classify(a.Status, &body.Error)
-	e.RetryAfter = httpclient.RetryAfter(a.Header, time.Now())
-	return e
+	return list, nil
 }

@@ -146,21 +146,12 @@ func (e *expression) factor(depth int) (*big.Rat, error) {
 func (r result) answer(buf []byte, d *decision) []byte {
 	buf = d.appendRamble(buf)
 	if r.value == nil {
-		return append(buf, "This divides by zero, so there is no result."...)
+		return d.complain(buf, "This divides by zero, so there is no result.")
 	}
 	text := r.value.RatString()
 	switch d.quality {
 	case malformed:
-		switch d.form % 3 {
-		case 0:
-			buf = append(append(buf, "It comes to about "...), text...)
-			return append(buf, ", I would say."...)
-		case 1:
-			return append(buf, "I worked through it term by term.\nanswer ="...)
-		default:
-			buf = append(append(buf, "answer = "...), text...)
-			return append(buf, " or a little more"...)
-		}
+		return r.malformed(buf, text, d)
 	case wrong:
 		text = r.rival(d)
 	}
@@ -168,7 +159,27 @@ func (r result) answer(buf []byte, d *decision) []byte {
 		"I worked through it term by term.\n",
 		"Products first, then sums.\n",
 		"Adding up the parts gives the result.\n")
-	return append(append(buf, "answer = "...), text...)
+	buf = d.field(buf, true, "answer")
+	if strings.Contains(text, "/") {
+		buf = d.text(buf, text) // JSON has no fractions
+	} else {
+		buf = append(buf, text...)
+	}
+	return d.end(buf)
+}
+
+func (r result) malformed(buf []byte, text string, d *decision) []byte {
+	switch d.form % 3 {
+	case 0:
+		return d.chat(buf, "It comes to about "+text+", I would say.")
+	case 1:
+		if d.structured {
+			return append(buf, `{"answer": null}`...)
+		}
+		return append(buf, "I worked through it term by term.\nanswer ="...)
+	default:
+		return d.end(d.text(d.field(buf, true, "answer"), text+" or a little more"))
+	}
 }
 
 // rival returns a wrong value: off by a carry (1 in some place) or by a slip of

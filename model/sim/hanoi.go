@@ -1,6 +1,9 @@
 package sim
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // maxDisks is far more than anybody can move.
 const maxDisks = 128
@@ -171,7 +174,7 @@ func (t *towers) answer(buf []byte, previous int, d *decision) []byte {
 	buf = d.appendRamble(buf)
 	m, ok := t.next(previous)
 	if !ok {
-		return append(buf, "This state cannot be right: the strategy asks for a move that it does not allow. I give no move."...)
+		return d.complain(buf, "This state cannot be right: the strategy asks for a move that it does not allow. I give no move.")
 	}
 	after := *t
 	after.place(m.disk, m.to)
@@ -193,9 +196,8 @@ func (t *towers) answer(buf []byte, previous int, d *decision) []byte {
 			"The last move was not disk 1. So disk 1 moves now, one peg on.\n",
 			"Every other move is disk 1, and this is one of them.\n")
 	}
-	buf = m.append(buf)
-	buf = append(buf, '\n')
-	return after.append(buf)
+	buf = m.append(d.field(buf, true, "move"))
+	return d.end(after.append(d.field(buf, false, "next_state")))
 }
 
 // rival returns a wrong answer to the step. There are three kinds: a legal move
@@ -267,43 +269,38 @@ func (t *towers) illegal(i int) move {
 func (t *towers) appendMalformed(buf []byte, m move, d *decision) []byte {
 	switch d.form % 5 {
 	case 0: // no state
-		buf = append(buf, "The move follows from the strategy.\n"...)
-		return m.append(buf)
+		buf = d.prose(buf, "The move follows from the strategy.\n")
+		return d.end(m.append(d.field(buf, true, "move")))
 	case 1: // a number too many
-		buf = m.append(append(buf, "Here is the move, with its number of steps.\n"...))
-		buf = append(buf[:len(buf)-1], ", 1]\n"...)
-		return t.append(buf)
+		buf = d.prose(buf, "Here is the move, with its number of steps.\n")
+		buf = m.append(d.field(buf, true, "move"))
+		buf = append(buf[:len(buf)-1], ", 1]"...)
+		return d.end(t.append(d.field(buf, false, "next_state")))
 	case 2: // a disk twice
-		buf = append(m.append(buf), '\n')
+		buf = m.append(d.field(buf, true, "move"))
 		double := *t
 		other := (m.to + 1) % 3
 		double.pegs[other][double.height[other]] = uint8(m.disk)
 		double.height[other]++
-		return double.append(buf)
+		return d.end(double.append(d.field(buf, false, "next_state")))
 	case 3: // prose only
-		buf = append(buf, "Take disk "...)
-		buf = appendInt(buf, m.disk)
-		buf = append(buf, " from peg "...)
-		buf = appendInt(buf, m.from)
-		buf = append(buf, " to peg "...)
-		buf = appendInt(buf, m.to)
-		return append(buf, "; the rest stays where it is."...)
+		return d.chat(buf, fmt.Sprintf("Take disk %d from peg %d to peg %d; the rest stays where it is.", m.disk, m.from, m.to))
 	default: // brackets that do not close
-		buf = append(m.append(buf), '\n')
-		buf = t.append(buf)
+		buf = m.append(d.field(buf, true, "move"))
+		buf = t.append(d.field(buf, false, "next_state"))
 		return buf[:len(buf)-1]
 	}
 }
 
 func (m move) append(buf []byte) []byte {
-	buf = appendInt(append(buf, "move = ["...), m.disk)
+	buf = appendInt(append(buf, '['), m.disk)
 	buf = appendInt(append(buf, ", "...), m.from)
 	buf = appendInt(append(buf, ", "...), m.to)
 	return append(buf, ']')
 }
 
 func (t *towers) append(buf []byte) []byte {
-	buf = append(buf, "next_state = ["...)
+	buf = append(buf, '[')
 	for p := range t.pegs {
 		if p > 0 {
 			buf = append(buf, ", "...)

@@ -38,7 +38,15 @@ func (o *ordinals) sample(prompt uint64) uint64 {
 	return uint64(e.samples)
 }
 
-// attempt does the same for attempts, which include those that end in a fault.
+// sampled reports whether there was a sample of the prompt.
+func (o *ordinals) sampled(prompt uint64) bool {
+	s := &o.sets[prompt%ordinalSets]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.touch(prompt).samples > 0
+}
+
+// attempt does what sample does for attempts, which include those that end in a fault.
 func (o *ordinals) attempt(prompt uint64) uint64 {
 	s := &o.sets[prompt%ordinalSets]
 	s.mu.Lock()

@@ -15,6 +15,7 @@ const (
 	forFaults
 	forLatency
 	forCuts
+	forCalls
 )
 
 // A stream is a splitmix64 generator. It needs no allocation and no lock, and

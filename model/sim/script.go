@@ -24,20 +24,26 @@ type script struct {
 	rules []rule
 }
 
+// A rule answers the questions that meet all of its conditions. A condition that
+// is absent is met.
 type rule struct {
-	Match    string         `json:"match" yaml:"match"`
-	Sequence bool           `json:"sequence" yaml:"sequence"`
-	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
+	Match       string         `json:"match" yaml:"match"`               // the prompt
+	MatchResult *string        `json:"match_result" yaml:"match_result"` // the tool results of the last turn
+	After       *int           `json:"after" yaml:"after"`               // how many tool results there are so far
+	Sequence    bool           `json:"sequence" yaml:"sequence"`
+	Answers     []scriptAnswer `json:"answers" yaml:"answers"`
 
 	pattern *regexp.Regexp
-	weight  float64 // of all answers
+	result  *regexp.Regexp // nil without MatchResult
+	weight  float64        // of all answers
 }
 
 type scriptAnswer struct {
-	Text   string           `json:"text" yaml:"text"`
-	Weight *float64         `json:"weight" yaml:"weight"`
-	Stop   model.StopReason `json:"stop" yaml:"stop"`
-	Tokens int              `json:"tokens" yaml:"tokens"` // 0: as many as the text has
+	Text      string           `json:"text" yaml:"text"`
+	ToolCalls []scriptCall     `json:"tool_calls" yaml:"tool_calls"`
+	Weight    *float64         `json:"weight" yaml:"weight"`
+	Stop      model.StopReason `json:"stop" yaml:"stop"`
+	Tokens    int              `json:"tokens" yaml:"tokens"` // 0: as many as text and calls have
 
 	weight float64
 }
@@ -88,41 +94,27 @@ func parseScript(data []byte) (*script, error) {
 	return &script{rules: rules}, nil
 }
 
-var reference = regexp.MustCompile(`\$\{(\w+)\}`)
-
 func (r *rule) prepare() error {
 	var err error
 	if r.pattern, err = regexp.Compile(r.Match); err != nil {
 		return fmt.Errorf("match: %w", err)
 	}
+	if r.MatchResult != nil {
+		if r.result, err = regexp.Compile(*r.MatchResult); err != nil {
+			return fmt.Errorf("match_result: %w", err)
+		}
+	}
+	if r.After != nil && *r.After < 0 {
+		return errors.New("after is negative")
+	}
 	if len(r.Answers) == 0 {
 		return errors.New("there are no answers")
 	}
 	for i := range r.Answers {
-		a := &r.Answers[i]
-		switch a.Stop {
-		case "":
-			a.Stop = model.StopEnd
-		case model.StopEnd, model.StopLength, model.StopRefusal:
-		default:
-			return fmt.Errorf("answer %d: stop %q is none of end, length, refusal", i+1, a.Stop)
+		if err := r.Answers[i].prepare(r); err != nil {
+			return fmt.Errorf("answer %d: %w", i+1, err)
 		}
-		if a.Tokens < 0 {
-			return fmt.Errorf("answer %d: tokens is negative", i+1)
-		}
-		a.weight = 1
-		if a.Weight != nil {
-			a.weight = *a.Weight
-		}
-		if !(a.weight >= 0 && a.weight <= 1e9) {
-			return fmt.Errorf("answer %d: weight %v is out of range", i+1, a.weight)
-		}
-		r.weight += a.weight
-		for _, ref := range reference.FindAllStringSubmatch(a.Text, -1) {
-			if r.group(ref[1]) < 0 {
-				return fmt.Errorf("answer %d: the pattern captures no group %s", i+1, ref[0])
-			}
-		}
+		r.weight += r.Answers[i].weight
 	}
 	if r.weight == 0 {
 		return errors.New("all weights are 0")
@@ -130,63 +122,137 @@ func (r *rule) prepare() error {
 	return nil
 }
 
+func (a *scriptAnswer) prepare(r *rule) error {
+	switch a.Stop {
+	case "":
+		a.Stop = model.StopEnd
+		if len(a.ToolCalls) > 0 {
+			a.Stop = model.StopToolUse
+		}
+	case model.StopEnd, model.StopLength, model.StopRefusal:
+	case model.StopToolUse:
+		if len(a.ToolCalls) == 0 {
+			return errors.New("stop is tool_use, but there are no tool_calls")
+		}
+	default:
+		return fmt.Errorf("stop %q is none of end, length, refusal, tool_use", a.Stop)
+	}
+	if a.Tokens < 0 {
+		return errors.New("tokens is negative")
+	}
+	a.weight = 1
+	if a.Weight != nil {
+		a.weight = *a.Weight
+	}
+	if !(a.weight >= 0 && a.weight <= 1e9) {
+		return fmt.Errorf("weight %v is out of range", a.weight)
+	}
+	for i := range a.ToolCalls {
+		if err := a.ToolCalls[i].check(r); err != nil {
+			return fmt.Errorf("tool call %d: %w", i+1, err)
+		}
+	}
+	return r.checkReferences(a.Text)
+}
+
+func (r *rule) checkReferences(text string) error {
+	for _, ref := range references.FindAllStringSubmatch(text, -1) {
+		pattern := r.pattern
+		if ref[1] != "" {
+			pattern = r.result
+		}
+		if group(pattern, ref[2]) < 0 {
+			return fmt.Errorf("the pattern captures no group %s", ref[0])
+		}
+	}
+	return nil
+}
+
 // group returns the number of a captured group, or -1.
-func (r *rule) group(name string) int {
-	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n <= r.pattern.NumSubexp() {
+func group(pattern *regexp.Regexp, name string) int {
+	if pattern == nil {
+		return -1
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n <= pattern.NumSubexp() {
 		return n
 	}
-	return slices.Index(r.pattern.SubexpNames(), name)
+	return slices.Index(pattern.SubexpNames(), name)
+}
+
+// expander returns a function that fills in what the patterns captured.
+func (r *rule) expander(q *question) func(string) string {
+	inPrompt := r.pattern.FindStringSubmatch(q.prompt)
+	var inResult []string
+	if r.result != nil {
+		inResult = r.result.FindStringSubmatch(q.result())
+	}
+	return func(text string) string {
+		return references.ReplaceAllStringFunc(text, func(ref string) string {
+			parts := references.FindStringSubmatch(ref)
+			if parts[1] != "" {
+				return inResult[group(r.result, parts[2])]
+			}
+			return inPrompt[group(r.pattern, parts[2])]
+		})
+	}
+}
+
+func (r *rule) matches(q *question) bool {
+	return (r.After == nil || *r.After == q.after) &&
+		(r.result == nil || len(q.results) > 0 && r.result.MatchString(q.result())) &&
+		r.pattern.MatchString(q.prompt)
 }
 
 // find returns the first rule that matches, or nil.
-func (s *script) find(prompt string) *rule {
+func (s *script) find(q *question) *rule {
 	if s == nil {
 		return nil
 	}
 	for i := range s.rules {
-		if s.rules[i].pattern.MatchString(prompt) {
+		if s.rules[i].matches(q) {
 			return &s.rules[i]
 		}
 	}
 	return nil
 }
 
-// sequential reports whether the samples of the prompt are answered in order.
-func (s *script) sequential(prompt string) bool {
-	r := s.find(prompt)
+// sequential reports whether the samples of the question are answered in order.
+func (s *script) sequential(q *question) bool {
+	r := s.find(q)
 	return r != nil && r.Sequence
 }
 
 // answer returns the scripted answer, or nil if no rule matches.
-func (s *script) answer(prompt string, d *decision) *scriptAnswer {
-	r := s.find(prompt)
+func (s *script) answer(q *question, d *decision) *answer {
+	r := s.find(q)
 	if r == nil {
 		return nil
 	}
-	a := r.choose(d)
-	groups := r.pattern.FindStringSubmatch(prompt)
-	a.Text = reference.ReplaceAllStringFunc(a.Text, func(ref string) string {
-		return groups[r.group(ref[2:len(ref)-1])]
-	})
-	return &a
+	chosen, expand := r.choose(d), r.expander(q)
+	a := &answer{text: expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
+	for i := range chosen.ToolCalls {
+		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), expand))
+	}
+	return a
 }
 
-func (r *rule) choose(d *decision) scriptAnswer {
+func (r *rule) choose(d *decision) *scriptAnswer {
 	if r.Sequence {
 		at := min(max(d.ordinal, 1), uint64(len(r.Answers)))
-		return r.Answers[at-1]
+		return &r.Answers[at-1]
 	}
 	u := d.script.float() * r.weight
 	chosen := 0
-	for i, a := range r.Answers {
-		if a.weight == 0 {
+	for i := range r.Answers {
+		weight := r.Answers[i].weight
+		if weight == 0 {
 			continue
 		}
 		chosen = i
-		if u < a.weight {
+		if u < weight {
 			break
 		}
-		u -= a.weight
+		u -= weight
 	}
-	return r.Answers[chosen]
+	return &r.Answers[chosen]
 }

@@ -47,6 +47,12 @@ type Settings struct {
 	PriceIn, PriceOut float64 // dollars per million tokens
 
 	Script string // file of rules that are tried before the built-in skills
+
+	// Refuse is what a server refuses, in the provider's own words, so that a
+	// client has to learn to do without. See package simserver.
+	Refuse Parameters
+
+	Cache bool // whether prefixes are cached, as [model.Request.CachePrefix] asks
 }
 
 // Default returns the settings of the model called sim/default: right in 99 of
@@ -102,6 +108,8 @@ func settings() []setting {
 		{"seed", "a whole number from 0", setSeed, func(s *Settings) string { return strconv.FormatUint(s.Seed, 10) }},
 		{"price", "IN,OUT in dollars per million tokens", setPrice, func(s *Settings) string { return number(s.PriceIn) + "," + number(s.PriceOut) }},
 		{"script", "a file", setScript, func(s *Settings) string { return escape(s.Script) }},
+		{"refuse", "some of " + strings.Join(parameterNames[:], "+"), setRefuse, func(s *Settings) string { return s.Refuse.String() }},
+		{"cache", "on or off", setCache, getCache},
 	}
 }
 
@@ -304,6 +312,21 @@ func setPrice(s *Settings, v string) error {
 func setScript(s *Settings, v string) error {
 	s.Script = v
 	return nil
+}
+
+func setCache(s *Settings, v string) error {
+	if v != "on" && v != "off" {
+		return errors.New("neither on nor off")
+	}
+	s.Cache = v == "on"
+	return nil
+}
+
+func getCache(s *Settings) string {
+	if s.Cache {
+		return "on"
+	}
+	return "off"
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

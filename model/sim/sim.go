@@ -19,6 +19,7 @@ type Model struct {
 	faults   bool   // whether any fault rate is set
 	script   *script
 	ordinals ordinals
+	prefixes *ordinals // what is cached; nil if nothing is
 }
 
 var _ model.Model = (*Model)(nil)
@@ -36,6 +37,9 @@ func New(s Settings) (*Model, error) {
 		name:     s.String(),
 		seed:     mix(s.Seed + golden),
 		faults:   s.F429+s.F529+s.F500+s.Hang+s.Cut+s.Garbage > 0,
+	}
+	if s.Cache {
+		m.prefixes = new(ordinals)
 	}
 	if s.Script != "" {
 		if m.script, err = loadScript(s.Script); err != nil {
@@ -72,10 +76,20 @@ type Outcome struct {
 	// Response is the answer. With Cut it is the one that will not arrive
 	// whole; with other faults it is nil.
 	Response *model.Response
+
+	learn func() // puts the prefix into the cache; often nil
 }
 
 // Wait lets the latency of the outcome pass. For a hang that is until ctx ends.
 func (o *Outcome) Wait(ctx context.Context) error {
+	err := o.wait(ctx)
+	if o.learn != nil && err == nil {
+		o.learn()
+	}
+	return err
+}
+
+func (o *Outcome) wait(ctx context.Context) error {
 	if o.Fault == Hang {
 		<-ctx.Done()
 		return ctx.Err()
@@ -140,8 +154,9 @@ func (o *Outcome) err() error {
 // Draw decides what happens to the next attempt at the request.
 func (m *Model) Draw(req *model.Request) Outcome {
 	var o Outcome
+	q := asked(req)
+	key := m.key(&q)
 	if m.faults || m.settings.Latency > 0 {
-		key := m.key(asked(req))
 		attempt := m.ordinals.attempt(key)
 		o.Latency = m.latency(key, attempt)
 		o.Fault = m.fault(key, attempt)
@@ -152,45 +167,43 @@ func (m *Model) Draw(req *model.Request) Outcome {
 			return o
 		case Cut:
 			draws := newStream(key, forCuts, attempt)
-			o.Response = m.respond(req, m.decide(key, draws, attempt))
+			o.Response = m.respond(req, &q, m.decide(key, draws, attempt))
 			return o
 		default:
 			return o
 		}
 	}
-	o.Response = m.Answer(req)
+	o.Response = m.answer(req, &q, key)
+	if m.prefixes != nil {
+		o.learn = func() { m.remember(req) }
+	}
 	return o
 }
 
 // Answer draws the answer to the next sample of the request, without latency
 // and faults. A server that is asked for several choices in one call needs it.
 func (m *Model) Answer(req *model.Request) *model.Response {
-	prompt := asked(req)
-	key := m.key(prompt)
+	q := asked(req)
+	r := m.answer(req, &q, m.key(&q))
+	m.remember(req)
+	return r
+}
+
+func (m *Model) answer(req *model.Request, q *question, key uint64) *model.Response {
 	// A greedy sample is sample 0, always. A sequence counts all samples alike.
 	var ordinal uint64
-	if req.Temperature == nil || *req.Temperature != 0 || m.script.sequential(prompt) {
+	if !m.greedy(req) || m.script.sequential(q) {
 		ordinal = m.ordinals.sample(key)
 	}
 	draws := newStream(key, forSamples, ordinal)
 	if draws.float() < m.settings.Rho {
 		draws = newStream(key, forCommon, 0)
 	}
-	return m.respond(req, m.decide(key, draws, ordinal))
+	return m.respond(req, q, m.decide(key, draws, ordinal))
 }
 
-// asked returns the last message of the user.
-func asked(req *model.Request) string {
-	for i := len(req.Messages) - 1; i >= 0; i-- {
-		if req.Messages[i].Role == model.User {
-			return req.Messages[i].Text
-		}
-	}
-	return ""
-}
-
-// key stands for the seed and the prompt.
-func (m *Model) key(prompt string) uint64 { return mix(hash(prompt) ^ m.seed) }
+// key stands for the seed and the question.
+func (m *Model) key(q *question) uint64 { return mix(q.hash() ^ m.seed) }
 
 func (m *Model) latency(key, attempt uint64) time.Duration {
 	if m.settings.Sigma == 0 {
@@ -225,8 +238,11 @@ type decision struct {
 	form    int    // random number of the sample: in which way it is malformed
 	ramble  int    // tokens to waste before the answer
 
+	structured bool // a JSON object and nothing else
+
 	script  stream // draws a script's answer
-	ordinal uint64 // of the sample, for a script's sequences
+	key     uint64 // of the question, for the ids of a script's tool calls
+	ordinal uint64 // of the sample, for those and for a script's sequences
 }
 
 type quality uint8
@@ -241,7 +257,7 @@ const (
 // leaves the answers that it does not concern as they were.
 func (m *Model) decide(key uint64, draws stream, ordinal uint64) decision {
 	s := &m.settings
-	d := decision{ordinal: ordinal}
+	d := decision{key: key, ordinal: ordinal}
 	shape, luck := draws.float(), draws.float()
 	d.rival = draws.below(s.Rivals)
 	d.form = draws.below(1 << 30)
@@ -266,40 +282,76 @@ func (m *Model) decide(key uint64, draws stream, ordinal uint64) decision {
 }
 
 // respond writes the answer and accounts for it.
-func (m *Model) respond(req *model.Request, d decision) *model.Response {
-	prompt := asked(req)
-	var text string
-	var tokens int
-	stop := model.StopEnd
-	if a := m.script.answer(prompt, &d); a != nil {
-		text, stop, tokens = a.Text, a.Stop, a.Tokens
-	} else {
-		var space [1024]byte // most answers fit, and then need one allocation
-		text = string(d.answer(space[:0], prompt))
+func (m *Model) respond(req *model.Request, q *question, d decision) *model.Response {
+	if a := m.script.answer(q, &d); a != nil {
+		return m.price(req, a)
 	}
-	if n := req.MaxOutput; n > 0 && estimate(len(text)) > n {
-		text, stop = truncate(text, n*bytesPerToken), model.StopLength
-	}
-	if tokens == 0 {
-		tokens = estimate(len(text))
-	}
-	return m.price(req, text, stop, tokens)
+	d.structured = m.structured(req)
+	var space [1024]byte // most answers fit, and then need one allocation
+	return m.price(req, &answer{text: string(d.answer(space[:0], q.prompt)), stop: model.StopEnd})
 }
 
-func (m *Model) price(req *model.Request, text string, stop model.StopReason, tokens int) *model.Response {
-	in := len(req.System)
-	for i := range req.Messages {
-		in += len(req.Messages[i].Text)
+// An answer is what there is to say before it is cut and counted.
+type answer struct {
+	text   string
+	calls  []model.ToolCall
+	stop   model.StopReason
+	tokens int // 0: as many as there are
+}
+
+// size is the bytes that the model wrote.
+func (a *answer) size() int {
+	n := len(a.text)
+	for i := range a.calls {
+		n += callSize(&a.calls[i])
+	}
+	return n
+}
+
+func callSize(c *model.ToolCall) int { return len(c.Name) + len(c.Input) }
+
+// cut ends the answer after so many tokens. A tool call that does not fit is
+// not made, nor are those after it.
+func (a *answer) cut(tokens int) {
+	a.stop = model.StopLength
+	left := tokens * bytesPerToken
+	if left < len(a.text) {
+		a.text = truncate(a.text, left)
+	}
+	left -= len(a.text)
+	for i := range a.calls {
+		if left -= callSize(&a.calls[i]); left < 0 {
+			a.calls = a.calls[:i:i]
+			break
+		}
+	}
+}
+
+func (m *Model) price(req *model.Request, a *answer) *model.Response {
+	if n := req.MaxOutput; n > 0 && estimate(a.size()) > n {
+		a.cut(n)
+	}
+	if a.tokens == 0 {
+		a.tokens = estimate(a.size())
 	}
 	r := &struct { // one allocation for both
 		model.Response
 		cost float64
 	}{Response: model.Response{
-		Text:  text,
-		Stop:  stop,
-		Usage: usage.Tokens{Input: int64(estimate(in)), Output: int64(tokens)},
-		Model: m.name,
+		Text:      a.text,
+		ToolCalls: a.calls,
+		Stop:      a.stop,
+		Usage:     usage.Tokens{Input: InputTokens(req), Output: int64(a.tokens)},
+		Model:     m.name,
 	}}
+	if key, tokens := m.cacheable(req); tokens > 0 {
+		r.Usage.Input -= int64(tokens)
+		if m.prefixes.sampled(key) {
+			r.Usage.CacheRead = int64(tokens)
+		} else {
+			r.Usage.CacheWrite = int64(tokens)
+		}
+	}
 	r.cost = m.settings.CostUSD(r.Usage)
 	r.CostUSD = &r.cost
 	return &r.Response
@@ -317,3 +369,6 @@ func truncate(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// InputTokens is what the simulated models count for reading the request.
+func InputTokens(req *model.Request) int64 { return int64(estimate(req.Bytes())) }

@@ -38,12 +38,12 @@ func (l list) answer(buf []byte, d *decision) []byte {
 	case malformed:
 		switch d.form % 3 {
 		case 0:
-			return append(buf, "They are in order now, smallest first."...)
+			return d.chat(buf, "They are in order now, smallest first.")
 		case 1:
-			buf = l.append(append(buf, "Smallest first.\nanswer = "...))
+			buf = l.append(d.field(d.prose(buf, "Smallest first.\n"), true, "answer"))
 			return buf[:len(buf)-1]
 		default:
-			return append(buf, "answer = smallest first"...)
+			return d.end(d.text(d.field(buf, true, "answer"), "smallest first"))
 		}
 	case wrong:
 		l = l.rival(d)
@@ -52,7 +52,7 @@ func (l list) answer(buf []byte, d *decision) []byte {
 		"I put the smallest first and went on from there.\n",
 		"Smallest first.\n",
 		"In ascending order:\n")
-	return l.append(append(buf, "answer = "...))
+	return d.end(l.append(d.field(buf, true, "answer")))
 }
 
 // rival returns a wrong order of the sorted list: two neighbours swapped, one

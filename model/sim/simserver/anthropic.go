@@ -1,45 +1,15 @@
 package simserver
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/maker-mdap/maker/model"
 )
 
 // anthropic is the format of Messages.
-type anthropic struct{}
-
-type messagesRequest struct {
-	Model       string    `json:"model"`
-	System      content   `json:"system"`
-	Messages    []message `json:"messages"`
-	Temperature *float64  `json:"temperature"`
-	MaxTokens   *int      `json:"max_tokens"`
-	Stream      bool      `json:"stream"`
-}
-
-func (anthropic) decode(body []byte) (*call, *failure) {
-	var r messagesRequest
-	if f := decodeJSON(body, &r); f != nil {
-		return nil, f
-	}
-	if r.Model == "" {
-		return nil, &failure{message: "model is missing"}
-	}
-	c := &call{model: r.Model, choices: 1, stream: r.Stream}
-	c.request.System = string(r.System)
-	if f := converse(&c.request, r.Messages, "assistant"); f != nil {
-		return nil, f
-	}
-	if f := checkTemperature(r.Temperature, 1); f != nil {
-		return nil, f
-	}
-	if r.MaxTokens == nil || *r.MaxTokens < 1 {
-		return nil, &failure{message: "max_tokens is missing or less than 1"}
-	}
-	c.request.Temperature = r.Temperature
-	c.request.MaxOutput = *r.MaxTokens
-	return c, nil
+type anthropic struct {
+	counting bool // tokens only, without an answer
 }
 
 type textBlock struct {
@@ -47,11 +17,24 @@ type textBlock struct {
 	Text string `json:"text"`
 }
 
+type toolBlock struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// messagesUsage has disjoint counts, as package usage does.
 type messagesUsage struct {
 	InputTokens              int64 `json:"input_tokens"`
 	CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
 	CacheReadInputTokens     int64 `json:"cache_read_input_tokens"`
-	OutputTokens             int64 `json:"output_tokens"`
+	CacheCreation            struct {
+		FiveMinutes int64 `json:"ephemeral_5m_input_tokens"`
+		OneHour     int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	OutputTokens int64  `json:"output_tokens"`
+	ServiceTier  string `json:"service_tier"`
 }
 
 type messagesResponse struct {
@@ -59,7 +42,7 @@ type messagesResponse struct {
 	Type         string        `json:"type"`
 	Role         string        `json:"role"`
 	Model        string        `json:"model"`
-	Content      []textBlock   `json:"content"`
+	Content      []any         `json:"content"`
 	StopReason   *string       `json:"stop_reason"`
 	StopSequence *string       `json:"stop_sequence"`
 	Usage        messagesUsage `json:"usage"`
@@ -67,11 +50,19 @@ type messagesResponse struct {
 
 // newMessage is a message of which nothing is written yet.
 func newMessage(id string, a *model.Response) messagesResponse {
-	return messagesResponse{
+	m := messagesResponse{
 		ID: "msg_sim_" + id, Type: "message", Role: "assistant", Model: a.Model,
-		Content: []textBlock{},
-		Usage:   messagesUsage{InputTokens: a.Usage.Input},
+		Content: []any{},
+		Usage: messagesUsage{
+			InputTokens:              a.Usage.Input,
+			CacheCreationInputTokens: a.Usage.CacheWrite,
+			CacheReadInputTokens:     a.Usage.CacheRead,
+			OutputTokens:             1, // what a stream starts with
+			ServiceTier:              "standard",
+		},
 	}
+	m.Usage.CacheCreation.FiveMinutes = a.Usage.CacheWrite
+	return m
 }
 
 func stopReason(a *model.Response) string {
@@ -80,6 +71,8 @@ func stopReason(a *model.Response) string {
 		return "max_tokens"
 	case model.StopRefusal:
 		return "refusal"
+	case model.StopToolUse:
+		return "tool_use"
 	}
 	return "end_turn"
 }
@@ -87,7 +80,12 @@ func stopReason(a *model.Response) string {
 func (anthropic) body(id string, _ *call, answers []*model.Response) []byte {
 	a := answers[0]
 	m := newMessage(id, a)
-	m.Content = append(m.Content, textBlock{"text", a.Text})
+	if a.Text != "" {
+		m.Content = append(m.Content, textBlock{"text", a.Text})
+	}
+	for _, call := range a.ToolCalls {
+		m.Content = append(m.Content, toolBlock{"tool_use", call.ID, call.Name, call.Input})
+	}
 	reason := stopReason(a)
 	m.StopReason = &reason
 	m.Usage.OutputTokens = a.Usage.Output
@@ -102,18 +100,50 @@ func (anthropic) frames(id string, _ *call, answers []*model.Response) [][]byte 
 		frame := append([]byte("event: "+name+"\ndata: "), marshal(fields)...)
 		out = append(out, append(frame, "\n\n"...))
 	}
-	send("message_start", map[string]any{"message": newMessage(id, a)})
-	send("content_block_start", map[string]any{"index": 0, "content_block": textBlock{"text", ""}})
-	for _, piece := range pieces(a.Text) {
-		send("content_block_delta", map[string]any{"index": 0, "delta": textBlock{"text_delta", piece}})
+	blocks := 0
+	block := func(start any, deltas []any) {
+		send("content_block_start", map[string]any{"index": blocks, "content_block": start})
+		if blocks == 0 {
+			send("ping", map[string]any{})
+		}
+		for _, delta := range deltas {
+			send("content_block_delta", map[string]any{"index": blocks, "delta": delta})
+		}
+		send("content_block_stop", map[string]any{"index": blocks})
+		blocks++
 	}
-	send("content_block_stop", map[string]any{"index": 0})
+	start := newMessage(id, a)
+	send("message_start", map[string]any{"message": start})
+	if a.Text != "" {
+		var deltas []any
+		for _, piece := range pieces(a.Text) {
+			deltas = append(deltas, textBlock{"text_delta", piece})
+		}
+		block(textBlock{"text", ""}, deltas)
+	}
+	for _, call := range a.ToolCalls {
+		deltas := []any{inputDelta{"input_json_delta", ""}}
+		for _, piece := range pieces(string(call.Input)) {
+			deltas = append(deltas, inputDelta{"input_json_delta", piece})
+		}
+		block(toolBlock{"tool_use", call.ID, call.Name, json.RawMessage("{}")}, deltas)
+	}
 	send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": nil},
-		"usage": map[string]any{"output_tokens": a.Usage.Output},
+		"usage": map[string]any{
+			"input_tokens":                start.Usage.InputTokens,
+			"cache_creation_input_tokens": start.Usage.CacheCreationInputTokens,
+			"cache_read_input_tokens":     start.Usage.CacheReadInputTokens,
+			"output_tokens":               a.Usage.Output,
+		},
 	})
 	send("message_stop", map[string]any{})
 	return out
+}
+
+type inputDelta struct {
+	Type        string `json:"type"`
+	PartialJSON string `json:"partial_json"`
 }
 
 // overloaded is the status that this provider has invented.

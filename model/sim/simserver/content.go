@@ -11,50 +11,132 @@ import (
 	"github.com/maker-mdap/maker/model"
 )
 
-// content is the text of a message, which comes as a string or as a list of
-// typed parts. Parts other than text (images, tool results) are not read.
-type content string
+// content is what a message holds, which comes as a string or as a list of typed
+// parts. Parts of other kinds than these (images, thinking) are passed over.
+type content struct {
+	given   bool // neither absent nor null
+	text    string
+	calls   []model.ToolCall
+	results []result
 
+	blank  bool // there is a text part without text
+	cached int  // parts with a cache_control
+	parts  int  // of any kind; a string is one unless it is empty
+}
+
+// A result is a tool's, with its place among the parts of the message.
+type result struct {
+	model.ToolResult
+	part int
+}
+
+type part struct {
+	Type         string          `json:"type"`
+	Text         *string         `json:"text"`
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Input        json.RawMessage `json:"input"`
+	ToolUseID    string          `json:"tool_use_id"`
+	Content      plain           `json:"content"`
+	IsError      bool            `json:"is_error"`
+	CacheControl *cacheControl   `json:"cache_control"`
+}
+
+// UnmarshalJSON reads either form.
 func (c *content) UnmarshalJSON(data []byte) error {
-	switch data[0] {
-	case 'n':
+	text, list, err := textOrList(data)
+	if err != nil || text == nil && list == nil {
+		return err
+	}
+	c.given = true
+	if text != nil {
+		if c.text = *text; c.text != "" {
+			c.parts = 1
+		}
 		return nil
-	case '"':
-		return json.Unmarshal(data, (*string)(c))
-	case '[':
-	default:
-		return errors.New("content must be a string or a list of parts")
 	}
-	var parts []struct {
-		Type string  `json:"type"`
-		Text *string `json:"text"`
-	}
-	if err := json.Unmarshal(data, &parts); err != nil {
+	var parts []part
+	if err := json.Unmarshal(list, &parts); err != nil {
 		return fmt.Errorf("content must be a string or a list of parts: %w", err)
 	}
+	c.parts = len(parts)
 	var texts []string
-	for i, p := range parts {
-		if p.Type == "" {
+	for i := range parts {
+		p := &parts[i]
+		if p.CacheControl != nil {
+			c.cached++
+		}
+		switch p.Type {
+		case "":
 			return fmt.Errorf("content[%d] has no type", i)
+		case "text":
+			if p.Text == nil {
+				return fmt.Errorf("content[%d] has no text", i)
+			}
+			c.blank = c.blank || *p.Text == ""
+			texts = append(texts, *p.Text)
+		case "tool_use":
+			if p.ID == "" || p.Name == "" || !isObject(p.Input) {
+				return fmt.Errorf("content[%d] needs an id, a name and an input that is an object", i)
+			}
+			c.calls = append(c.calls, model.ToolCall{ID: p.ID, Name: p.Name, Input: p.Input})
+		case "tool_result":
+			if p.ToolUseID == "" {
+				return fmt.Errorf("content[%d] has no tool_use_id", i)
+			}
+			c.results = append(c.results, result{model.ToolResult{ID: p.ToolUseID, Text: string(p.Content), IsError: p.IsError}, i})
 		}
-		if p.Type != "text" {
-			continue
-		}
-		if p.Text == nil {
-			return fmt.Errorf("content[%d] has no text", i)
-		}
-		texts = append(texts, *p.Text)
 	}
 	// Each part starts a line of its own, as the tasks in a prompt have to.
-	*c = content(strings.Join(texts, "\n"))
+	c.text = strings.Join(texts, "\n")
 	return nil
 }
 
-// A message is one turn in either format.
-type message struct {
-	Role    string  `json:"role"`
-	Content content `json:"content"`
+// plain is content of which only the text is read.
+type plain string
+
+// UnmarshalJSON reads either form.
+func (p *plain) UnmarshalJSON(data []byte) error {
+	text, list, err := textOrList(data)
+	if err != nil || text == nil && list == nil {
+		return err
+	}
+	if text != nil {
+		*p = plain(*text)
+		return nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(list, &parts); err != nil {
+		return fmt.Errorf("content must be a string or a list of parts: %w", err)
+	}
+	var texts []string
+	for _, part := range parts {
+		if part.Type == "text" {
+			texts = append(texts, part.Text)
+		}
+	}
+	*p = plain(strings.Join(texts, "\n"))
+	return nil
 }
+
+// textOrList tells the two forms apart. Both are nil for null.
+func textOrList(data []byte) (text *string, list []byte, err error) {
+	switch data[0] {
+	case 'n':
+		return nil, nil, nil
+	case '"':
+		text = new(string)
+		return text, nil, json.Unmarshal(data, text)
+	case '[':
+		return nil, data, nil
+	}
+	return nil, nil, errors.New("content must be a string or a list of parts")
+}
+
+func isObject(data json.RawMessage) bool { return len(data) > 0 && data[0] == '{' }
 
 // decodeJSON reads the body of a request.
 func decodeJSON(body []byte, into any) *failure {
@@ -75,38 +157,53 @@ func decodeJSON(body []byte, into any) *failure {
 	return &failure{message: err.Error(), param: "messages"}
 }
 
-// converse turns messages into a request. System messages can stand anywhere in
-// both formats. Whatever is not said by the user counts, but is not asked.
-func converse(req *model.Request, messages []message, roles ...string) *failure {
-	if len(messages) == 0 {
-		return &failure{message: "messages must have at least one message", param: "messages"}
+// system collects what is said by the system, which in both formats can stand
+// anywhere among the messages. Whatever the user did not say is not asked.
+type system []string
+
+func (s *system) add(text string) {
+	if text != "" {
+		*s = append(*s, text)
 	}
-	system := []string{}
-	if req.System != "" {
-		system = append(system, req.System)
-	}
-next:
-	for i, m := range messages {
-		switch m.Role {
-		case "user":
-			req.Messages = append(req.Messages, model.Message{Role: model.User, Text: string(m.Content)})
-			continue
-		case "system", "developer":
-			system = append(system, string(m.Content))
-			continue
-		}
-		for _, role := range roles {
-			if m.Role == role {
-				req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: string(m.Content)})
-				continue next
-			}
-		}
-		field := fmt.Sprintf("messages[%d].role", i)
-		return &failure{message: fmt.Sprintf("%s: %q is not a role", field, m.Role), param: field}
-	}
-	req.System = strings.Join(system, "\n")
-	return nil
 }
+
+func (s system) String() string { return strings.Join(s, "\n") }
+
+// unknownRole is what both formats say to a role that they do not have.
+func unknownRole(i int, role string) *failure {
+	field := fmt.Sprintf("messages[%d].role", i)
+	return &failure{message: fmt.Sprintf("%s: %q is not a role", field, role), param: field}
+}
+
+// isName reports whether a tool can be called so.
+func isName(name string, most int) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= most
+}
+
+// A schema is as much of a JSON schema as is checked.
+type schema struct {
+	Type                 string                     `json:"type"` // "None" if it gives none
+	AdditionalProperties json.RawMessage            `json:"additionalProperties"`
+	Properties           map[string]json.RawMessage `json:"properties"`
+	Required             []string                   `json:"required"`
+}
+
+func readSchema(data json.RawMessage) *schema {
+	var s schema
+	if len(data) == 0 || json.Unmarshal(data, &s) != nil || s.Type == "" {
+		s.Type = "None"
+	}
+	return &s
+}
+
+// closed reports whether an object has no properties but those named.
+func (s *schema) closed() bool { return string(s.AdditionalProperties) == "false" }
 
 // checkTemperature applies the provider's range.
 func checkTemperature(t *float64, most float64) *failure {

@@ -11,58 +11,6 @@ import (
 // openAI is the format of Chat Completions.
 type openAI struct{}
 
-type chatRequest struct {
-	Model               string    `json:"model"`
-	Messages            []message `json:"messages"`
-	Temperature         *float64  `json:"temperature"`
-	MaxTokens           *int      `json:"max_tokens"`
-	MaxCompletionTokens *int      `json:"max_completion_tokens"`
-	N                   *int      `json:"n"`
-	Stream              bool      `json:"stream"`
-	StreamOptions       struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
-}
-
-const maxChoices = 128
-
-func (openAI) decode(body []byte) (*call, *failure) {
-	var r chatRequest
-	if f := decodeJSON(body, &r); f != nil {
-		return nil, f
-	}
-	if r.Model == "" {
-		return nil, &failure{message: "model is missing", param: "model"}
-	}
-	c := &call{model: r.Model, choices: 1, stream: r.Stream, usage: r.StreamOptions.IncludeUsage}
-	if f := converse(&c.request, r.Messages, "assistant", "tool", "function"); f != nil {
-		return nil, f
-	}
-	if f := checkTemperature(r.Temperature, 2); f != nil {
-		return nil, f
-	}
-	c.request.Temperature = r.Temperature
-	for _, limit := range []struct {
-		name  string
-		value *int
-	}{{"max_tokens", r.MaxTokens}, {"max_completion_tokens", r.MaxCompletionTokens}} {
-		if limit.value == nil {
-			continue
-		}
-		if *limit.value < 1 {
-			return nil, &failure{message: limit.name + " must be at least 1", param: limit.name}
-		}
-		c.request.MaxOutput = *limit.value
-	}
-	if r.N != nil {
-		if *r.N < 1 || *r.N > maxChoices {
-			return nil, &failure{message: "n must be from 1 to " + strconv.Itoa(maxChoices), param: "n"}
-		}
-		c.choices = *r.N
-	}
-	return c, nil
-}
-
 type chatUsage struct {
 	PromptTokens     int64 `json:"prompt_tokens"`
 	CompletionTokens int64 `json:"completion_tokens"`
@@ -75,9 +23,15 @@ type chatUsage struct {
 	} `json:"completion_tokens_details"`
 }
 
-// usageOf counts the prompt once and the answers together.
+// cacheBlock is the unit in which this provider caches.
+const cacheBlock = 128
+
+// usageOf counts the prompt once and the answers together. What was cached is
+// part of the prompt here, and that it was written to the cache is not said.
 func usageOf(answers []*model.Response) *chatUsage {
-	u := &chatUsage{PromptTokens: answers[0].Usage.Input}
+	read := &answers[0].Usage
+	u := &chatUsage{PromptTokens: read.Input + read.CacheRead + read.CacheWrite}
+	u.PromptDetails.CachedTokens = read.CacheRead / cacheBlock * cacheBlock
 	for _, a := range answers {
 		u.CompletionTokens += a.Usage.Output
 	}
@@ -86,9 +40,23 @@ func usageOf(answers []*model.Response) *chatUsage {
 }
 
 type chatMessage struct {
-	Role    string  `json:"role"`
-	Content *string `json:"content"`
-	Refusal *string `json:"refusal"`
+	Role      string     `json:"role"`
+	Content   *string    `json:"content"`
+	Refusal   *string    `json:"refusal"`
+	ToolCalls []chatCall `json:"tool_calls,omitempty"`
+}
+
+// A chatCall is a tool call, or in a stream a piece of one.
+type chatCall struct {
+	Index    *int         `json:"index,omitempty"` // in a stream only
+	ID       string       `json:"id,omitempty"`
+	Type     string       `json:"type,omitempty"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments"`
 }
 
 type chatChoice struct {
@@ -111,6 +79,9 @@ type chatResponse struct {
 const fingerprint = "simulated"
 
 func finishReason(r *model.Response) string {
+	if r.Stop == model.StopToolUse {
+		return "tool_calls"
+	}
 	if r.Stop == model.StopLength {
 		return "length"
 	}
@@ -131,15 +102,22 @@ func (openAI) body(id string, _ *call, answers []*model.Response) []byte {
 		if a.Stop == model.StopRefusal {
 			m.Content, m.Refusal = nil, &a.Text
 		}
+		if len(a.ToolCalls) > 0 && a.Text == "" {
+			m.Content = nil
+		}
+		for _, call := range a.ToolCalls {
+			m.ToolCalls = append(m.ToolCalls, chatCall{ID: call.ID, Type: "function", Function: chatFunction{call.Name, string(call.Input)}})
+		}
 		r.Choices = append(r.Choices, chatChoice{Index: i, Message: m, FinishReason: finishReason(a)})
 	}
 	return marshal(r)
 }
 
 type chatDelta struct {
-	Role    string  `json:"role,omitempty"`
-	Content *string `json:"content,omitempty"`
-	Refusal *string `json:"refusal,omitempty"`
+	Role      string     `json:"role,omitempty"`
+	Content   *string    `json:"content,omitempty"`
+	Refusal   *string    `json:"refusal,omitempty"`
+	ToolCalls []chatCall `json:"tool_calls,omitempty"`
 }
 
 type chunkChoice struct {
@@ -195,6 +173,15 @@ func (openAI) frames(id string, c *call, answers []*model.Response) [][]byte {
 			}
 			send(nil, chunkChoice{Index: i, Delta: delta})
 		}
+		for at, call := range a.ToolCalls {
+			// First the call without arguments, then these in pieces.
+			part := chatCall{Index: &at, ID: call.ID, Type: "function", Function: chatFunction{Name: call.Name}}
+			send(nil, chunkChoice{Index: i, Delta: chatDelta{ToolCalls: []chatCall{part}}})
+			for _, piece := range pieces(string(call.Input)) {
+				part := chatCall{Index: &at, Function: chatFunction{Arguments: piece}}
+				send(nil, chunkChoice{Index: i, Delta: chatDelta{ToolCalls: []chatCall{part}}})
+			}
+		}
 		reason := finishReason(a)
 		send(nil, chunkChoice{Index: i, FinishReason: &reason})
 	}
@@ -210,7 +197,7 @@ func dataFrame(data []byte) []byte {
 
 func (openAI) fail(header http.Header, f *failure) (int, []byte) {
 	header.Set("X-Request-Id", "req_sim")
-	status, kind, code := http.StatusBadRequest, "invalid_request_error", ""
+	status, kind, code := http.StatusBadRequest, "invalid_request_error", f.code
 	switch f.class {
 	case noKey:
 		status, code = http.StatusUnauthorized, "invalid_api_key"

@@ -4,9 +4,18 @@
 //
 //	POST /v1/chat/completions   OpenAI
 //	POST /v1/messages           Anthropic
+//	POST /v1/messages/count_tokens
 //	GET  /v1/models             both
 //	GET  /healthz               200 while it runs
 //	GET  /stats                 counters
+//
+// Tools, tool calls and their results, structured output, several choices and
+// the counts of a prompt cache are those of the provider. A key, if one is asked
+// for, comes as X-Api-Key or as a bearer token, whatever the format.
+//
+// Requests are checked as the providers check them, and get the provider's words
+// for what is wrong, so that a client which a provider would turn away is turned
+// away here. What the setting refuse names is turned away like that too.
 //
 // A request whose model is called sim/... gets a model with these settings; any
 // other name gets the server's own. Answers are the same as in process. Faults
@@ -71,12 +80,26 @@ type call struct {
 	choices int
 	stream  bool
 	usage   bool // whether a stream ends with the usage, where that is optional
+
+	asks   sim.Parameters // what is in the request of that which can be refused
+	format string         // the field that asks for structured output
+}
+
+// lastTurn is the last message so far, or nil.
+func (c *call) lastTurn() *model.Message {
+	if n := len(c.request.Messages); n > 0 {
+		return &c.request.Messages[n-1]
+	}
+	return nil
 }
 
 // A wire is one provider's format.
 type wire interface {
 	// decode reads the body of a request.
 	decode(body []byte) (*call, *failure)
+
+	// refuse is what the provider says to parameters that a model does not take.
+	refuse(c *call, refused sim.Parameters) *failure
 
 	// body is the answer to a call in one piece.
 	body(id string, c *call, answers []*model.Response) []byte
@@ -93,6 +116,7 @@ type failure struct {
 	class      class
 	message    string
 	param      string // the field of the request that is wrong, if it is one
+	code       string // what kind of wrong, if the provider has a word for it
 	retryAfter time.Duration
 }
 
@@ -117,6 +141,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, openAI{}, http.MethodPost)
 	case "/v1/messages":
 		s.serve(w, r, anthropic{}, http.MethodPost)
+	case "/v1/messages/count_tokens":
+		s.serve(w, r, anthropic{counting: true}, http.MethodPost)
 	case "/v1/models":
 		s.serve(w, r, openAI{}, http.MethodGet)
 	case "/healthz":
@@ -159,6 +185,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, format wire, meth
 		writeJSON(w, modelList(s.models.standard.Settings().String()))
 		return
 	}
+	if format == (anthropic{counting: true}) {
+		if c, _ := s.read(w, r, format); c != nil {
+			writeJSON(w, marshal(map[string]int64{"input_tokens": sim.InputTokens(&c.request)}))
+		}
+		return
+	}
 	s.generate(w, r, format)
 }
 
@@ -179,26 +211,38 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, format wire) {
 	s.stats.inFlight.Add(1)
 	defer s.stats.inFlight.Add(-1)
 
+	if c, m := s.read(w, r, format); c != nil {
+		s.deliver(r.Context(), w, format, id, c, m)
+	}
+}
+
+// read returns the call and the model it is for. If there is something wrong
+// with it, it tells the client so and returns nil.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, format wire) (*call, *sim.Model) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			s.fail(w, format, &failure{class: tooLarge, message: "the request is larger than 16 MB"})
-			return
+			return nil, nil
 		}
 		s.fail(w, format, &failure{class: badRequest, message: "the body of the request cannot be read"})
-		return
+		return nil, nil
 	}
 	c, f := format.decode(body)
 	if f != nil {
 		s.fail(w, format, f)
-		return
+		return nil, nil
 	}
 	m, err := s.models.get(c.model)
 	if err != nil {
 		s.fail(w, format, &failure{class: noModel, message: err.Error(), param: "model"})
-		return
+		return nil, nil
 	}
-	s.deliver(r.Context(), w, format, id, c, m)
+	if refused := c.asks & m.Settings().Refuse; refused != 0 {
+		s.fail(w, format, format.refuse(c, refused))
+		return nil, nil
+	}
+	return c, m
 }
 
 func (s *Server) deliver(ctx context.Context, w http.ResponseWriter, format wire, id string, c *call, m *sim.Model) {

@@ -109,17 +109,17 @@ func TestChatCompletions(t *testing.T) {
 		at("usage", "prompt_tokens"), 3, at("usage", "completion_tokens"), out, at("usage", "total_tokens"), 3+out,
 		at("usage", "prompt_tokens_details", "cached_tokens"), 0)
 
-	// Parts, system messages, a tool's message after the question, several choices.
+	// Parts, system messages, several choices, a word of the system's at the end.
 	_, _, body, _ = post(t, ts, openAIPath, `{"model": "`+perfect+`", "n": 3, "temperature": 0.5, "max_completion_tokens": 900, "messages": [
 		{"role": "system", "content": "Be brief."},
 		{"role": "user", "content": [{"type": "text", "text": "Hello."}, {"type": "image_url"}, {"type": "text", "text": "Compute: 2 + 3"}]},
-		{"role": "assistant", "content": null}, {"role": "tool", "content": "Sort: [1]"}]}`)
+		{"role": "assistant", "content": "Wait."}, {"role": "developer", "content": "Sort: [1]"}]}`)
 	for i := range 3 {
 		if text, _ := lookup(t, body, "choices", i, "message", "content").(string); !strings.HasSuffix(text, "answer = 5") {
 			t.Errorf("choice %d: %q, want answer = 5", i, text)
 		}
 	}
-	want(t, body, at("choices", 3), nil, at("usage", "prompt_tokens"), 10)
+	want(t, body, at("choices", 3), nil, at("usage", "prompt_tokens"), 12)
 
 	for _, limit := range []string{"max_tokens", "max_completion_tokens"} {
 		_, _, body, _ = post(t, ts, openAIPath, `{"model": "x", "`+limit+`": 2, "messages": [{"role": "user", "content": "Sort: [2, 1]"}]}`)
@@ -172,7 +172,7 @@ func TestMessages(t *testing.T) {
 	for _, system := range []string{`"Be brief."`, `[{"type": "text", "text": "Be brief."}]`} {
 		_, _, body, err := post(t, ts, anthropicPath+"?beta=true", `{"model": "`+perfect+`", "max_tokens": 500, "temperature": 1, "system": `+system+`, "messages": [
 			{"role": "user", "content": "Sort: [9, 8]"}, {"role": "assistant", "content": "No."},
-			{"role": "user", "content": [{"type": "tool_result", "content": "x"}, {"type": "text", "text": "Sort: [2, 1]"}]},
+			{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Sort: [2, 1]"}]},
 			{"role": "system", "content": "Compute: 1 + 1"}]}`)
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestMessagesStream(t *testing.T) {
 			want(t, data, at("delta", "stop_reason"), "end_turn", at("usage", "output_tokens"), (text.Len()+3)/4)
 		}
 	}
-	if want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}; !slices.Equal(names, want) {
+	if want := []string{"message_start", "content_block_start", "ping", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}; !slices.Equal(names, want) {
 		t.Errorf("events %v, want %v", names, want)
 	}
 	if !strings.HasSuffix(text.String(), "answer = [1, 2]") {

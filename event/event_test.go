@@ -1,0 +1,326 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func dollars(usd float64) *float64 { return &usd }
+
+var (
+	spent = usage.Spent{
+		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
+		USD: 0.0123, Unpriced: 1, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
+	}
+	sample = event.Sample{
+		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
+		Tokens: usage.Tokens{Input: 120, CacheRead: 4, CacheWrite: 5, Output: 30, Reasoning: 6}, CostUSD: dollars(1e-7), DurationMS: 12,
+	}
+	voting = event.Voting{
+		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
+		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
+		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
+	}
+)
+
+// transcript has an event of every type, with every field set, and then one of
+// every type with nothing set.
+func transcript() []event.Record {
+	full := []event.Event{
+		event.TaskSubmitted{
+			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Task: "Towers of Hanoi with 3 disks",
+			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true,
+		},
+		event.StepStarted{Step: 4, Title: "move"},
+		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n")},
+		event.SampleRedFlagged{Sample: sample, Flag: "truncated", Reason: "it stops in the middle", Text: event.TextValue("move = [1")},
+		event.SampleFaulted{Question: "step/4", Step: 4, Sample: 2, Kind: "rate_limited", Status: 429, Message: "sim: rate limited (HTTP 429)"},
+		event.VoteCompleted{
+			Question: "step/4", Step: 4, Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
+		},
+		event.StepCompleted{
+			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
+		},
+		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent},
+		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent},
+		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent},
+		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
+		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17},
+		event.RunCancelled{Reason: "interrupted", Spent: spent},
+	}
+	empty := []event.Event{
+		event.TaskSubmitted{}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
+		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
+		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{},
+	}
+	var records []event.Record
+	for i, e := range append(full, empty...) {
+		records = append(records, event.Record{
+			Seq: uint64(i), Run: "hanoi-20260102-030405-abcde", Event: e,
+			Time: time.Date(2026, 1, 2, 3, 4, 5, i*int(time.Millisecond), time.UTC),
+		})
+	}
+	return records
+}
+
+// TestTranscriptIsComplete holds the transcript against the types and the fields
+// there are: a new one must be added to it.
+func TestTranscriptIsComplete(t *testing.T) {
+	types := map[event.Type]int{}
+	for _, r := range transcript() {
+		name := r.Event.Type()
+		if types[name]++; types[name] == 1 {
+			wantFieldsSet(t, string(name), reflect.ValueOf(r.Event))
+		}
+	}
+	for _, name := range []event.Type{
+		event.TypeTaskSubmitted, event.TypeStepStarted, event.TypeSampleCompleted, event.TypeSampleRedFlagged,
+		event.TypeSampleFaulted, event.TypeVoteCompleted, event.TypeStepCompleted, event.TypeStepFailed,
+		event.TypeTaskCompleted, event.TypeTaskFailed, event.TypeBudgetExhausted, event.TypeRunResumed, event.TypeRunCancelled,
+	} {
+		if types[name] != 2 {
+			t.Errorf("the transcript has %d events of type %s, want 2", types[name], name)
+		}
+	}
+}
+
+func wantFieldsSet(t *testing.T, name string, v reflect.Value) {
+	t.Helper()
+	if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[event.Value]() {
+		if v.IsZero() {
+			t.Errorf("the transcript does not set %s", name)
+		}
+		return
+	}
+	for i := range v.NumField() {
+		wantFieldsSet(t, name+"."+v.Type().Field(i).Name, v.Field(i))
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, want := range transcript() {
+		line, err := want.AppendJSON(nil)
+		if err != nil {
+			t.Fatalf("AppendJSON(%s) = %v", want.Event.Type(), err)
+		}
+		got, err := event.Decode(line)
+		if err != nil {
+			t.Fatalf("Decode(%s) = %v", line, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Decode(%s): -want +got\n%s", line, diff)
+		}
+		again, err := json.Marshal(want)
+		if err != nil || !sameJSON(t, line, again) {
+			t.Errorf("json.Marshal(record) = %s, %v, want %s", again, err, line)
+		}
+	}
+}
+
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	return cmp.Equal(object(t, a), object(t, b))
+}
+
+func object(t *testing.T, line []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(line, &m); err != nil {
+		t.Fatalf("%s is no JSON object: %v", line, err)
+	}
+	return m
+}
+
+// TestGolden keeps the form of the log: what is in the golden file was written
+// by this release and must be written and read the same by later ones.
+func TestGolden(t *testing.T) {
+	var got []byte
+	for _, r := range transcript() {
+		var err error
+		if got, err = r.AppendJSON(got); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, '\n')
+	}
+	path := filepath.Join("testdata", "transcript.jsonl")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("the form of events changed: -%s +now\n%s", path, diff)
+	}
+	records := transcript()
+	for i, line := range bytes.Split(bytes.TrimSuffix(want, []byte("\n")), []byte("\n")) {
+		r, err := event.Decode(line)
+		if err != nil {
+			t.Fatalf("Decode(%s) = %v", line, err)
+		}
+		if diff := cmp.Diff(records[i], r); diff != "" {
+			t.Errorf("Decode(%s): -want +got\n%s", line, diff)
+		}
+	}
+}
+
+func TestHeaderComesFirst(t *testing.T) {
+	for _, r := range transcript() {
+		line, err := r.AppendJSON([]byte("before "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`before {"type":"%s","seq":%d,"timestamp":"2026-01-02T03:04:05.%03dZ","run":"hanoi-20260102-030405-abcde"`,
+			r.Event.Type(), r.Seq, r.Seq)
+		if !strings.HasPrefix(string(line), want) {
+			t.Errorf("AppendJSON(%s) = %s, want it to begin with %s", r.Event.Type(), line, want)
+		}
+		if bytes.ContainsRune(line, '\n') || !json.Valid(bytes.TrimPrefix(line, []byte("before "))) {
+			t.Errorf("AppendJSON(%s) = %s, want one line of JSON", r.Event.Type(), line)
+		}
+	}
+}
+
+func TestTimestampIsUTCToTheMillisecond(t *testing.T) {
+	at := time.Date(2026, 7, 1, 0, 30, 0, 987_654_321, time.FixedZone("east", 2*60*60))
+	line, err := event.Record{Time: at, Event: event.StepStarted{}}.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"timestamp":"2026-06-30T22:30:00.987Z"`; !strings.Contains(string(line), want) {
+		t.Errorf("AppendJSON = %s, want %s in it", line, want)
+	}
+}
+
+// strange are names and texts that a careless encoder breaks on.
+var strange = []string{
+	"", "plain", `quote " and \ backslash`, "<script>&amp;</script>", "tab\tnew\nline\r\x00\x1b\x7f",
+	"Türme von Hanoi", "ハノイの塔", "🗼🗼", "e\u0301", "line\u2028separator\u2029", "\ufeffmark", "{\"type\":\"x\"}",
+	`","seq":99,"run":"other`, strings.Repeat("long ", 5000),
+}
+
+func TestStrangeTexts(t *testing.T) {
+	for _, s := range strange {
+		for _, e := range []event.Event{
+			event.StepStarted{Title: s},
+			event.SampleCompleted{Vote: s, Text: event.TextValue(s)},
+			event.StepCompleted{Title: s, Output: event.TextValue(s), Voting: event.Voting{Votes: map[string]int{s: 3}}},
+			event.StepCompleted{Voting: event.Voting{Votes: map[string]int{s: 3, s + "'": 2}}},
+			event.TaskFailed{Reason: s},
+		} {
+			want := event.Record{Seq: 1 << 60, Time: time.UnixMilli(0).UTC(), Run: s, Event: e}
+			line, err := want.AppendJSON(nil)
+			if err != nil {
+				t.Fatalf("AppendJSON(%q) = %v", s, err)
+			}
+			if bytes.ContainsAny(line, "\n\r") {
+				t.Errorf("AppendJSON(%q) = %q, want one line", s, line)
+			}
+			got, err := event.Decode(line)
+			if err != nil {
+				t.Fatalf("Decode(%q) = %v", line, err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("Decode(%q): -want +got\n%s", line, diff)
+			}
+		}
+	}
+}
+
+func TestDecodePassesOverWhatItDoesNotKnow(t *testing.T) {
+	line := []byte(`{"type":"step_started","seq":3,"timestamp":"2026-01-02T03:04:05Z","run":"r","step":2,"colour":{"deep":[1]},"title":"t"}`)
+	got, err := event.Decode(line)
+	if err != nil {
+		t.Fatalf("Decode(unknown field) = %v", err)
+	}
+	if diff := cmp.Diff(event.StepStarted{Step: 2, Title: "t"}, got.Event); diff != "" {
+		t.Errorf("Decode(unknown field): -want +got\n%s", diff)
+	}
+
+	line = []byte(`{"type":"from_the_future","seq":4,"timestamp":"2026-01-02T03:04:05.678901Z","run":"r","step":2, "x":1}`)
+	got, err = event.Decode(line)
+	if err != nil {
+		t.Fatalf("Decode(unknown type) = %v", err)
+	}
+	want := event.Record{
+		Seq: 4, Time: time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC), Run: "r",
+		Event: event.Unknown{Name: "from_the_future", Line: json.RawMessage(bytes.Clone(line))},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Decode(unknown type): -want +got\n%s", diff)
+	}
+	if name := got.Event.Type(); name != "from_the_future" {
+		t.Errorf("Type() = %q, want from_the_future", name)
+	}
+	again, err := got.AppendJSON(nil)
+	if err != nil || !bytes.Equal(again, line) {
+		t.Errorf("AppendJSON(unknown) = %s, %v, want the line as it was", again, err)
+	}
+	// The line is a copy: readers use their buffers again.
+	clear(line)
+	if again, _ := got.AppendJSON(nil); !bytes.HasPrefix(again, []byte(`{"type"`)) {
+		t.Errorf("the line of an unknown event changed with the buffer it was read from: %q", again)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for _, line := range []string{
+		``, `x`, `null`, `[]`, `"step_started"`, `{}`, `{"type":""}`, `{"type":7}`,
+		`{"type":"step_started","step":"two"}`,
+		`{"type":"step_started","seq":-1}`,
+		`{"type":"step_started","timestamp":"yesterday"}`,
+		`{"type":"step_completed","output":{"$sha256":7}}`,
+		`{"type":"step_started"} {"type":"step_started"}`,
+	} {
+		if r, err := event.Decode([]byte(line)); err == nil {
+			t.Errorf("Decode(%s) = %+v, want an error", line, r)
+		}
+	}
+}
+
+func TestEncodeReportsWhatIsNotJSON(t *testing.T) {
+	r := event.Record{Event: event.TaskSubmitted{Params: json.RawMessage(`{"a":`)}}
+	if line, err := r.AppendJSON(nil); err == nil || !strings.Contains(err.Error(), "task_submitted") {
+		t.Errorf("AppendJSON(broken parameters) = %s, %v, want an error that names task_submitted", line, err)
+	}
+}
+
+func TestContestedAndSplit(t *testing.T) {
+	tests := []struct {
+		votes     map[string]int
+		split     string
+		contested bool
+	}{
+		{nil, "", false},
+		{map[string]int{"a": 3}, "3", false},
+		{map[string]int{"a": 1, "b": 12, "c": 5}, "12-5-1", true},
+		{map[string]int{"a": 2, "b": 2}, "2-2", true},
+	}
+	for _, test := range tests {
+		v := event.Voting{Votes: test.votes}
+		if v.Split() != test.split || v.Contested() != test.contested {
+			t.Errorf("votes %v: Split() = %q, Contested() = %t, want %q, %t", test.votes, v.Split(), v.Contested(), test.split, test.contested)
+		}
+	}
+}

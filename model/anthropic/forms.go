@@ -1,0 +1,52 @@
+package anthropic
+
+import (
+	"net/http"
+
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/internal/learn"
+)
+
+// The forms of parameters; 0 is how a request begins.
+const (
+	leftOut  = 1
+	noObject = 2 // only warned of: the protocol has schemas, but not just any JSON
+)
+
+// describe tells a user what a form means.
+func describe(p learn.Param, form int, why string) string {
+	var text string
+	switch {
+	case p == learn.Temperature:
+		text = "temperature is left out from now on"
+	case p == learn.Cache:
+		text = "cache_control is left out from now on"
+	case form == noObject:
+		text = "json_object is not asked for: there are only schemas here"
+	default:
+		text = "structured output is not asked for from now on"
+	}
+	if why == "" {
+		return text
+	}
+	return text + ", because the server said: " + why
+}
+
+// adjust returns the forms to try after a refusal: f itself if the refusal is
+// about something else.
+func adjust(sent *messagesRequest, f learn.Forms, e *model.Error, text string) learn.Forms {
+	if e.Kind != model.Invalid || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return f
+	}
+	why := learn.Complaint{Text: text}
+	if sent.Temperature != nil && why.About("temperature") && !why.OfValue() {
+		f[learn.Temperature] = leftOut
+	}
+	if sent.OutputConfig != nil && why.About("output_config", "output_format", "output format", "json_schema", "structured output", "structured outputs") {
+		f[learn.Output] = leftOut
+	}
+	if sent.cached && why.About("cache_control") {
+		f[learn.Cache] = leftOut
+	}
+	return f
+}

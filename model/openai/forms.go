@@ -1,0 +1,115 @@
+package openai
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/internal/learn"
+)
+
+// The forms of parameters; 0 is how a request begins. The form of
+// [learn.Choices] is how many answers a server gives at most.
+const (
+	leftOut = 1 // of temperature and cache_control
+
+	asMaxTokens           = 0
+	asMaxCompletionTokens = 1
+
+	strictSchema = 0
+	plainSchema  = 1
+	anyObject    = 2
+	noFormat     = 3
+
+	maxChoices = 128 // the protocol's own limit
+)
+
+// known is what needs no learning. It is short on purpose: it saves a request to
+// those who use the most common models, and whatever it does not know is learned.
+func known(provider, name string) learn.Forms {
+	var f learn.Forms
+	f[learn.Choices] = maxChoices
+	if provider != openAI {
+		return f
+	}
+	f[learn.MaxOutput] = asMaxCompletionTokens
+	numbered := len(name) > 1 && name[0] == 'o' && '0' <= name[1] && name[1] <= '9'
+	if numbered || strings.HasPrefix(name, "gpt-5") && !strings.Contains(name, "-chat") {
+		f[learn.Temperature] = leftOut
+	}
+	return f
+}
+
+// describe tells a user what a form means.
+func describe(p learn.Param, form int, why string) string {
+	var text string
+	switch p {
+	case learn.Temperature:
+		text = "temperature is left out from now on"
+	case learn.MaxOutput:
+		text = "the output is limited by max_tokens from now on"
+		if form == asMaxCompletionTokens {
+			text = "the output is limited by max_completion_tokens from now on"
+		}
+	case learn.Output:
+		switch form {
+		case plainSchema:
+			text = "the schema of the output is not strict from now on"
+		case anyObject:
+			text = "any JSON object is asked for from now on, not the schema"
+		default:
+			text = "structured output is not asked for from now on"
+		}
+	case learn.Choices:
+		text = fmt.Sprintf("at most %d of several answers to one request are given", form)
+	case learn.Cache:
+		text = "cache_control is left out from now on"
+	}
+	if why == "" {
+		return text
+	}
+	return text + ", because the server said: " + why
+}
+
+// adjust returns the forms to try after a refusal: f itself if the refusal is
+// about something else.
+func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complaint) learn.Forms {
+	if e.Kind != model.Invalid || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return f
+	}
+	value := why.OfValue()
+	if sent.Temperature != nil && !value && why.About("temperature") {
+		f[learn.Temperature] = leftOut
+	}
+	switch {
+	case value:
+	case sent.MaxTokens > 0 && why.About("max_tokens"):
+		f[learn.MaxOutput] = asMaxCompletionTokens
+	case sent.MaxCompletionTokens > 0 && why.About("max_completion_tokens"):
+		f[learn.MaxOutput] = asMaxTokens
+	}
+	if sent.ResponseFormat != nil && why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs") {
+		f[learn.Output] = nextFormat(sent.ResponseFormat, why.Text)
+	}
+	if sent.N > 1 && why.About("n") {
+		f[learn.Choices] = 1
+	}
+	if sent.cached && why.About("cache_control") {
+		f[learn.Cache] = leftOut
+	}
+	return f
+}
+
+// nextFormat goes one step down, from a schema to any object to nothing. A server
+// that takes schemas but not this one may take it if it need not be strict.
+func nextFormat(sent *responseFormat, why string) int {
+	if sent.JSONSchema == nil {
+		return noFormat
+	}
+	why = strings.ToLower(why)
+	if sent.JSONSchema.Strict && (strings.Contains(why, "strict") || strings.Contains(why, "invalid schema")) {
+		return plainSchema
+	}
+	return anyObject
+}

@@ -1,0 +1,265 @@
+package simserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/sim"
+)
+
+type messagesRequest struct {
+	Model        string          `json:"model"`
+	System       content         `json:"system"`
+	Messages     []messagesTurn  `json:"messages"`
+	Tools        []messagesTool  `json:"tools"`
+	CacheControl *cacheControl   `json:"cache_control"`
+	Temperature  *float64        `json:"temperature"`
+	MaxTokens    *int            `json:"max_tokens"`
+	Stream       bool            `json:"stream"`
+	OutputFormat *messagesFormat `json:"output_format"` // where the format used to be
+	OutputConfig struct {
+		Format *messagesFormat `json:"format"`
+	} `json:"output_config"`
+
+	// What belongs to another format is refused, not passed over.
+	N                   json.RawMessage `json:"n"`
+	ResponseFormat      json.RawMessage `json:"response_format"`
+	MaxCompletionTokens json.RawMessage `json:"max_completion_tokens"`
+}
+
+type messagesTurn struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+type messagesTool struct {
+	Type         string          `json:"type"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl *cacheControl   `json:"cache_control"`
+}
+
+type messagesFormat struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+const (
+	maxToolName    = 128
+	maxBreakpoints = 4
+)
+
+func (a anthropic) decode(body []byte) (*call, *failure) {
+	var r messagesRequest
+	if f := decodeJSON(body, &r); f != nil {
+		return nil, f
+	}
+	if r.Model == "" {
+		return nil, &failure{message: "model is missing"}
+	}
+	c := &call{model: r.Model, choices: 1, stream: r.Stream}
+	for _, read := range []func(*call) *failure{r.converse, r.readTools, r.readFormat, r.readCache, r.readTemperature, r.readForeign} {
+		if f := read(c); f != nil {
+			return nil, f
+		}
+	}
+	if a.counting {
+		return c, nil
+	}
+	if r.MaxTokens == nil || *r.MaxTokens < 1 {
+		return nil, &failure{message: "max_tokens is missing or less than 1"}
+	}
+	c.request.MaxOutput = *r.MaxTokens
+	return c, nil
+}
+
+func (r *messagesRequest) converse(c *call) *failure {
+	if len(r.Messages) == 0 {
+		return &failure{message: "messages must have at least one message"}
+	}
+	var system system
+	system.add(r.System.text)
+	var open []string // ids of the last turn's tool calls
+	openAt := 0
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.Role == "system" {
+			system.add(m.Content.text)
+			continue
+		}
+		if m.Role != "user" && m.Role != "assistant" {
+			return unknownRole(i, m.Role)
+		}
+		if f := m.check(i, i == len(r.Messages)-1); f != nil {
+			return f
+		}
+		if f := m.answers(i, open, openAt); f != nil {
+			return f
+		}
+		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, ToolCalls: m.Content.calls}
+		for _, result := range m.Content.results {
+			turn.ToolResults = append(turn.ToolResults, result.ToolResult)
+		}
+		open, openAt = nil, i
+		for _, call := range m.Content.calls {
+			open = append(open, call.ID)
+		}
+		c.request.Messages = append(c.request.Messages, turn)
+	}
+	if len(open) > 0 {
+		return withoutResult(openAt, open)
+	}
+	c.request.System = system.String()
+	return nil
+}
+
+// check finds what is wrong with a message whatever stands before it.
+func (m *messagesTurn) check(i int, last bool) *failure {
+	c := &m.Content
+	switch {
+	case c.blank:
+		return &failure{message: "messages: text content blocks must be non-empty"}
+	case c.parts == 0 && !(last && m.Role == "assistant"):
+		return &failure{message: fmt.Sprintf("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)}
+	case m.Role == "user" && len(c.calls) > 0:
+		return &failure{message: fmt.Sprintf("messages.%d: `tool_use` blocks can only be in `assistant` messages", i)}
+	case m.Role == "assistant" && len(c.results) > 0:
+		return &failure{message: fmt.Sprintf("messages.%d: `tool_result` blocks can only be in `user` messages", i)}
+	}
+	return nil
+}
+
+// answers checks that the message has a result for each of the calls before it,
+// and no others.
+func (m *messagesTurn) answers(i int, open []string, openAt int) *failure {
+	for _, result := range m.Content.results {
+		if !slices.Contains(open, result.ID) {
+			return &failure{message: fmt.Sprintf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+				"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, result.part, result.ID)}
+		}
+		open = slices.DeleteFunc(slices.Clone(open), func(id string) bool { return id == result.ID })
+	}
+	if len(open) > 0 {
+		return withoutResult(openAt, open)
+	}
+	return nil
+}
+
+func withoutResult(i int, ids []string) *failure {
+	return &failure{message: fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", i, strings.Join(ids, ", "))}
+}
+
+func (r *messagesRequest) readTools(c *call) *failure {
+	names := map[string]bool{}
+	for i, t := range r.Tools {
+		kind := t.Type
+		if kind == "" {
+			kind = "custom"
+		}
+		field := fmt.Sprintf("tools.%d.%s.", i, kind)
+		if t.Name == "" {
+			return &failure{message: field + "name: Field required"}
+		}
+		if !isName(t.Name, maxToolName) {
+			return &failure{message: field + "name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"}
+		}
+		if names[t.Name] {
+			return &failure{message: "tools: Tool names must be unique."}
+		}
+		names[t.Name] = true
+		if kind == "custom" { // the provider's own tools bring no schema
+			if !isObject(t.InputSchema) {
+				return &failure{message: field + "input_schema: Field required"}
+			}
+			switch readSchema(t.InputSchema).Type {
+			case "object":
+			case "None":
+				return &failure{message: field + "input_schema.type: Field required"}
+			default:
+				return &failure{message: field + "input_schema.type: Input should be 'object'"}
+			}
+		}
+		c.request.Tools = append(c.request.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+	}
+	return nil
+}
+
+func (r *messagesRequest) readFormat(c *call) *failure {
+	format, field := r.OutputConfig.Format, "output_config.format"
+	if format == nil {
+		if format, field = r.OutputFormat, "output_format"; format == nil {
+			return nil
+		}
+	}
+	if format.Type != "json_schema" {
+		return &failure{message: field + ".type: Input should be 'json_schema'"}
+	}
+	if !isObject(format.Schema) {
+		return &failure{message: field + ".schema: Field required"}
+	}
+	if schema := readSchema(format.Schema); schema.Type == "object" && !schema.closed() {
+		return &failure{message: field + ".schema: For 'object' type, 'additionalProperties' must be explicitly set to false"}
+	}
+	c.request.Output = &model.OutputFormat{Mode: model.JSONSchema, Schema: format.Schema}
+	c.asks |= sim.Schema
+	c.format = field
+	return nil
+}
+
+// readCache looks for marks anywhere. What is cached is always tools and system
+// prompt, for that is what the simulated cache knows.
+func (r *messagesRequest) readCache(c *call) *failure {
+	marks := r.System.cached
+	for i := range r.Tools {
+		if r.Tools[i].CacheControl != nil {
+			marks++
+		}
+	}
+	for i := range r.Messages {
+		marks += r.Messages[i].Content.cached
+	}
+	if r.CacheControl != nil {
+		marks++
+	}
+	if marks > maxBreakpoints {
+		return &failure{message: fmt.Sprintf("A maximum of %d blocks with cache_control may be provided. Found %d.", maxBreakpoints, marks)}
+	}
+	c.request.CachePrefix = marks > 0
+	return nil
+}
+
+func (r *messagesRequest) readTemperature(c *call) *failure {
+	if c.request.Temperature = r.Temperature; r.Temperature != nil && *r.Temperature != 1 {
+		c.asks |= sim.Temperature
+	}
+	return checkTemperature(r.Temperature, 1)
+}
+
+func (r *messagesRequest) readForeign(*call) *failure {
+	for _, field := range []struct {
+		name  string
+		value json.RawMessage
+	}{{"n", r.N}, {"response_format", r.ResponseFormat}, {"max_completion_tokens", r.MaxCompletionTokens}} {
+		if field.value != nil {
+			return &failure{message: field.name + ": Extra inputs are not permitted"}
+		}
+	}
+	return nil
+}
+
+// refuse never sees max_tokens, for which this provider has no other name.
+func (anthropic) refuse(c *call, refused sim.Parameters) *failure {
+	if refused.Has(sim.Temperature) {
+		return &failure{message: "`temperature` is deprecated for this model."}
+	}
+	return &failure{message: c.format + ": Extra inputs are not permitted"}
+}
