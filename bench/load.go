@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/internal/httpclient"
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/anthropic"
+	"github.com/maker-mdap/maker/model/openai"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// load compares the calls per second that a client with everything around it
+// sustains (building the request, HTTP, decoding, reading the answer, counting
+// the vote) with a bare loop that sends and reads the same bytes.
+func load(ctx context.Context, args []string) error {
+	calls, rounds, least := 6000, 3, 0.7
+	err := parse("load", args, func(f *flag.FlagSet) {
+		f.IntVar(&calls, "calls", calls, "calls of each measurement")
+		f.IntVar(&rounds, "rounds", rounds, "measurements, of which the median counts")
+		f.Float64Var(&least, "least", least, "smallest ratio allowed")
+	})
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "maker-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	base, stop, err := startSim(ctx, dir, "sim/default?p=1")
+	if err != nil {
+		return err
+	}
+	defer stop()
+
+	requests, err := prompts(10)
+	if err != nil {
+		return err
+	}
+	reader, err := hanoi.Family().Readers.New(hanoi.Name, json.RawMessage(`{"disks":10}`))
+	if err != nil {
+		return err
+	}
+	clients := []struct {
+		name string
+		make func(http.RoundTripper) (model.Model, error)
+	}{
+		{"openai", func(t http.RoundTripper) (model.Model, error) {
+			return openai.New(openai.Options{Provider: "compat", Model: "default", BaseURL: base, Transport: t})
+		}},
+		{"anthropic", func(t http.RoundTripper) (model.Model, error) {
+			return anthropic.New(anthropic.Options{Model: "default", BaseURL: base, APIKey: "none", Transport: t})
+		}},
+	}
+	var missed error
+	for _, c := range clients {
+		for _, concurrent := range []int{1, 16, 256} {
+			var ratios []float64
+			for range rounds {
+				tape := &tape{inner: httpclient.NewTransport()}
+				m, err := c.make(tape)
+				if err != nil {
+					return err
+				}
+				if _, err := m.Generate(ctx, requests[0]); err != nil {
+					return err
+				}
+				tape.inner.CloseIdleConnections()
+				transport := httpclient.NewTransport()
+				m, err = c.make(transport)
+				if err != nil {
+					return err
+				}
+				full, err := rate(calls, concurrent, func(i int) error { return vouch(ctx, m, reader, requests[i%len(requests)]) })
+				if err != nil {
+					return err
+				}
+				transport.CloseIdleConnections()
+				bareTransport := httpclient.NewTransport()
+				bare, err := rate(calls, concurrent, func(int) error { return tape.send(ctx, bareTransport) })
+				if err != nil {
+					return err
+				}
+				bareTransport.CloseIdleConnections()
+				ratios = append(ratios, full/bare)
+			}
+			slices.Sort(ratios)
+			median := ratios[rounds/2]
+			verdict := "met"
+			if median < least {
+				verdict = "MISSED"
+				missed = errors.Join(missed, fmt.Errorf("%s at %d: %.2f < %.2f: %w", c.name, concurrent, median, least, errBound))
+			}
+			fmt.Printf("%-10s %3d concurrent: client / bare net/http %19.2f  (at least %.2f: %s)\n", c.name, concurrent, median, least, verdict)
+		}
+	}
+	return errors.Join(missed, churn(base), leaks())
+}
+
+// vouch asks once and counts the vote.
+func vouch(ctx context.Context, m model.Model, reader domain.Reader, req *model.Request) error {
+	resp, err := m.Generate(ctx, req)
+	if err != nil {
+		return err
+	}
+	answer, flag := reader.Read(resp.Text)
+	if flag != nil {
+		return fmt.Errorf("%s: %s", flag.Name, flag.Reason)
+	}
+	tally := vote.NewTally(vote.Rule{Strategy: vote.FirstToK, K: 1, MaxSamples: 1})
+	tally.Vote(answer.Key)
+	if tally.Decision().Outcome != vote.Won {
+		return errors.New("the vote was not counted")
+	}
+	return nil
+}
+
+// rate makes calls in concurrent goroutines and returns how many it made a
+// second.
+func rate(calls, concurrent int, call func(i int) error) (float64, error) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	var once sync.Once
+	var failed error
+	start := time.Now()
+	for range concurrent {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= calls {
+					return
+				}
+				if err := call(i); err != nil {
+					once.Do(func() { failed = err })
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(calls) / time.Since(start).Seconds(), failed
+}
+
+// tape keeps the bytes of the last request, to be sent again as they are.
+type tape struct {
+	inner  *http.Transport
+	url    string
+	header http.Header
+	body   []byte
+}
+
+func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	t.url, t.header, t.body = req.URL.String(), req.Header.Clone(), body
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	return t.inner.RoundTrip(req)
+}
+
+// send sends the kept bytes and reads the answer.
+func (t *tape) send(ctx context.Context, transport http.RoundTripper) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, bytes.NewReader(t.body))
+	if err != nil {
+		return err
+	}
+	req.Header = t.header
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.ReadAll(resp.Body)
+	return err
+}
+
+// churn looks at how many connections the server saw: each measurement may open
+// as many as it has goroutines, and a few in the race at its start.
+func churn(base string) error {
+	s, err := stats(base)
+	if err != nil {
+		return err
+	}
+	if s.Connections == nil {
+		return errors.New("the server does not count its connections")
+	}
+	fmt.Printf("%d requests over %d connections\n", s.Requests, *s.Connections)
+	if *s.Connections*10 > s.Requests {
+		return fmt.Errorf("more than one connection for ten requests: %w", errBound)
+	}
+	return nil
+}
+
+// leaks checks that all goroutines have ended, apart from those of connections
+// that are just closing.
+func leaks() error {
+	const most = 10
+	for range 100 {
+		if runtime.NumGoroutine() <= most {
+			fmt.Printf("%d goroutines left\n", runtime.NumGoroutine())
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return fmt.Errorf("%d goroutines left: %w", runtime.NumGoroutine(), errBound)
+}
