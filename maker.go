@@ -312,11 +312,12 @@ func (s *stack) close() error {
 
 // start opens the session in the log and sets the run going.
 func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers domain.Readers, c domain.Chain, first event.Event, past *local.Past) (*Run, error) {
-	if err := log.Append(first); err != nil {
-		return nil, errors.Join(err, log.Close())
+	err := log.Append(first)
+	if err == nil {
+		err = log.Sync(ctx)
 	}
-	if err := log.Sync(ctx); err != nil {
-		return nil, errors.Join(err, log.Close())
+	if err != nil {
+		return nil, errors.Join(err, log.Close(), s.close())
 	}
 	cfg := s.config
 	voting := ballot.New(s.voters, readers, &ballot.Options{

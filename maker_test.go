@@ -158,7 +158,7 @@ func TestChainRefuses(t *testing.T) {
 			name: "no price", field: "max_usd", text: "compat/m",
 			opts: maker.Options{Config: maker.Config{Model: "compat/m", BaseURL: "http://127.0.0.1:1/v1", MaxUSD: 1}},
 		},
-		{name: "nothing to replay", opts: maker.Options{ReplayFrom: missing}, field: "replay_from", text: "missing"},
+		{name: "nothing to replay", opts: maker.Options{ReplayFrom: missing}, field: "replay", text: "missing"},
 		{name: "nowhere to record", opts: maker.Options{Record: missing}, field: "record", text: "missing"},
 		{name: "unknown family", family: "chess", text: `"chess"`},
 		{name: "family without chains", opts: maker.Options{Families: []domain.Family{broken}}, family: "broken", text: `"broken"`},

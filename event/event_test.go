@@ -37,6 +37,7 @@ var (
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
 		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
 	}
+	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true}
 )
 
 // transcript has an event of every type, with every field set, and then one of
@@ -60,8 +61,8 @@ func transcript() []event.Record {
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent},
-		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent},
-		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent},
+		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
+		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -312,9 +313,7 @@ func (e *StepCompleted) AppendLine(b []byte, seq uint64, at time.Time, run strin
 		b = appendString(b, e.Title)
 	}
 	b = append(b, `,"output":`...)
-	if value, err := e.Output.MarshalJSON(); err == nil { // never fails for a Ref or raw JSON
-		b = append(b, value...)
-	}
+	b = appendValue(b, e.Output)
 	b = append(b, `,"voting":`...)
 	b = e.Voting.appendJSON(b)
 	b = append(b, `,"cost_usd":`...)
@@ -329,10 +328,27 @@ func (e *StepCompleted) AppendLine(b []byte, seq uint64, at time.Time, run strin
 	return append(appendSpent(b, e.Spent), '}')
 }
 
+// appendValue appends a value on one line. A value that is not JSON, which no
+// reader should give, is kept as a string: a line must stay an event.
+func appendValue(b []byte, v Value) []byte {
+	raw, err := v.MarshalJSON() // never fails for a Ref or raw JSON
+	if err != nil {
+		raw = nil
+	}
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 && json.Valid(raw) {
+		return append(b, raw...)
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) == nil {
+		return append(b, compact.Bytes()...)
+	}
+	return appendString(b, string(raw))
+}
+
 func (v *Voting) appendJSON(b []byte) []byte {
-	b = append(b, `{"strategy":"`...)
-	b = append(b, v.Strategy...)
-	b = append(b, `","samples":`...)
+	b = append(b, `{"strategy":`...)
+	b = appendString(b, string(v.Strategy))
+	b = append(b, `,"samples":`...)
 	b = strconv.AppendInt(b, int64(v.Samples), 10)
 	b = append(b, `,"red_flagged":`...)
 	b = strconv.AppendInt(b, int64(v.RedFlagged), 10)

@@ -10,6 +10,8 @@ import (
 // itself or, when the log stored it beside, as a reference by content:
 //
 //	{"$sha256":"9f86d0...","bytes":123456}
+//
+// A value that could be taken for one of these forms stands as {"$value":...}.
 type Value struct {
 	JSON json.RawMessage // nil if the value is absent or stored elsewhere
 	Ref  *Ref
@@ -21,7 +23,10 @@ type Ref struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-var refPrefix = []byte(`{"$sha256":`)
+var (
+	refPrefix    = []byte(`{"$sha256":`)
+	quotedPrefix = []byte(`{"$value":`)
+)
 
 // JSONValue returns a value that holds raw.
 func JSONValue(raw json.RawMessage) Value { return Value{JSON: raw} }
@@ -46,8 +51,10 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	switch {
 	case v.Ref != nil:
 		return json.Marshal(v.Ref)
-	case v.JSON == nil:
+	case len(v.JSON) == 0:
 		return []byte("null"), nil
+	case bytes.HasPrefix(v.JSON, refPrefix) || bytes.HasPrefix(v.JSON, quotedPrefix):
+		return append(append(append([]byte(nil), quotedPrefix...), v.JSON...), '}'), nil
 	default:
 		return v.JSON, nil
 	}
@@ -62,6 +69,9 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 			return fmt.Errorf("reference: %w", err)
 		}
 		return nil
+	}
+	if inner, ok := bytes.CutPrefix(data, quotedPrefix); ok {
+		data = bytes.TrimSuffix(inner, []byte("}"))
 	}
 	if !bytes.Equal(data, []byte("null")) {
 		v.JSON = append(json.RawMessage(nil), data...)

@@ -25,6 +25,7 @@ package ballot
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -335,6 +336,10 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	if s.Answer, s.Flag = r.reader.Read(a.Text); s.Flag != nil {
+		return
+	}
+	if !json.Valid(s.Answer.Value) {
+		s.Flag = redflag.New(redflag.SchemaInvalid, "the reader %s made something of it that is not JSON", r.q.Answer.Reader)
 		return
 	}
 	a.Value = s.Answer.Value

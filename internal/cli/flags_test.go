@@ -53,7 +53,8 @@ func TestFlagBounds(t *testing.T) {
 		{"max-faults", "0", "want at least 1"},
 		{"retry-attempts", "0", "want at least 1"},
 		{"retry-delay", "0s", "want at least 1µs"},
-		{"log", "some", "want compact or full"},
+		{"log", "some", "compact or full"},
+		{"structured-mode", "xml", "json_schema or json_object"},
 	}
 	for _, test := range tests {
 		_, _, err := parse("--" + test.name + "=" + test.value)
@@ -89,10 +90,11 @@ func TestFlagDefaultsAreThoseOfTheEngine(t *testing.T) {
 	flags := redflag.Format()
 	flags.ExcessiveLength.MaxTokens = maker.DefaultMaxOutput
 	want := &maker.Options{LogDir: "runs", Config: maker.Config{
-		Model: "sim/default", Voting: vote.Rule{Strategy: vote.FirstToK, K: 3}, BatchSize: 64,
+		Model: "sim/default", Voting: vote.Rule{Strategy: vote.FirstToK, K: 3}, BatchSize: 64, SamplesPerCall: 1,
 		FirstTemperature: &zero, Temperature: &temperature, MaxOutput: maker.DefaultMaxOutput, Flags: &flags,
 		MaxFaults: 20, RetryAttempts: maker.DefaultRetryAttempts, RetryDelay: maker.DefaultRetryDelay, CallTimeout: maker.DefaultCallTimeout,
 	}}
+	o.Logger = nil // writes to stderr, whatever the flags
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("options without flags: -want +got\n%s", diff)
 	}
@@ -104,7 +106,7 @@ func TestFlagOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, _, err := parse("--model=compat/mine", "--base-url=http://127.0.0.1:1/v1", "-k", "5", "--log=full", "--first-temperature=0.3",
-		"--temperature=0.7", "--deadline=2m", "--max-usd=1.5", "--record=out", "--replay-from=in", "--prices="+prices)
+		"--temperature=0.7", "--deadline=2m", "--max-usd=1.5", "--record=out", "--replay=in", "--prices="+prices)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +141,8 @@ func TestFlagOptions(t *testing.T) {
 // TestChangeKnowsEveryFlag sets one flag after the other, as for a run that is
 // resumed, and looks whether it changes the configuration of the run.
 func TestChangeKnowsEveryFlag(t *testing.T) {
-	notOfTheRun := []string{"prices", "record", "replay-from"}
-	odd := map[string]string{"model": "sim/default?p=1", "base-url": "http://127.0.0.1:1", "log": "full", "red-flags": "strict"}
+	notOfTheRun := []string{"prices", "record", "replay"}
+	odd := map[string]string{"model": "sim/default?p=1", "base-url": "http://127.0.0.1:1", "log": "full", "red-flags": "strict", "structured-mode": "json_object"}
 	_, all, _ := parse()
 	all.VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(notOfTheRun, f.Name) {

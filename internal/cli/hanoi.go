@@ -142,7 +142,7 @@ func (a *app) printResult(r *maker.Result) {
 	w := a.Out
 	fmt.Fprintf(w, "%s: %s\n", r.Task, r.Status)
 	if r.Reason != "" {
-		fmt.Fprintf(w, "  reason      %s\n", r.Reason)
+		fmt.Fprintf(w, "  reason      %s\n", oneLine(r.Reason))
 	}
 	fmt.Fprintf(w, "  run         %s\n", r.Run)
 	model := r.Model

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -70,10 +71,11 @@ func (v *view) draw(p maker.Progress, perSecond float64) {
 	}
 	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
 		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), maker.DescribeCost(p.Spent.CostUSD()))
+	trouble := oneLine(p.Trouble)
 	if v.width == nil {
 		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
-		if p.Trouble != "" {
-			fmt.Fprintf(v.w, "        %s\n", p.Trouble)
+		if trouble != "" {
+			fmt.Fprintf(v.w, "        %s\n", trouble)
 		}
 		return
 	}
@@ -81,14 +83,24 @@ func (v *view) draw(p maker.Progress, perSecond float64) {
 		fmt.Sprintf("%s %5.1f %%  %s", v.paint("36", bar(percent(p), 24)), percent(p), counts),
 		votes,
 	}
-	if p.Trouble != "" {
-		lines = append(lines, v.paint("33", p.Trouble))
+	if trouble != "" {
+		lines = append(lines, v.paint("33", trouble))
 	}
 	v.clear()
 	for _, line := range lines {
 		fmt.Fprintf(v.w, "%s\x1b[K\n", fit(line, v.width()-1))
 	}
 	v.lines = len(lines)
+}
+
+// oneLine takes what could command a terminal out of a text that others wrote.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
 }
 
 // clear removes the live lines.

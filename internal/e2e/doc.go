@@ -9,7 +9,7 @@
 //     goes on without losing or repeating what is committed
 //     (TestKillAtRandomMoments, TestKillAtEveryAppend, TestKillAfterEveryLine).
 //   - Faults are faults and not red flags, and an outage ends a run in a way
-//     that can be resumed (TestFaults, TestOutage).
+//     that can be resumed (TestFaults, TestOutage, TestFaultCap).
 //   - Budgets hold with many calls in flight and across kills
 //     (TestBudgetsUnderConcurrency, TestCallBudgetAcrossKills).
 //   - One writer a run, a full disk, a read-only folder, no connection leaks
@@ -24,7 +24,7 @@
 //	go test -tags slow -v ./internal/e2e        # with the figures
 //	go test -tags slow -short ./internal/e2e    # without the million steps, fewer kills
 //
-// It needs Linux, a Go toolchain and about 700 MB of temporary space. Where it
+// Let nothing else run beside it: memory and time are measured. It needs Linux, a Go toolchain and about 700 MB of temporary space. Where it
 // may mount a tmpfs (as root, in most containers) it uses one for the full disk
 // and the read-only folder, and says which means it used.
 package e2e

@@ -95,3 +95,22 @@ func wantOutage(t *testing.T, o outcome, dir, answer string, maxFaults, attempts
 		}
 	}
 }
+
+// TestFaultCap counts at the server how many failed calls a step really makes,
+// with as many attempts for one sample as there are by default. The cap is on
+// failed calls, wherever in the engine they are repeated.
+func TestFaultCap(t *testing.T) {
+	const maxFaults, aheadBy = 5, 3
+	server := startSim(t, "sim/default?f500=1", "")
+	o := mustMaker(t, 1, "hanoi", "--disks", "3", "--model", "compat/default", "--base-url", server.base,
+		"--ahead-by", "3", "--max-faults", "5", "--retry-delay", "5ms", "--quiet", "--log-dir", t.TempDir())
+	seen := server.stats(t).Requests
+	t.Logf("%d failed calls with --max-faults %d, exit after %s", seen, maxFaults, o.took.Round(time.Millisecond))
+	// When the last permitted call fails, others may be on their way.
+	if most := int64(maxFaults + aheadBy); seen < maxFaults || seen > most {
+		t.Errorf("failed calls = %d with --max-faults %d, want %d to %d", seen, maxFaults, maxFaults, most)
+	}
+	if o.took > 30*time.Second {
+		t.Errorf("the run ended after %s, want it to end soon after its fault cap", o.took)
+	}
+}

@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"bytes"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -54,7 +56,7 @@ func TestMillionSteps(t *testing.T) {
 	}
 	t.Logf("%d steps in %s, %.4f samples per step (theory %.4f), %d contested, %d red flags",
 		sum.steps, o.took.Round(time.Millisecond), mean, theory, sum.contested, sum.flagged)
-	info, err := os.Stat(dir + "/events.jsonl")
+	info, err := os.Stat(filepath.Join(dir, "events.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,14 @@ func TestMillionSteps(t *testing.T) {
 	}
 	const mb = 1 << 20
 	ratio := float64(peak) / float64(smallPeak)
-	t.Logf("peak memory %.1f MB, %.2f times the %.1f MB of 14 disks", float64(peak)/mb, ratio, float64(smallPeak)/mb)
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A busy machine delays the garbage collector, which raises the longer run's
+	// peak more than the shorter one's: judge the ratio where nothing else runs.
+	t.Logf("peak memory %.1f MB, %.2f times the %.1f MB of 14 disks (load of the machine: %s)",
+		float64(peak)/mb, ratio, float64(smallPeak)/mb, bytes.TrimSpace(load))
 	if peak > 150*mb {
 		t.Errorf("peak memory = %d MB, want at most 150", peak/mb)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -63,16 +62,16 @@ func TestOpenRefuses(t *testing.T) {
 		opts Options
 		want []string // parts of the message
 	}{
-		{name: "", want: []string{"names no provider", "compat, openai, sim"}},
+		{name: "", want: []string{"names no provider", "compat", "openai", "sim"}},
 		{name: "llama-3", want: []string{`"llama-3"`, "names no provider", "provider/model"}},
 		{name: "default?script=a/b.yaml", want: []string{"names no provider"}}, // the slash is inside a setting
-		{name: "nowhere/m", want: []string{`"nowhere"`, "compat, openai, sim"}},
+		{name: "nowhere/m", want: []string{`"nowhere"`, "compat", "openai", "sim"}},
 		{name: "/m", want: []string{"names no provider"}},
 		{name: "openai/gpt-4.1-mini", want: []string{"OPENAI_API_KEY", "sim/default"}},
 		{name: "gpt-4.1-mini", want: []string{"OPENAI_API_KEY", "sim/default"}},
 		{name: "openai/", opts: Options{Env: withKey}, want: []string{"no name"}},
 		{name: "openai/m", opts: Options{Env: environment(map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "ftp://x"})}, want: []string{"base URL"}},
-		{name: "compat/m", want: []string{"compat/m", "--base-url"}},
+		{name: "compat/m", want: []string{"compat/", "--base-url"}},
 		{name: "compat/", opts: Options{BaseURL: "http://127.0.0.1:1/v1"}, want: []string{"no name"}},
 		{name: "compat/m", opts: Options{BaseURL: "not an address"}, want: []string{"base URL"}},
 		{name: "sim/other", want: []string{`"other"`, "sim/default"}},
@@ -171,17 +170,23 @@ func TestSimulatorIsPricedByItsName(t *testing.T) {
 	}
 }
 
-func TestKeysAreThoseThatOpenNeeds(t *testing.T) {
-	for _, k := range Keys() {
-		if !slices.Contains(providers, k.Provider) {
-			t.Errorf("Keys() names the provider %q, which is none of %q", k.Provider, providers)
+// TestMissingKeyNamesItsVariable goes over all providers there are.
+func TestMissingKeyNamesItsVariable(t *testing.T) {
+	wanted := 0
+	for _, p := range Providers() {
+		if p.KeyVar == "" {
+			continue
 		}
-		_, err := Open(k.Provider+"/m", Options{Env: environment(nil), Prices: price.Default()})
-		if err == nil || !strings.Contains(err.Error(), k.Variable) {
-			t.Errorf("Open(%s/m) without a key = %v, want %s in it", k.Provider, err, k.Variable)
+		wanted++
+		_, err := Open(p.Name+"/m", Options{Env: environment(nil), Prices: price.Default()})
+		if err == nil || !strings.Contains(err.Error(), p.KeyVar) || !strings.Contains(err.Error(), "sim/default") {
+			t.Errorf("Open(%s/m) without a key = %v, want %s and the simulator in it", p.Name, err, p.KeyVar)
+		}
+		if _, err := Open(p.Name+"/m", Options{Env: environment(map[string]string{p.KeyVar: "k"}), Prices: price.Default()}); err != nil {
+			t.Errorf("Open(%s/m) with %s = %v, want nil", p.Name, p.KeyVar, err)
 		}
 	}
-	if len(Keys()) == 0 {
-		t.Error("Keys() = none, want at least one")
+	if wanted == 0 {
+		t.Error("no provider needs a key, want at least one")
 	}
 }

@@ -93,7 +93,7 @@ func New(o Options) (*Client, error) {
 	} else {
 		u = u.JoinPath("v1/messages")
 	}
-	c.address, c.place = u.String(), u.Host+u.Path
+	c.address, c.place = u.String(), u.Host+"/"+strings.TrimPrefix(u.Path, "/")
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New(c.provider + ": the API key has a character that cannot be part of one, such as a line break")
 	}

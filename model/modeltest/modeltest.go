@@ -202,3 +202,32 @@ func mustJSON(t testing.TB, v any) []byte {
 	}
 	return b.Bytes()
 }
+
+// CheckAnswer checks what holds for every answer, whatever a server sends.
+func CheckAnswer(t testing.TB, r *model.Response, err error) {
+	t.Helper()
+	if (r == nil) == (err == nil) {
+		t.Fatalf("Generate = %v, %v, want one of them", r, err)
+	}
+	if err != nil {
+		if _, ok := errors.AsType[*model.Error](err); !ok {
+			t.Errorf("Generate fails with %T %v, want a *model.Error", err, err)
+		}
+		return
+	}
+	u := r.Usage
+	if min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0 {
+		t.Errorf("usage %+v has a negative count", u)
+	}
+	if r.CostUSD != nil && !(*r.CostUSD >= 0) {
+		t.Errorf("cost %v is no sum of money", *r.CostUSD)
+	}
+	for _, call := range r.ToolCalls {
+		if !json.Valid(call.Input) {
+			t.Errorf("the input %q of a tool call is not JSON", call.Input)
+		}
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Errorf("the response cannot be written down: %v", err)
+	}
+}

@@ -100,7 +100,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("%s: the base URL must look like http://localhost:8080/v1", c.provider)
 	}
 	u = u.JoinPath("chat/completions")
-	c.address, c.place = u.String(), u.Host+u.Path
+	c.address, c.place = u.String(), u.Host+"/"+strings.TrimPrefix(u.Path, "/")
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New(c.provider + ": the API key has a character that cannot be part of one, such as a line break")
 	}
