@@ -117,11 +117,14 @@ func TestDiskFull(t *testing.T) {
 func TestReadOnlyFolder(t *testing.T) {
 	const disks = 6
 	hanoi := []string{"hanoi", "--disks", fmt.Sprint(disks), "--quiet", "--log-dir"}
-	refused := func(t *testing.T, path string, args ...string) outcome {
+	// A new run that has no place is a wrong --log-dir; one that had a place and
+	// lost it has failed.
+	const start, resume = 2, 1
+	refused := func(t *testing.T, code int, path string, args ...string) outcome {
 		t.Helper()
 		o := maker(t, args...)
-		if o.code != 1 || !strings.Contains(o.stderr, path) || strings.Contains(o.stderr, "goroutine ") {
-			t.Errorf("maker %q = %v, want exit code 1 and an error that names %s", args, o, path)
+		if o.code != code || !strings.Contains(o.stderr, path) || strings.Contains(o.stderr, "goroutine ") {
+			t.Errorf("maker %q = %v, want exit code %d and an error that names %s", args, o, code, path)
 		}
 		// The house rule for every error: it ends with what to do next.
 		if !strings.Contains(o.stderr, "writable") && !strings.Contains(o.stderr, "--log-dir") {
@@ -138,8 +141,8 @@ func TestReadOnlyFolder(t *testing.T) {
 		dir := runDir(t, logDir)
 		before := readLog(t, dir)
 		remount(syscall.MS_RDONLY, "32m")
-		t.Logf("start: %s", refused(t, logDir, append(hanoi, logDir)...).stderr)
-		t.Logf("resume: %s", refused(t, dir, "resume", dir, "--quiet", "--max-calls", "9999").stderr)
+		t.Logf("start: %s", refused(t, start, logDir, append(hanoi, logDir)...).stderr)
+		t.Logf("resume: %s", refused(t, resume, dir, "resume", dir, "--quiet", "--max-calls", "9999").stderr)
 		// Looking at a run needs no writing.
 		mustMaker(t, 0, "runs", "--log-dir", logDir)
 		mustMaker(t, 0, "show", dir)
@@ -158,6 +161,6 @@ func TestReadOnlyFolder(t *testing.T) {
 		if err := os.WriteFile(logDir, []byte("not a folder"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("start: %s", refused(t, logDir, append(hanoi, logDir)...).stderr)
+		t.Logf("start: %s", refused(t, start, logDir, append(hanoi, logDir)...).stderr)
 	})
 }

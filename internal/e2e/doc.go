@@ -24,7 +24,8 @@
 //	go test -tags slow -v ./internal/e2e        # with the figures
 //	go test -tags slow -short ./internal/e2e    # without the million steps, fewer kills
 //
-// Let nothing else run beside it: memory and time are measured. It needs Linux, a Go toolchain and about 700 MB of temporary space. Where it
-// may mount a tmpfs (as root, in most containers) it uses one for the full disk
-// and the read-only folder, and says which means it used.
+// Let nothing else run beside it: memory and time are measured. It needs Linux,
+// a Go toolchain and about 700 MB of temporary space. Where it may mount a tmpfs
+// (as root, in most containers) it uses one for the full disk and the read-only
+// folder, and says which means it used.
 package e2e

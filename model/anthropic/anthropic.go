@@ -26,7 +26,7 @@ import (
 const DefaultBaseURL = "https://api.anthropic.com"
 
 // DefaultMaxOutput is the limit for an answer to a request that names none: the
-// protocol requires one. It is what the oldest models in use can write.
+// protocol requires one. Every model since Claude 3.5 can write as much.
 const DefaultMaxOutput = 8192
 
 // version is that of the protocol. There has been no other since.

@@ -58,6 +58,10 @@ type Config struct {
 	// has to be there.
 	Dir string
 
+	// Requests is the folder of written requests in Dir; "requests" if it is
+	// empty. A client that speaks to several providers has one for each.
+	Requests string
+
 	// Refuse is the body of the answer with status 400 by which the provider
 	// refuses a parameter.
 	Refuse func(param string) string

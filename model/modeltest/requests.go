@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func Requests(t *testing.T, c Config) {
 			for _, warning := range m.warned() {
 				got += "\nwarning: " + warning + "\n"
 			}
-			golden(t, c.path("requests", name+".golden"), got)
+			golden(t, c.path(cmp.Or(c.Requests, "requests"), name+".golden"), got)
 		})
 	}
 }
@@ -55,7 +56,7 @@ func describe(r *http.Request, body []byte) string {
 	if err := json.Indent(&b, body, "", "  "); err != nil {
 		fmt.Fprintf(&b, "not JSON (%v): %s\n", err, body)
 	}
-	return b.String()
+	return b.String() + "\n"
 }
 
 // requests are those whose wire form is kept.
@@ -97,7 +98,7 @@ func requests() map[string]*model.Request {
 			Output: &model.OutputFormat{Mode: model.JSONSchema, Schema: schema}},
 		"object": {Messages: []model.Message{user("Name a city in JSON.")}, MaxOutput: 100,
 			Output: &model.OutputFormat{Mode: model.JSONObject}},
-		"cached": {System: "A long prompt.", Tools: tools, Messages: []model.Message{user("Hello")}, MaxOutput: 100, CachePrefix: true},
+		"cached":       {System: "A long prompt.", Tools: tools, Messages: []model.Message{user("Hello")}, MaxOutput: 100, CachePrefix: true},
 		"cached_tools": {Tools: tools, Messages: []model.Message{user("Hello")}, MaxOutput: 100, CachePrefix: true},
 	}
 }

@@ -78,6 +78,7 @@ type Client struct {
 	header   http.Header
 	http     *httpclient.Client
 	lessons  *learn.Lessons
+	cold     bool // whether it is known from the start that no temperature is taken
 }
 
 var _ model.Batcher = (*Client)(nil)
@@ -111,7 +112,9 @@ func New(o Options) (*Client, error) {
 		Transport: o.Transport,
 		MaxBytes:  o.MaxResponseBytes,
 	})
-	c.lessons = learn.New(known(c.provider, c.model), func(p learn.Param, form int, why string) {
+	begin := known(c.provider, c.model)
+	c.cold = begin[learn.Temperature] == leftOut
+	c.lessons = learn.New(begin, func(p learn.Param, form int, why string) {
 		if o.Warn != nil {
 			o.Warn(c.http.Redact(c.provider + ": " + c.model + ": " + describe(p, form, c.http.Excerpt([]byte(why)))))
 		}
@@ -155,8 +158,8 @@ func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Respo
 // together; each answer gets its part by its length, and the first one gets all
 // that was read and the reported cost.
 func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
-	if req.Temperature != nil && c.lessons.Forms()[learn.Temperature] == leftOut {
-		c.lessons.Tell(learn.Temperature, leftOut, "") // known from the start
+	if req.Temperature != nil && c.cold {
+		c.lessons.Tell(learn.Temperature, leftOut, "")
 	}
 	var list []*model.Response
 	err := c.lessons.Try(func(f learn.Forms) (learn.Forms, string, error) {
@@ -169,14 +172,15 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 		if err != nil {
 			return f, "", err
 		}
-		var trouble *apiError
-		if list, trouble, err = c.read(answer); trouble != nil {
-			why := learn.Complaint{Param: string(trouble.Param), Text: trouble.text()}
+		read, err := c.read(answer, n)
+		if read.trouble != nil {
+			why := learn.Complaint{Param: string(read.trouble.Param), Text: read.trouble.text()}
 			return adjust(sent, f, model.AsError(err), why), why.Text, err
 		}
-		if err == nil && len(list) < sent.N {
-			c.lessons.Remember(learn.Choices, f[learn.Choices], len(list), "")
+		if err == nil && read.choices < sent.N {
+			c.lessons.Remember(learn.Choices, f[learn.Choices], read.choices, "")
 		}
+		list = read.list
 		return f, "", err
 	})
 	if err != nil {

@@ -95,7 +95,11 @@ func (c *Client) request(req *model.Request, f learn.Forms, n int) *chatRequest 
 		r.Usage = &includeUsage{true} // the cost comes with it
 	}
 	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, chatTool{"function", function{t.Name, t.Description, orObject(t.Schema)}})
+		schema := t.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		r.Tools = append(r.Tools, chatTool{"function", function{t.Name, t.Description, schema}})
 	}
 	r.ResponseFormat = format(req.Output, f[learn.Output])
 
@@ -144,14 +148,7 @@ func arguments(input json.RawMessage) string {
 	if len(input) > 0 && input[0] == '"' && json.Unmarshal(input, &text) == nil {
 		return text
 	}
-	return string(orObject(input))
-}
-
-func orObject(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("{}")
-	}
-	return raw
+	return cmp.Or(string(input), "{}")
 }
 
 // format is the structured output that a server gives at the given form.

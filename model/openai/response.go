@@ -69,36 +69,43 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// read turns an answer into responses, or into an error with what the server
-// said about it.
-func (c *Client) read(a *httpclient.Answer) ([]*model.Response, *apiError, error) {
+// A reading is what an answer says: responses, or what the server says about the
+// lack of them.
+type reading struct {
+	list    []*model.Response
+	choices int // responses and those that broke off
+	trouble *apiError
+}
+
+// read turns an answer into at most n responses, or into an error.
+func (c *Client) read(a *httpclient.Answer, n int) (reading, error) {
 	if a.Status >= 300 {
 		trouble, err := c.failure(a)
-		return nil, trouble, err
+		return reading{trouble: trouble}, err
 	}
 	var r chatResponse
 	if err := json.Unmarshal(a.Body, &r); err != nil {
-		return nil, nil, c.http.Error(model.Transient, a.Status, fmt.Sprintf("the answer is not what the protocol says (%v): %s", err, c.http.Excerpt(a.Body)))
+		return reading{}, c.http.Error(model.Transient, a.Status, fmt.Sprintf("the answer is not what the protocol says (%v): %s", err, c.http.Excerpt(a.Body)))
 	}
 	if r.Error != nil {
-		return nil, r.Error, c.hidden(r.Error)
+		return reading{trouble: r.Error}, c.hidden(r.Error)
 	}
-	list, trouble := responses(&r)
+	out := r.read(n)
 	switch {
-	case len(list) > 0:
-		return list, nil, nil
-	case trouble != nil:
-		return nil, trouble, c.hidden(trouble)
-	case len(r.Choices) > 0:
-		return nil, nil, c.http.Error(model.Transient, a.Status, "the model broke off with an error")
+	case len(out.list) > 0:
+		return out, nil
+	case out.trouble != nil:
+		return out, c.hidden(out.trouble)
+	case out.choices > 0:
+		return out, c.http.Error(model.Transient, a.Status, "the model broke off with an error")
 	}
-	return nil, nil, c.http.Error(model.Transient, a.Status, "the answer has no choices: "+c.http.Excerpt(a.Body))
+	return out, c.http.Error(model.Transient, a.Status, "the answer has no choices: "+c.http.Excerpt(a.Body))
 }
 
-// responses reads the choices that are answers. The error is that of a choice
-// that is none.
-func responses(r *chatResponse) ([]*model.Response, *apiError) {
-	var list []*model.Response
+// read takes the choices that are answers. The trouble is that of a choice that
+// is none, and matters only if there is no other.
+func (r *chatResponse) read(n int) reading {
+	out := reading{choices: len(r.Choices)}
 	var sizes []int
 	var trouble *apiError
 	for i := range r.Choices {
@@ -107,19 +114,24 @@ func responses(r *chatResponse) ([]*model.Response, *apiError) {
 			trouble = choice.Error
 			continue
 		}
-		out := choice.response()
-		out.Model = string(r.Model)
-		list = append(list, out)
-		size := len(out.Text)
-		for _, call := range out.ToolCalls {
+		if len(out.list) == max(n, 1) {
+			break
+		}
+		resp := choice.response()
+		resp.Model = string(r.Model)
+		out.list = append(out.list, resp)
+		size := len(resp.Text)
+		for _, call := range resp.ToolCalls {
 			size += len(call.Name) + len(call.Input)
 		}
 		sizes = append(sizes, size)
 	}
-	if len(list) > 0 {
-		r.Usage.spread(list, sizes)
+	if len(out.list) == 0 {
+		out.trouble = trouble
+		return out
 	}
-	return list, trouble
+	r.Usage.spread(out.list, sizes)
+	return out
 }
 
 func (choice *chatChoice) response() *model.Response {

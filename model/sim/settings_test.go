@@ -9,10 +9,10 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	const full = "sim/default?p=0.9978&malformed=0.032&overlong=0.01:3000&rivals=3&hard=0.001:0.7&rho=0.2&latency=40ms,1&f429=0.2&f529=0.01&f500=0.02&hang=0.03&cut=0.04&garbage=0.05&retry_after=2s&seed=7&price=1,5.5&script=a/b%26c.yaml"
+	const full = "sim/default?p=0.9978&malformed=0.032&overlong=0.01:3000&rivals=3&hard=0.001:0.7&rho=0.2&latency=40ms,1&f429=0.2&f529=0.01&f500=0.02&hang=0.03&cut=0.04&garbage=0.05&retry_after=2s&seed=7&price=1,5.5&script=a/b%26c.yaml&refuse=temperature+schema+n&cache=on"
 	want := Settings{P: 0.9978, Malformed: 0.032, Overlong: 0.01, OverlongTokens: 3000, Rivals: 3, HardShare: 0.001, HardP: 0.7, Rho: 0.2,
 		Latency: 40 * time.Millisecond, Sigma: 1, F429: 0.2, F529: 0.01, F500: 0.02, Hang: 0.03, Cut: 0.04, Garbage: 0.05,
-		RetryAfter: 2 * time.Second, Seed: 7, PriceIn: 1, PriceOut: 5.5, Script: "a/b&c.yaml"}
+		RetryAfter: 2 * time.Second, Seed: 7, PriceIn: 1, PriceOut: 5.5, Script: "a/b&c.yaml", Refuse: Temperature | Schema | Choices, Cache: true}
 	got, err := Parse(full)
 	if err != nil || got != want {
 		t.Errorf("Parse(%q) = %+v, %v, want %+v", full, got, err, want)
@@ -29,6 +29,8 @@ func TestParse(t *testing.T) {
 		{"?seed=3&p=1e-1", "sim/default?p=0.1&seed=3"},
 		{"default?latency=40ms", "sim/default?latency=40ms"},
 		{"default?overlong=0.5", "sim/default?overlong=0.5"},
+		{"default?refuse=n,max_tokens,object,n&cache=off", "sim/default?refuse=max_tokens+object+n"},
+		{"default?refuse=&cache=on", "sim/default?cache=on"},
 		{"default?f429=0.7&f529=0.2&f500=0.1", "sim/default?f429=0.7&f529=0.2&f500=0.1"},
 	} {
 		got, err := Parse(test.name)
@@ -41,7 +43,7 @@ func TestParse(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
 		{"sim/gpt", `no simulated model is called "gpt"; there is sim/default`},
-		{"default?q=1", `there is no setting "q"; there are p, malformed, overlong, rivals, hard, rho, latency, f429, f529, f500, hang, cut, garbage, retry_after, seed, price, script`},
+		{"default?q=1", `there is no setting "q"; there are p, malformed, overlong, rivals, hard, rho, latency, f429, f529, f500, hang, cut, garbage, retry_after, seed, price, script, refuse, cache`},
 		{"default?p=1.1", "setting p=1.1: out of range; want a number from 0 to 1"},
 		{"default?p=NaN", "setting p=NaN: out of range"},
 		{"default?p", "setting p=: not a number"},
@@ -58,6 +60,8 @@ func TestParseErrors(t *testing.T) {
 		{"default?price=1", "setting price=1: the comma is missing"},
 		{"default?overlong=0.1:x", "setting overlong=0.1:x: not a whole number"},
 		{"default?script=%zz", "setting script=%zz: "},
+		{"default?refuse=top_p", `setting refuse=top_p: "top_p" cannot be refused; want some of temperature+max_tokens+schema+object+n`},
+		{"default?cache=yes", "setting cache=yes: neither on nor off; want on or off"},
 		{"default?malformed=0.6&overlong=0.5", "malformed and overlong add up to 1.1"},
 		{"default?f429=0.6&hang=0.5", "fault rates"},
 	} {
@@ -80,7 +84,7 @@ func TestCostUSD(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("sim/default?p=0.9978&malformed=0.032&rivals=1&hard=0.001:0.7&rho=0&latency=40ms,1.0&f429=0.2&seed=7")
-	f.Add("default?overlong=0.1:2000&price=1,2&retry_after=2s&script=%20x")
+	f.Add("default?overlong=0.1:2000&price=1,2&retry_after=2s&script=%20x&refuse=n,schema&cache=on")
 	f.Fuzz(func(t *testing.T, name string) {
 		s, err := Parse(name)
 		if err != nil {

@@ -239,7 +239,8 @@ func TestMessagesErrors(t *testing.T) {
 			}
 		}
 	}
-	_, err := messagesClient(url, option.WithHeaderDel("X-Api-Key")).Messages.New(t.Context(), messagesAsk("any", "x"))
+	keyless := messagesClient(url, option.WithHeaderDel("X-Api-Key"))
+	_, err := keyless.Messages.New(t.Context(), messagesAsk("any", "x"))
 	if e, ok := errors.AsType[*anthropic.Error](err); !ok || e.StatusCode != 401 || e.Type() != anthropic.ErrorTypeAuthenticationError {
 		t.Errorf("without a key: %v, want a 401", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/maker-mdap/maker/model/sim"
 	"github.com/maker-mdap/maker/model/sim/simserver"
 )
 
@@ -231,7 +230,8 @@ func TestChatErrors(t *testing.T) {
 			}
 		}
 	}
-	_, err := chatClient(url, option.WithHeaderDel("Authorization")).Chat.Completions.New(t.Context(), chatAsk("any", "x"))
+	keyless := chatClient(url, option.WithHeaderDel("Authorization"))
+	_, err := keyless.Chat.Completions.New(t.Context(), chatAsk("any", "x"))
 	if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != 401 || e.Code != "invalid_api_key" {
 		t.Errorf("without a key: %v, want a 401", err)
 	}
@@ -245,7 +245,7 @@ func TestChatBroken(t *testing.T) {
 		}
 	}
 	if r, err := chatStream(t, c, chatAsk("sim/default?cut=1", "Compute: 1 + 1")); err == nil {
-		t.Errorf("cut stream: the client reads %q, want an error", r.Choices)
+		t.Errorf("cut stream: the client reads %+v, want an error", r.Choices)
 	}
 }
 
@@ -261,8 +261,5 @@ func TestChatRetry(t *testing.T) {
 	// Its own first wait would be half a second at most.
 	if took := time.Since(begin); took < time.Second {
 		t.Errorf("the client came back after %v, want the second that Retry-After asks for", took)
-	}
-	if s, err := sim.Parse(name); err != nil || s.RetryAfter != time.Second {
-		t.Errorf("the model %s asks for %v, want 1s", name, s.RetryAfter)
 	}
 }

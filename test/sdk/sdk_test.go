@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/sim"
@@ -80,7 +81,7 @@ func serve(t *testing.T, o simserver.Options) string {
 func faultThenAnswer(t *testing.T) (name, prompt string) {
 	t.Helper()
 	settings := sim.Default()
-	settings.P, settings.F429, settings.RetryAfter = 1, 0.5, 1e9
+	settings.P, settings.F429, settings.RetryAfter = 1, 0.5, time.Second
 	for i := range 100 {
 		m, err := sim.New(settings)
 		if err != nil {

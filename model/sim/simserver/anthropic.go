@@ -13,18 +13,41 @@ type anthropic struct {
 }
 
 type textBlock struct {
+	Type      string    `json:"type"`
+	Text      string    `json:"text"`
+	Citations *struct{} `json:"citations"`
+}
+
+type textDelta struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
 type toolBlock struct {
-	Type  string          `json:"type"`
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Type   string          `json:"type"`
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Input  json.RawMessage `json:"input"`
+	Caller caller          `json:"caller"`
 }
 
-// messagesUsage has disjoint counts, as package usage does.
+type caller struct {
+	Type string `json:"type"`
+}
+
+type inputDelta struct {
+	Type        string `json:"type"`
+	PartialJSON string `json:"partial_json"`
+}
+
+func newText(text string) textBlock { return textBlock{Type: "text", Text: text} }
+
+func newTool(c *model.ToolCall, input json.RawMessage) toolBlock {
+	return toolBlock{"tool_use", c.ID, c.Name, input, caller{"direct"}}
+}
+
+// messagesUsage has disjoint counts, as package usage does. What a simulated
+// model has nothing to say about is null.
 type messagesUsage struct {
 	InputTokens              int64 `json:"input_tokens"`
 	CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
@@ -33,8 +56,12 @@ type messagesUsage struct {
 		FiveMinutes int64 `json:"ephemeral_5m_input_tokens"`
 		OneHour     int64 `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
-	OutputTokens int64  `json:"output_tokens"`
-	ServiceTier  string `json:"service_tier"`
+	OutputTokens        int64     `json:"output_tokens"`
+	OutputTokensDetails *struct{} `json:"output_tokens_details"`
+	ServerToolUse       *struct{} `json:"server_tool_use"`
+	ServiceTier         string    `json:"service_tier"`
+	InferenceGeo        *string   `json:"inference_geo"`
+	Speed               *string   `json:"speed"`
 }
 
 type messagesResponse struct {
@@ -45,7 +72,24 @@ type messagesResponse struct {
 	Content      []any         `json:"content"`
 	StopReason   *string       `json:"stop_reason"`
 	StopSequence *string       `json:"stop_sequence"`
+	StopDetails  *stopDetails  `json:"stop_details"`
+	Container    *struct{}     `json:"container"`
+	Diagnostics  *struct{}     `json:"diagnostics"`
 	Usage        messagesUsage `json:"usage"`
+}
+
+// stopDetails say more about a refusal, if there is more to say.
+type stopDetails struct {
+	Type        string  `json:"type"`
+	Category    *string `json:"category"`
+	Explanation *string `json:"explanation"`
+}
+
+func detailsOf(a *model.Response) *stopDetails {
+	if a.Stop != model.StopRefusal {
+		return nil
+	}
+	return &stopDetails{Type: "refusal"}
 }
 
 // newMessage is a message of which nothing is written yet.
@@ -81,13 +125,13 @@ func (anthropic) body(id string, _ *call, answers []*model.Response) []byte {
 	a := answers[0]
 	m := newMessage(id, a)
 	if a.Text != "" {
-		m.Content = append(m.Content, textBlock{"text", a.Text})
+		m.Content = append(m.Content, newText(a.Text))
 	}
-	for _, call := range a.ToolCalls {
-		m.Content = append(m.Content, toolBlock{"tool_use", call.ID, call.Name, call.Input})
+	for i := range a.ToolCalls {
+		m.Content = append(m.Content, newTool(&a.ToolCalls[i], a.ToolCalls[i].Input))
 	}
 	reason := stopReason(a)
-	m.StopReason = &reason
+	m.StopReason, m.StopDetails = &reason, detailsOf(a)
 	m.Usage.OutputTokens = a.Usage.Output
 	return marshal(m)
 }
@@ -117,33 +161,31 @@ func (anthropic) frames(id string, _ *call, answers []*model.Response) [][]byte 
 	if a.Text != "" {
 		var deltas []any
 		for _, piece := range pieces(a.Text) {
-			deltas = append(deltas, textBlock{"text_delta", piece})
+			deltas = append(deltas, textDelta{"text_delta", piece})
 		}
-		block(textBlock{"text", ""}, deltas)
+		block(newText(""), deltas)
 	}
-	for _, call := range a.ToolCalls {
+	for i := range a.ToolCalls {
+		call := &a.ToolCalls[i]
 		deltas := []any{inputDelta{"input_json_delta", ""}}
 		for _, piece := range pieces(string(call.Input)) {
 			deltas = append(deltas, inputDelta{"input_json_delta", piece})
 		}
-		block(toolBlock{"tool_use", call.ID, call.Name, json.RawMessage("{}")}, deltas)
+		block(newTool(call, json.RawMessage("{}")), deltas)
 	}
 	send("message_delta", map[string]any{
-		"delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": nil},
+		"delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": nil, "stop_details": detailsOf(a), "container": nil},
 		"usage": map[string]any{
 			"input_tokens":                start.Usage.InputTokens,
 			"cache_creation_input_tokens": start.Usage.CacheCreationInputTokens,
 			"cache_read_input_tokens":     start.Usage.CacheReadInputTokens,
 			"output_tokens":               a.Usage.Output,
+			"output_tokens_details":       nil,
+			"server_tool_use":             nil,
 		},
 	})
 	send("message_stop", map[string]any{})
 	return out
-}
-
-type inputDelta struct {
-	Type        string `json:"type"`
-	PartialJSON string `json:"partial_json"`
 }
 
 // overloaded is the status that this provider has invented.

@@ -164,6 +164,81 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
+// TestBadConversations has mistakes about tools and formats, which each provider
+// has words of its own for.
+func TestBadConversations(t *testing.T) {
+	_, ts := newServer(t, Options{})
+	const user = `{"role": "user", "content": "x"}`
+	const chatCalls = `{"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}, {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}`
+	const uses = `{"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {}}, {"type": "tool_use", "id": "c2", "name": "f", "input": {}}]}`
+	for _, test := range []struct {
+		path, messages, more string
+		message              string
+		param                any
+	}{
+		{openAIPath, user + `, {"role": "tool", "tool_call_id": "c1", "content": "r"}`, "", "must be a response to a preceeding message with 'tool_calls'", "messages.[1].role"},
+		{openAIPath, chatCalls + `, {"role": "tool", "tool_call_id": "c3", "content": "r"}`, "", "'tool_call_id' of 'c3' not found in 'tool_calls' of previous message", "messages.[1].tool_call_id"},
+		{openAIPath, chatCalls + `, {"role": "tool", "tool_call_id": "c1", "content": "r"}, ` + user, "", "did not have response messages: c2", "messages.[2].role"},
+		{openAIPath, user + ", " + chatCalls, "", "did not have response messages: c1, c2", "messages.[1].role"},
+		{openAIPath, chatCalls + `, {"role": "tool", "content": "r"}`, "", "Missing required parameter: 'messages[1].tool_call_id'", "messages[1].tool_call_id"},
+		{openAIPath, `{"role": "user", "content": null}`, "", "expected a string, got null", "messages.[0].content"},
+		{openAIPath, user + `, {"role": "assistant", "content": null}`, "", "expected a string, got null", "messages.[1].content"},
+		{openAIPath, uses, "", "tool_use and tool_result are not among the supported values", "messages[0].content"},
+		{openAIPath, `{"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f"}}]}`, "", "'messages[0].tool_calls[0].id'", "messages[0].tool_calls[0].id"},
+		{openAIPath, `{"role": "assistant", "tool_calls": [{"id": "c", "type": "tool", "function": {"name": "f"}}]}`, "", "Invalid value: 'tool'", "messages[0].tool_calls[0].type"},
+		{openAIPath, `{"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {}}]}`, "", "function.name'", "messages[0].tool_calls[0].function.name"},
+		{openAIPath, user, `"tools": []`, "Invalid 'tools': empty array", "tools"},
+		{openAIPath, user, `"tool_choice": "auto"`, "'tool_choice' is only allowed when 'tools' are specified", "tool_choice"},
+		{openAIPath, user, `"tools": [{"name": "f", "input_schema": {"type": "object"}}]`, "Invalid value: ''", "tools[0].type"},
+		{openAIPath, user, `"tools": [{"type": "function", "name": "f"}]`, "'tools[0].function'", "tools[0].function"},
+		{openAIPath, user, `"tools": [{"type": "function", "function": {}}]`, "Missing required parameter", "tools[0].function.name"},
+		{openAIPath, user, `"tools": [{"type": "function", "function": {"name": "a b"}}]`, "string does not match pattern", "tools[0].function.name"},
+		{openAIPath, user, `"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "string"}}}]`, "Invalid schema for function 'f'", "tools[0].function.parameters"},
+		{openAIPath, user, `"response_format": {"type": "json"}`, "Supported values are: 'json_object', 'json_schema', and 'text'", "response_format.type"},
+		{openAIPath, user, `"response_format": {"type": "json_object"}`, "must contain the word 'json' in some form", "messages"},
+		{openAIPath, user, `"response_format": {"type": "json_schema"}`, "Missing required parameter: 'response_format.json_schema'", "response_format.json_schema"},
+		{openAIPath, user, `"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}`, "json_schema.name'", "response_format.json_schema.name"},
+		{openAIPath, user, `"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}`, `got 'type: "None"'`, "response_format"},
+		{openAIPath, user, `"response_format": {"type": "json_schema", "json_schema": {"name": "x", "strict": true, "schema": {"type": "object"}}}`, "'additionalProperties' is required to be supplied and to be false", "response_format"},
+		{openAIPath, user, `"response_format": {"type": "json_schema", "json_schema": {"name": "x", "strict": true, "schema": {"type": "object", "properties": {"a": {}}, "additionalProperties": false}}}`, "including every key in properties", "response_format"},
+
+		{anthropicPath, user + `, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1"}]}`, "", "messages.1.content.0: unexpected `tool_use_id` found in `tool_result` blocks: c1.", nil},
+		{anthropicPath, uses + `, {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_use_id": "c2"}]}`, "", "messages.0: `tool_use` ids were found without `tool_result` blocks immediately after: c1.", nil},
+		{anthropicPath, user + ", " + uses, "", "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: c1, c2.", nil},
+		{anthropicPath, uses + ", " + user, "", "without `tool_result` blocks immediately after: c1, c2.", nil},
+		{anthropicPath, `{"role": "user", "content": ""}`, "", "messages.0: all messages must have non-empty content", nil},
+		{anthropicPath, `{"role": "user"}, ` + user, "", "messages.0: all messages must have non-empty content", nil},
+		{anthropicPath, `{"role": "user", "content": [{"type": "text", "text": ""}]}`, "", "text content blocks must be non-empty", nil},
+		{anthropicPath, `{"role": "user", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]}`, "", "`tool_use` blocks can only be in `assistant` messages", nil},
+		{anthropicPath, `{"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "c"}]}`, "", "`tool_result` blocks can only be in `user` messages", nil},
+		{anthropicPath, `{"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": "{}"}]}`, "", "content[0] needs an id, a name and an input that is an object", nil},
+		{anthropicPath, `{"role": "user", "content": [{"type": "tool_result", "content": "x"}]}`, "", "content[0] has no tool_use_id", nil},
+		{anthropicPath, user, `"tools": [{"input_schema": {"type": "object"}}]`, "tools.0.custom.name: Field required", nil},
+		{anthropicPath, user, `"tools": [{"name": "a b", "input_schema": {"type": "object"}}]`, "tools.0.custom.name: String should match pattern", nil},
+		{anthropicPath, user, `"tools": [{"name": "f"}]`, "tools.0.custom.input_schema: Field required", nil},
+		{anthropicPath, user, `"tools": [{"name": "f", "input_schema": {}}]`, "tools.0.custom.input_schema.type: Field required", nil},
+		{anthropicPath, user, `"tools": [{"name": "f", "input_schema": {"type": "array"}}]`, "tools.0.custom.input_schema.type: Input should be 'object'", nil},
+		{anthropicPath, user, `"tools": [{"name": "f", "input_schema": {"type": "object"}}, {"name": "f", "input_schema": {"type": "object"}}]`, "Tool names must be unique", nil},
+		{anthropicPath, user, `"n": 2`, "n: Extra inputs are not permitted", nil},
+		{anthropicPath, user, `"response_format": {"type": "json_object"}`, "response_format: Extra inputs are not permitted", nil},
+		{anthropicPath, user, `"output_config": {"format": {"type": "json_object"}}`, "output_config.format.type: Input should be 'json_schema'", nil},
+		{anthropicPath, user, `"output_format": {"type": "json_schema"}`, "output_format.schema: Field required", nil},
+		{anthropicPath, user, `"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}`, "'additionalProperties' must be explicitly set to false", nil},
+		{anthropicPath, user, `"system": [` + strings.Repeat(`{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}, `, 4) + `{"type": "text", "text": "x"}], "cache_control": {"type": "ephemeral"}`, "A maximum of 4 blocks with cache_control may be provided. Found 5.", nil},
+	} {
+		body := `{"model": "x", "max_tokens": 9, "messages": [` + test.messages + `]`
+		if test.more != "" {
+			body += ", " + test.more
+		}
+		status, _, answer, err := post(t, ts, test.path, body+"}")
+		got, _ := lookup(t, answer, "error", "message").(string)
+		if status != 400 || err != nil || !strings.Contains(got, test.message) {
+			t.Errorf("%s %s: status %d, error %v, message %q, want 400 with %q", test.path, body, status, err, got, test.message)
+		}
+		want(t, answer, at("error", "type"), "invalid_request_error", at("error", "param"), test.param)
+	}
+}
+
 func TestOtherErrors(t *testing.T) {
 	_, ts := newServer(t, Options{RequireKey: true})
 	large := `{"model": "` + strings.Repeat("x", maxBody) + `"}`

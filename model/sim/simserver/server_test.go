@@ -341,19 +341,6 @@ func TestModelsAreBounded(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(request("x", "Sort: [1]", "")))
-	f.Add([]byte(`{"model": "x", "max_tokens": 1, "system": [{"type": "text", "text": "a"}], "messages": [{"role": "user", "content": [{"type": "text", "text": "b"}]}]}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, format := range []wire{openAI{}, anthropic{}} {
-			c, fail := format.decode(body)
-			if (c == nil) == (fail == nil) {
-				t.Errorf("decode(%q) = %v, %v, want one of them", body, c, fail)
-			}
-		}
-	})
-}
-
 func TestPieces(t *testing.T) {
 	text := strings.Repeat("ü€𝄞a", 50)
 	parts := pieces(text)

@@ -1,0 +1,205 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Registry holds the tools of a run. Tools are registered explicitly; there is
+// no global one. It is safe for concurrent use.
+type Registry struct {
+	mu      sync.RWMutex
+	tools   map[string]Tool
+	servers map[string]Server
+}
+
+// A Server is a source of tools that is not built in.
+type Server struct {
+	Name string
+
+	// Unavailable says why the server's tools cannot be used; empty if they can.
+	Unavailable string
+
+	// Declared are the tools that the configuration names, for a server whose own
+	// list is not known (yet) or not to be used in full.
+	Declared []Declared
+}
+
+// Declared is a tool that somebody says there is.
+type Declared struct {
+	Name        string `json:"name" yaml:"name"`
+	Description string `json:"description,omitempty" yaml:"description,omitempty"`
+}
+
+// Errors of a registry.
+var (
+	ErrUnknown     = errors.New("there is no such tool")
+	ErrUnavailable = errors.New("the tool is not available")
+)
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{tools: map[string]Tool{}, servers: map[string]Server{}}
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,127}$`)
+
+// ServerTool is the name of a server's tool: mcp__server__tool.
+func ServerTool(server, tool string) string { return "mcp__" + server + "__" + tool }
+
+// Register adds tools. A name that is taken, or none at all, is an error, and
+// then none of them is added.
+func (r *Registry) Register(tools ...Tool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, t := range tools {
+		_, taken := r.tools[t.Name]
+		switch {
+		case !validName.MatchString(t.Name):
+			return fmt.Errorf("tool: %q cannot be the name of a tool", t.Name)
+		case taken || slices.ContainsFunc(tools[:i], func(u Tool) bool { return u.Name == t.Name }):
+			return fmt.Errorf("tool: %s is registered already", t.Name)
+		case t.Run == nil && t.Effect != Human:
+			return fmt.Errorf("tool: %s cannot be run", t.Name)
+		case !slices.Contains([]Effect{Pure, Observe, Mutate, Human}, t.Effect):
+			return fmt.Errorf("tool: %s has no effect class", t.Name)
+		}
+	}
+	for _, t := range tools {
+		r.tools[t.Name] = t
+	}
+	return nil
+}
+
+// RegisterServer adds a server. Its tools are registered separately, once they
+// are known.
+func (r *Registry) RegisterServer(s Server) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !validName.MatchString(s.Name) || strings.Contains(s.Name, "__") {
+		return fmt.Errorf("tool: %q cannot be the name of a server", s.Name)
+	}
+	if _, taken := r.servers[s.Name]; taken {
+		return fmt.Errorf("tool: the server %s is registered already", s.Name)
+	}
+	r.servers[s.Name] = s
+	return nil
+}
+
+// SetUnavailable marks a server whose tools cannot be used, and says why; an
+// empty reason makes it available again.
+func (r *Registry) SetUnavailable(server, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, ok := r.servers[server]
+	if !ok {
+		return fmt.Errorf("tool: no server is called %q", server)
+	}
+	s.Unavailable = reason
+	r.servers[server] = s
+	return nil
+}
+
+// Unregister removes a tool, or a server with all its tools, and reports whether
+// there was one.
+func (r *Registry) Unregister(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.servers[name]; ok {
+		delete(r.servers, name)
+		for key, t := range r.tools {
+			if t.Source == name {
+				delete(r.tools, key)
+			}
+		}
+		return true
+	}
+	_, ok := r.tools[name]
+	delete(r.tools, name)
+	return ok
+}
+
+// Get returns the tool called name, if it can be used.
+func (r *Registry) Get(name string) (Tool, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	t, ok := r.tools[name]
+	if !ok {
+		return Tool{}, fmt.Errorf("tool: %w: %q; there are %s", ErrUnknown, name, strings.Join(r.names(), ", "))
+	}
+	if s := r.servers[t.Source]; s.Unavailable != "" {
+		return Tool{}, fmt.Errorf("tool: %w: %s: %s", ErrUnavailable, name, s.Unavailable)
+	}
+	return t, nil
+}
+
+// Validate reports whether name can be used, without returning the tool.
+func (r *Registry) Validate(name string) error {
+	_, err := r.Get(name)
+	return err
+}
+
+// Names lists all tools in alphabetical order, available or not.
+func (r *Registry) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.names()
+}
+
+func (r *Registry) names() []string {
+	names := make([]string, 0, len(r.tools))
+	for name := range r.tools {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// List returns all tools by name, each with the reason why it cannot be used, if
+// there is one. Tools that are only declared for an unavailable server are among
+// them.
+func (r *Registry) List() []Listed {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var out []Listed
+	for _, t := range r.tools {
+		out = append(out, Listed{t, r.servers[t.Source].Unavailable})
+	}
+	for _, s := range r.servers {
+		for _, d := range s.Declared {
+			name := ServerTool(s.Name, d.Name)
+			if _, known := r.tools[name]; known {
+				continue
+			}
+			reason := s.Unavailable
+			if reason == "" {
+				reason = "the server does not have it"
+			}
+			out = append(out, Listed{Tool{Name: name, Description: d.Description, Effect: Mutate, Source: s.Name}, reason})
+		}
+	}
+	slices.SortFunc(out, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Listed is a tool as a list shows it.
+type Listed struct {
+	Tool
+	Unavailable string // why it cannot be used; empty if it can
+}
+
+// Servers returns the servers by name.
+func (r *Registry) Servers() []Server {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var out []Server
+	for _, s := range r.servers {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
