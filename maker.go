@@ -319,6 +319,12 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 	if err != nil {
 		return nil, errors.Join(err, log.Close(), s.close())
 	}
+	s.ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
+		if err := log.Append(event.BudgetClaimed{Calls: c.Calls, Tokens: c.Tokens, USD: c.USD}); err != nil {
+			return err
+		}
+		return log.Sync(ctx)
+	})
 	cfg := s.config
 	voting := ballot.New(s.voters, readers, &ballot.Options{
 		BatchSize: cfg.BatchSize, Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,

@@ -24,6 +24,7 @@ const (
 	TypeStepFailed       Type = "step_failed"
 	TypeTaskCompleted    Type = "task_completed"
 	TypeTaskFailed       Type = "task_failed"
+	TypeBudgetClaimed    Type = "budget_claimed"
 	TypeBudgetExhausted  Type = "budget_exhausted"
 	TypeRunResumed       Type = "run_resumed"
 	TypeRunCancelled     Type = "run_cancelled"
@@ -55,6 +56,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeStepFailed:       decodeAs[StepFailed],
 	TypeTaskCompleted:    decodeAs[TaskCompleted],
 	TypeTaskFailed:       decodeAs[TaskFailed],
+	TypeBudgetClaimed:    decodeAs[BudgetClaimed],
 	TypeBudgetExhausted:  decodeAs[BudgetExhausted],
 	TypeRunResumed:       decodeAs[RunResumed],
 	TypeRunCancelled:     decodeAs[RunCancelled],
@@ -217,6 +219,15 @@ type TaskFailed struct {
 	Spent      usage.Spent `json:"spent"`
 }
 
+// BudgetClaimed says, before it happens, up to what totals the run may now spend.
+// It is logged only where there is a limit. If the session ends without a word,
+// what was claimed counts as spent: calls that were in flight may be billed.
+type BudgetClaimed struct {
+	Calls  int64   `json:"calls"`
+	Tokens int64   `json:"tokens,omitempty"`
+	USD    float64 `json:"usd,omitempty"`
+}
+
 // BudgetExhausted says which limit stopped the run.
 type BudgetExhausted struct {
 	Limit string      `json:"limit"` // "max_calls", "max_tokens", "max_usd" or "deadline"
@@ -253,6 +264,7 @@ func (StepCompleted) Type() Type    { return TypeStepCompleted }
 func (StepFailed) Type() Type       { return TypeStepFailed }
 func (TaskCompleted) Type() Type    { return TypeTaskCompleted }
 func (TaskFailed) Type() Type       { return TypeTaskFailed }
+func (BudgetClaimed) Type() Type    { return TypeBudgetClaimed }
 func (BudgetExhausted) Type() Type  { return TypeBudgetExhausted }
 func (RunResumed) Type() Type       { return TypeRunResumed }
 func (RunCancelled) Type() Type     { return TypeRunCancelled }

@@ -112,6 +112,7 @@ type Sample struct {
 	Duration    time.Duration
 
 	fatal   error // ends the run: not the sample's fault
+	refused bool  // it was not sent, and no other will be: the budget is exhausted
 	missing bool  // a call gave fewer samples than it was asked for
 	voter   int
 }
@@ -195,6 +196,7 @@ type race struct {
 	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
 
 	byVoter  []map[string]int // votes by key, if there are several voters
+	refused  error // why no further sample can be made
 	faults   int
 	lastErr  *model.Error
 	lastFlag *redflag.Flag
@@ -240,6 +242,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			return r.verdict(flow.Undecided, ""), nil
 		}
 		s := &r.latest
+		if r.refused != nil && r.inFlight == 0 {
+			return nil, r.refused
+		}
 		if r.inFlight == 0 && r.ballot.pace.instant() {
 			a := r.next()
 			*s = a.sample(ctx, r.now)
@@ -253,6 +258,10 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 				return nil, context.Cause(ctx)
 			}
 			r.now = time.Now()
+		}
+		if s.refused {
+			r.refused = s.fatal
+			continue
 		}
 		if s.fatal != nil {
 			return nil, s.fatal
@@ -288,6 +297,9 @@ func (r *race) end() {
 
 // launch tops up what is in flight to what is needed.
 func (r *race) launch(ctx context.Context, need int) {
+	if r.refused != nil {
+		return // what is in flight is paid for and may still decide
+	}
 	if r.arrived == nil {
 		r.arrived = make(chan Sample, r.ballot.room(r.q.Rule))
 		r.ctx, r.cancel = context.WithCancelCause(ctx)
@@ -353,7 +365,7 @@ func (s *Sample) fail(ctx context.Context, err error) {
 	case ctx.Err() != nil:
 		s.fatal = context.Cause(ctx)
 	case !ok:
-		s.fatal = err // not a model's: the budget's, for instance
+		s.fatal, s.refused = err, true // not a model's: the budget's
 	case e.Kind == model.Auth || e.Kind == model.Invalid:
 		s.fatal = err // every further request would fare the same
 	case e.Kind == model.Refused:

@@ -269,12 +269,10 @@ func TestTheCapBoundsWhatIsLaunched(t *testing.T) {
 }
 
 func TestErrorsEndTheRun(t *testing.T) {
-	broke := errors.New("the budget is exhausted")
 	for _, c := range []struct {
 		name string
 		err  error
 	}{
-		{"not a model's", broke},
 		{"auth", &model.Error{Kind: model.Auth, Message: "wrong key"}},
 		{"invalid", &model.Error{Kind: model.Invalid, Message: "no such model"}},
 	} {
@@ -288,6 +286,30 @@ func TestErrorsEndTheRun(t *testing.T) {
 			b.Close()
 			if s.open != 0 || s.gone != 2 {
 				t.Errorf("%s: %d calls open, %d gone, want 0 and 2", c.name, s.open, s.gone)
+			}
+		})
+	}
+}
+
+// TestBudgetEndsTheRunGently lets the samples in flight decide, if they can.
+func TestBudgetEndsTheRunGently(t *testing.T) {
+	broke := errors.New("the budget is exhausted")
+	for _, c := range []struct {
+		name    string
+		replies []reply
+		spare   int
+		want    error
+	}{
+		{"they decide", []reply{{"a", nil, time.Second}, {"a", nil, 2 * time.Second}, {err: broke}}, 1, nil},
+		{"they do not", []reply{{"a", nil, time.Second}, {"b", nil, 2 * time.Second}, {err: broke}}, 1, broke},
+		{"there are none", []reply{{err: broke}, {err: broke}}, 0, broke},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := New(only(&script{replies: c.replies}), readers, &Options{Spare: c.spare})
+			defer b.Close()
+			v, err := b.Decide(t.Context(), question(firstToK(2, 10)), nil)
+			if !errors.Is(err, c.want) || err == nil && v.Status != flow.Decided {
+				t.Errorf("%s: Decide() = %v, %v, want %v", c.name, v, err, c.want)
 			}
 		})
 	}

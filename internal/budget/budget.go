@@ -97,7 +97,23 @@ type Ledger struct {
 	held      amount
 	reserved  amount    // by the calls in flight
 	waiters   list.List // of *waiter
+	claimed   Claim     // what was announced; see OnClaim
+
+	onClaim  func(context.Context, Claim) error
+	claiming sync.Mutex // held while a claim is being announced
 }
+
+// A Claim is up to what totals a run may spend.
+type Claim struct {
+	Calls  int64
+	Tokens int64 // 0 if there is no limit on tokens
+	USD    float64
+	money  price.Money
+}
+
+// claimAhead is for how many calls like the present one a claim is made: more
+// means fewer announcements, and more that counts as spent after a crash.
+const claimAhead = 16
 
 // An amount is what one call may use, or several.
 type amount struct {
@@ -185,8 +201,74 @@ func (l *Ledger) spent() usage.Spent {
 	}
 }
 
+// OnClaim has f announce, and make durable, how much may be spent before it is.
+// A run that ends without a word has spent no more than its last claim. It is
+// only used where there is a limit, and must be set before the first call.
+func (l *Ledger) OnClaim(f func(context.Context, Claim) error) { l.onClaim = f }
+
 // reserve takes one call and the amount it needs, waiting if it must.
 func (l *Ledger) reserve(ctx context.Context, need amount) error {
+	if err := l.wait(ctx, need); err != nil {
+		return err
+	}
+	if l.onClaim == nil || l.limits == (Limits{}) {
+		return nil
+	}
+	if err := l.claim(ctx, need); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.calls--
+		l.release(need)
+		l.admit()
+		return err
+	}
+	return nil
+}
+
+// claim announces what the calls in flight may spend, unless that is covered
+// already.
+func (l *Ledger) claim(ctx context.Context, need amount) error {
+	if l.covered() {
+		return nil
+	}
+	l.claiming.Lock()
+	defer l.claiming.Unlock()
+	if l.covered() {
+		return nil // by somebody else's claim
+	}
+	l.mu.Lock()
+	next := Claim{Calls: l.calls + claimAhead}
+	if limit := l.limits.MaxCalls; limit > 0 {
+		next.Calls = min(next.Calls, limit)
+	}
+	if limit := l.limits.MaxTokens; limit > 0 {
+		next.Tokens = min(plus(l.usedTokens(), l.reserved.tokens+claimAhead*need.tokens), limit)
+	}
+	if l.maxMoney > 0 {
+		next.money = min(l.usedMoney().Plus(l.reserved.money).Plus(need.money.Times(claimAhead)), l.maxMoney)
+		next.USD = next.money.USD()
+	}
+	l.mu.Unlock()
+	if err := l.onClaim(ctx, next); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.claimed = next
+	return nil
+}
+
+// covered reports whether the last claim covers the calls in flight.
+func (l *Ledger) covered() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls <= l.claimed.Calls &&
+		(l.limits.MaxTokens == 0 || plus(l.usedTokens(), l.reserved.tokens) <= l.claimed.Tokens) &&
+		(l.maxMoney == 0 || l.usedMoney().Plus(l.reserved.money) <= l.claimed.money)
+}
+
+// wait takes one call and the amount it needs once they fit.
+func (l *Ledger) wait(ctx context.Context, need amount) error {
 	if ctx.Err() != nil {
 		return cancelled(ctx)
 	}

@@ -448,3 +448,68 @@ func BenchmarkGenerate(b *testing.B) {
 		m.Generate(ctx, req)
 	}
 }
+
+// TestClaims has many calls at once: no call is sent that is not covered by a
+// claim, and claims never exceed the limits.
+func TestClaims(t *testing.T) {
+	limits := Limits{MaxCalls: 200, MaxTokens: 50_000, MaxUSD: 1}
+	l := New(limits, usage.Spent{})
+	var mu sync.Mutex
+	var last Claim
+	claims := 0
+	l.OnClaim(func(_ context.Context, c Claim) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.Calls > limits.MaxCalls || c.Tokens > limits.MaxTokens || c.USD > limits.MaxUSD {
+			t.Errorf("claim %+v exceeds %+v", c, limits)
+		}
+		if c.Calls < last.Calls || c.Tokens < last.Tokens {
+			t.Errorf("claim %+v after %+v", c, last)
+		}
+		last = c
+		claims++
+		return nil
+	})
+	sent := int64(0)
+	m := l.Wrap(model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if sent++; sent > last.Calls {
+			t.Errorf("call %d was sent with a claim of %d", sent, last.Calls)
+		}
+		return &model.Response{Text: "x", Usage: usage.Tokens{Input: 10, Output: 1}}, nil
+	}), &price.Price{Input: price.Dollar / 1e6, Output: price.Dollar / 1e6})
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for {
+				if _, err := m.Generate(t.Context(), &model.Request{System: "0123456789", MaxOutput: 5}); err != nil {
+					if !errors.Is(err, ErrExhausted) {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if sent != limits.MaxCalls || claims == 0 || claims > int(limits.MaxCalls) {
+		t.Errorf("%d calls with %d claims, want %d calls", sent, claims, limits.MaxCalls)
+	}
+}
+
+func TestAClaimThatFailsStopsTheCall(t *testing.T) {
+	l := New(Limits{MaxCalls: 5}, usage.Spent{})
+	full := errors.New("disk full")
+	l.OnClaim(func(context.Context, Claim) error { return full })
+	m := l.Wrap(model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+		t.Error("the call was sent")
+		return nil, nil
+	}), nil)
+	if _, err := m.Generate(t.Context(), &model.Request{}); !errors.Is(err, full) {
+		t.Errorf("Generate() = %v, want %v", err, full)
+	}
+	if got := l.Spent(); got.Calls != 0 {
+		t.Errorf("Spent() = %+v, want no call", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -93,7 +94,7 @@ func readConfigFiles(root *cobra.Command) ([]configFile, error) {
 	var files []configFile
 	for _, path := range configPaths() {
 		file, err := readConfigFile(path, settingNames(root))
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		if err != nil {

@@ -28,6 +28,8 @@ type Past struct {
 	verdicts map[string]*flow.Verdict
 	emitted  *emitted
 
+	claim event.BudgetClaimed // of a session that has not ended in an orderly way
+
 	dir          string
 	compact      bool
 	sessionStart time.Time
@@ -88,9 +90,11 @@ func (p *Past) Visit(l runlog.Line) error {
 	case event.StepFailed:
 		p.Spent = e.Spent
 	case event.TaskFailed:
-		p.Spent, p.End = e.Spent, e
+		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
 	case event.TaskCompleted:
-		p.Spent, p.End = e.Spent, e
+		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
+	case event.BudgetClaimed:
+		p.claim = e
 	case event.BudgetExhausted:
 		p.Spent = e.Spent
 	case event.RunCancelled:
@@ -114,6 +118,29 @@ func (p *Past) endSession() {
 // Finish is called after the last line.
 func (p *Past) Finish() error {
 	p.endSession()
+	if err := p.takeLastStep(); err != nil {
+		return err
+	}
+	p.hold()
+	return nil
+}
+
+// hold counts what the last session claimed and did not account for as spent:
+// it may have been.
+func (p *Past) hold() {
+	s := &p.Spent
+	if lost := p.claim.Calls - s.Calls; lost > 0 {
+		s.Calls, s.Abandoned = p.claim.Calls, s.Abandoned+lost
+	}
+	if lost := p.claim.Tokens - s.Tokens.Total() - s.HeldTokens; lost > 0 {
+		s.HeldTokens += lost
+	}
+	if lost := p.claim.USD - s.USD - s.HeldUSD; lost > 0 {
+		s.HeldUSD += lost
+	}
+}
+
+func (p *Past) takeLastStep() error {
 	if p.lastStep == nil {
 		return nil
 	}

@@ -110,7 +110,7 @@ type indexWriter struct {
 func newIndexWriter(dir string) (*indexWriter, error) {
 	f, err := os.OpenFile(filepath.Join(dir, IndexFile), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("run log: %w", err)
+		return nil, &WriteError{Dir: dir, Err: err}
 	}
 	w := &indexWriter{f: f, old: bufio.NewReaderSize(io.NewSectionReader(f, 0, math.MaxInt64), 64<<10)}
 	magic := make([]byte, len(indexMagic))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -43,7 +44,7 @@ const lockPatience = 200 * time.Millisecond
 func acquire(path string) (*lock, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("run log: lock: %w", err)
+		return nil, &WriteError{Dir: filepath.Dir(path), Err: err}
 	}
 	err = tryLock(f)
 	for deadline := time.Now().Add(lockPatience); errors.Is(err, errLocked) && time.Now().Before(deadline); {

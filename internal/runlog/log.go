@@ -173,7 +173,7 @@ func openLocked(dir string, redact Redact, lk *lock, visit func(Line) error) (*L
 
 	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_RDWR, 0)
 	if err != nil {
-		return nil, rec, fmt.Errorf("run log: %w", err)
+		return nil, rec, &WriteError{Dir: dir, Err: err}
 	}
 	info, err := events.Stat()
 	if err != nil {

@@ -10,7 +10,9 @@
 //
 // # What it knows
 //
-// It looks at the last message of the user and nothing else.
+// It looks at the prompt and at tool results, and at nothing else. The prompt is
+// the text of the last turn of the user that has text: when the last turn holds
+// tool results only, that is the text of an earlier one.
 //
 //   - Towers of Hanoi: the last lines "Current state: [[3, 2, 1], [], []]" and
 //     "Previous move: [1, 0, 2]" (or none). It plays the usual strategy: disk 1
@@ -24,6 +26,10 @@
 //
 // It says so if a prompt is none of these.
 //
+// If [model.Request.Output] asks for structured output, the answer is a JSON
+// object with the same fields, {"move": ..., "next_state": ...} or
+// {"answer": ...}, and nothing else. Scripted answers are given as they stand.
+//
 // # How it errs
 //
 // An answer is malformed with the probability malformed, rambling with the
@@ -34,31 +40,70 @@
 // wrong answers than rivals uses those it has.
 //
 // Answers that exceed [model.Request.MaxOutput] are cut there and stop for
-// length. Tokens are estimated as a quarter of the bytes, rounded up.
+// length. Tokens are estimated as a quarter of the bytes, rounded up. With the
+// setting cache=on, tools and system prompt of at least 1024 tokens that
+// [model.Request.CachePrefix] wants cached are counted as a cache write the first
+// time and as a cache read after that; thousands of prefixes are remembered, and
+// each one from the moment that the first answer with it is out.
+//
+// What the setting refuse lists (temperature, max_tokens, schema, object, n) a
+// server refuses; see package simserver. In process the answer is at once the one
+// that a client gets which has learned to do without.
 //
 // # What is reproducible
 //
-// The answer to the n-th sample of a prompt depends on the seed, the prompt and
-// n, and on nothing else; so a run gets the same set of answers for each prompt
-// in whatever order its calls arrive, in process or over HTTP. At temperature 0
-// all samples of a prompt are the same draw. Faults have a stream of their own:
-// an attempt that ends in a fault uses up no answer.
+// The answer to the n-th sample of a question depends on the seed, the question
+// and n, and on nothing else. The question is the prompt, the number of tool
+// results so far and the texts of those in the last turn. So a run gets the same
+// set of answers for each question in whatever order its calls arrive, in process
+// or over HTTP. At temperature 0 all samples of a question are the same draw.
+// Faults have a stream of their own: an attempt that ends in a fault uses up no
+// answer.
 //
-// The n of a prompt is remembered for a few thousand recent prompts.
+// The n of a question is remembered for a few thousand recent questions.
 //
 // # Scripts
 //
-// A script is a YAML or JSON list of rules. The first rule whose pattern matches
-// the prompt answers it; p and the shares of odd answers do not apply. Answers
-// are drawn by weight (1 if absent), or with sequence given to the samples of a
-// prompt in order, the last one repeated. ${1} and ${name} stand for what the
-// pattern captured.
+// A script is a YAML or JSON list of rules. The first rule whose conditions all
+// hold answers; p and the shares of odd answers do not apply. The conditions, each
+// of which holds if it is absent, are
 //
-//   - match: 'capital of (\w+)'
-//     answers:
-//   - {text: 'The capital of ${1} is Paris.', weight: 9}
-//   - {text: 'I would rather not say.', stop: refusal, tokens: 6}
-//   - match: 'step \d+'
-//     sequence: true
-//     answers: [{text: 'oops'}, {text: 'done'}]
+//   - match: a pattern for the prompt, as defined above
+//   - match_result: a pattern for the texts of the tool results in the last turn of
+//     the user, one after the other on lines of their own. It does not hold if
+//     there are none in that turn.
+//   - after: how many tool results there are in the whole conversation, exactly.
+//     0 is an agent's first move. Calls made in parallel have a result each.
+//
+// So a rule with match alone also holds after a tool has run: put those with
+// after or match_result before it.
+//
+// Answers are drawn by weight (1 if absent), or with sequence given to the samples
+// of a question in order, the last one repeated. An answer has text, tool_calls or
+// both; it stops for tool_use if it has calls, unless it says otherwise. Calls are
+// made whether or not the request offers such a tool: models do that. ${1} and
+// ${name} stand for what match captured, ${result.1} and ${result.name} for what
+// match_result did, in the text and in all strings of a call's input.
+//
+//	# a script
+//	- match: 'capital of (\w+)'
+//	  answers:
+//	    - {text: 'The capital of ${1} is Paris.', weight: 9}
+//	    - {text: 'I would rather not say.', stop: refusal, tokens: 6}
+//	- match: 'step \d+'
+//	  sequence: true
+//	  answers: [{text: 'oops'}, {text: 'done'}]
+//
+//	# a script that copies a file with the tools Read and Write
+//	- match: 'Copy (\S+)'
+//	  after: 0
+//	  answers: [{tool_calls: [{name: Read, input: {path: '${1}'}}]}]
+//	- match: 'Copy (\S+)'
+//	  after: 1
+//	  match_result: '(?s).+'
+//	  answers: [{tool_calls: [{name: Write, input: {path: '${1}.bak', text: '${result.0}'}}]}]
+//	- match: 'Copy'
+//	  answers: [{text: 'Done.'}]
+//
+// Ids of calls are a function of the seed, the question and the sample's number.
 package sim

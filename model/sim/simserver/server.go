@@ -185,7 +185,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, format wire, meth
 		writeJSON(w, modelList(s.models.standard.Settings().String()))
 		return
 	}
-	if format == (anthropic{counting: true}) {
+	if a, ok := format.(anthropic); ok && a.counting {
 		if c, _ := s.read(w, r, format); c != nil {
 			writeJSON(w, marshal(map[string]int64{"input_tokens": sim.InputTokens(&c.request)}))
 		}
