@@ -128,7 +128,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestBudgets(t *testing.T) {
-	const model = "sim/default?p=0.9&latency=1ms&seed=3"
+	const model = "sim/default?p=0.999&latency=1ms&seed=3"
 	tests := []struct {
 		limit string
 		set   func(*maker.Config)
