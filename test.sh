@@ -59,9 +59,14 @@ go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"
 say "slow suite: the real program, killed, starved and run for a million steps"
 go test -tags slow -count=1 -timeout 40m ./internal/e2e
 
+say "the vendors' SDKs judge the wire formats (a module of its own; builds for minutes)"
+go -C test/sdk test -count=1 ./...
+
 say "measurements"
 go run ./bench overhead -disks 18
 go run ./bench latency
+go run ./bench load
+go run ./bench patience
 go run ./bench memory
 
 say "all checks passed"

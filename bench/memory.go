@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 )
 
@@ -33,15 +34,21 @@ func memory(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	short, err := peak(ctx, binary, dir, 14)
-	if err != nil {
-		return err
+	var shorts []float64
+	for range 5 {
+		short, err := peak(ctx, binary, dir, 14)
+		if err != nil {
+			return err
+		}
+		shorts = append(shorts, short)
 	}
+	slices.Sort(shorts)
+	short := shorts[len(shorts)/2]
 	long, err := peak(ctx, binary, dir, disks)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("peak memory: %.1f MB with 14 disks, %.1f MB with %d\n", short, long, disks)
+	fmt.Printf("peak memory: %.1f MB with 14 disks (median of 5), %.1f MB with %d\n", short, long, disks)
 	if err := bound("peak of the long run in MB", long, most); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func overhead(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(200) // as the maker program does
+	debug.SetGCPercent(400) // as the maker program does
 	const name = "sim/default?p=1"
 	dir, err := os.MkdirTemp("", "maker-bench-")
 	if err != nil {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -35,6 +36,9 @@ type Declared struct {
 	Description string `json:"description,omitempty" yaml:"description,omitempty"`
 }
 
+// Builtin is the source of the tools that are part of the program.
+const Builtin = "builtin"
+
 // Errors of a registry.
 var (
 	ErrUnknown     = errors.New("there is no such tool")
@@ -63,10 +67,14 @@ func (r *Registry) Register(tools ...Tool) error {
 			return fmt.Errorf("tool: %q cannot be the name of a tool", t.Name)
 		case taken || slices.ContainsFunc(tools[:i], func(u Tool) bool { return u.Name == t.Name }):
 			return fmt.Errorf("tool: %s is registered already", t.Name)
-		case t.Run == nil && t.Effect != Human:
-			return fmt.Errorf("tool: %s cannot be run", t.Name)
 		case !slices.Contains([]Effect{Pure, Observe, Mutate, Human}, t.Effect):
 			return fmt.Errorf("tool: %s has no effect class", t.Name)
+		case t.Run == nil && t.Effect != Human:
+			return fmt.Errorf("tool: %s cannot be run", t.Name)
+		case t.Run != nil && t.Effect == Human:
+			return fmt.Errorf("tool: %s is for a person and cannot be run", t.Name)
+		case !isObject(t.Schema):
+			return fmt.Errorf("tool: the schema of %s is no JSON object", t.Name)
 		}
 	}
 	for _, t := range tools {
@@ -80,7 +88,7 @@ func (r *Registry) Register(tools ...Tool) error {
 func (r *Registry) RegisterServer(s Server) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !validName.MatchString(s.Name) || strings.Contains(s.Name, "__") {
+	if !validName.MatchString(s.Name) || strings.Contains(s.Name, "__") || s.Name == Builtin {
 		return fmt.Errorf("tool: %q cannot be the name of a server", s.Name)
 	}
 	if _, taken := r.servers[s.Name]; taken {
@@ -104,8 +112,8 @@ func (r *Registry) SetUnavailable(server, reason string) error {
 	return nil
 }
 
-// Unregister removes a tool, or a server with all its tools, and reports whether
-// there was one.
+// Unregister removes a server with all its tools, or else the tool called name,
+// and reports whether there was one.
 func (r *Registry) Unregister(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,10 +139,19 @@ func (r *Registry) Get(name string) (Tool, error) {
 	if !ok {
 		return Tool{}, fmt.Errorf("tool: %w: %q; there are %s", ErrUnknown, name, strings.Join(r.names(), ", "))
 	}
-	if s := r.servers[t.Source]; s.Unavailable != "" {
-		return Tool{}, fmt.Errorf("tool: %w: %s: %s", ErrUnavailable, name, s.Unavailable)
+	if reason := r.unavailable(t); reason != "" {
+		return Tool{}, fmt.Errorf("tool: %w: %s: %s", ErrUnavailable, name, reason)
 	}
 	return t, nil
+}
+
+// unavailable says why t cannot be used: for a reason of its own, or its
+// server's.
+func (r *Registry) unavailable(t Tool) string {
+	if t.Unavailable != "" {
+		return t.Unavailable
+	}
+	return r.servers[t.Source].Unavailable
 }
 
 // Validate reports whether name can be used, without returning the tool.
@@ -167,7 +184,7 @@ func (r *Registry) List() []Listed {
 	defer r.mu.RUnlock()
 	var out []Listed
 	for _, t := range r.tools {
-		out = append(out, Listed{t, r.servers[t.Source].Unavailable})
+		out = append(out, Listed{t, r.unavailable(t)})
 	}
 	for _, s := range r.servers {
 		for _, d := range s.Declared {
@@ -189,7 +206,7 @@ func (r *Registry) List() []Listed {
 // Listed is a tool as a list shows it.
 type Listed struct {
 	Tool
-	Unavailable string // why it cannot be used; empty if it can
+	Unavailable string // why it cannot be used, for its own or its server's reasons
 }
 
 // Servers returns the servers by name.
@@ -202,4 +219,24 @@ func (r *Registry) Servers() []Server {
 	}
 	slices.SortFunc(out, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// Catalogue describes all tools to a planner, one a line and in order, and says
+// of those that cannot be used why.
+func (r *Registry) Catalogue() string {
+	var b strings.Builder
+	for _, t := range r.List() {
+		summary, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
+		fmt.Fprintf(&b, "- %s (%s): %s", t.Name, t.Effect, summary)
+		if t.Unavailable != "" {
+			fmt.Fprintf(&b, " [NOT AVAILABLE: %s]", t.Unavailable)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func isObject(schema json.RawMessage) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(schema, &object) == nil && object != nil
 }

@@ -16,6 +16,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,9 +50,17 @@ type Tool struct {
 	// further, so that a call of unknown outcome may be repeated.
 	Idempotent bool
 
+	// Unavailable says why the tool cannot be used here, such as a search without
+	// a back end; empty if it can. (A whole server is marked in the [Registry].)
+	Unavailable string
+
 	// Run executes the tool. It is safe for concurrent use and returns promptly
-	// when ctx ends, leaving nothing running.
+	// when ctx ends, leaving nothing running. It is nil for human tools, whose
+	// question is asked by somebody else.
 	Run func(ctx context.Context, input json.RawMessage) (Result, error)
+
+	// check reports what is wrong with an input; see New.
+	check func(input json.RawMessage) error
 }
 
 // A Result is what came of a call. It is what the model reads.
@@ -73,15 +82,71 @@ type Intent struct {
 }
 
 // NewIntent returns the intent to call tool with input in canonical form, in
-// which equal calls are equal bytes. White space inside strings counts: files
-// and programs are made of it.
+// which equal calls are equal bytes: fields sorted, no space between them, and
+// numbers in normal form. Strings stay exactly as they are, because files and
+// programs are made of them: neither white space nor the Unicode form may change
+// between the vote and the execution.
 func NewIntent(tool string, input json.RawMessage) (Intent, error) {
-	canonical, err := vote.Canonical(input, vote.KeyOptions{KeepSpace: true})
+	canonical, err := canonicalInput(input)
 	if err != nil {
 		return Intent{}, fmt.Errorf("tool: input of %s: %w", tool, err)
 	}
-	return Intent{Tool: tool, Input: json.RawMessage(canonical)}, nil
+	return Intent{Tool: tool, Input: canonical}, nil
 }
 
 // Key decides which intents agree.
 func (i Intent) Key() string { return i.Tool + " " + string(i.Input) }
+
+// canonicalInput leaves the judgement of what is one clear JSON value to package
+// vote: no field twice, no broken text, no excessive size or depth.
+func canonicalInput(input json.RawMessage) (json.RawMessage, error) {
+	if _, err := vote.Canonical(input, vote.KeyOptions{KeepSpace: true}); err != nil {
+		return nil, err
+	}
+	value, err := decode(input)
+	if err != nil {
+		return nil, err
+	}
+	if value, err = normalNumbers(value); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// decode reads JSON without rounding numbers.
+func decode(input json.RawMessage) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	var value any
+	err := dec.Decode(&value)
+	return value, err
+}
+
+// normalNumbers replaces every number by its normal form: 1.0 and 1e0 by 1.
+func normalNumbers(value any) (any, error) {
+	var err error
+	switch v := value.(type) {
+	case json.Number:
+		normal, err := vote.Canonical(json.RawMessage(v), vote.KeyOptions{})
+		return json.Number(normal), err
+	case []any:
+		for i := range v {
+			if v[i], err = normalNumbers(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for name := range v {
+			if v[name], err = normalNumbers(v[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return value, nil
+}

@@ -196,7 +196,7 @@ type race struct {
 	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
 
 	byVoter  []map[string]int // votes by key, if there are several voters
-	refused  error // why no further sample can be made
+	refused  error            // why no further sample can be made
 	faults   int
 	lastErr  *model.Error
 	lastFlag *redflag.Flag

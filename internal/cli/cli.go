@@ -54,7 +54,7 @@ func Main(args []string, s Streams) int {
 	if os.Getenv("GOGC") == "" {
 		// What is alive is small and what a step leaves behind is much: a larger
 		// heap, still only some tens of megabytes, is collected less often.
-		debug.SetGCPercent(200)
+		debug.SetGCPercent(400)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

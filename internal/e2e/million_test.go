@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,10 +63,17 @@ func TestMillionSteps(t *testing.T) {
 	}
 	t.Logf("the log has %d MB", info.Size()>>20)
 
-	small, smallPeak := measure(t, "hanoi", "--disks", "14", "--model", paperModel, "--ahead-by", "3", "--quiet", "--log-dir", t.TempDir())
-	if small.code != 0 {
-		t.Fatalf("maker hanoi --disks 14 = %v, want exit code 0", small)
+	// One short run says little: when its garbage is collected is a matter of luck.
+	var peaks []int64
+	for range 5 {
+		small, p := measure(t, "hanoi", "--disks", "14", "--model", paperModel, "--ahead-by", "3", "--quiet", "--log-dir", t.TempDir())
+		if small.code != 0 {
+			t.Fatalf("maker hanoi --disks 14 = %v, want exit code 0", small)
+		}
+		peaks = append(peaks, p)
 	}
+	slices.Sort(peaks)
+	smallPeak := peaks[len(peaks)/2]
 	const mb = 1 << 20
 	ratio := float64(peak) / float64(smallPeak)
 	load, err := os.ReadFile("/proc/loadavg")

@@ -30,10 +30,10 @@ const (
 
 	// maxPending bounds the events of a log whose disk cannot keep up; Append
 	// blocks beyond it.
-	maxPending = 4096
+	maxPending = 1024
 
 	// writeEarly events start a write before the interval is over.
-	writeEarly = 512
+	writeEarly = 256
 
 	// maxInline is the largest value that stays in its line.
 	maxInline = 16 << 10
