@@ -21,6 +21,8 @@ say "modules"
 go mod verify
 go mod tidy -diff
 
+go -C test/sdk mod tidy -diff
+
 say "vet"
 go vet ./...
 go vet -tags slow ./internal/e2e
@@ -52,7 +54,7 @@ go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"
   while read -r package file; do
     { grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" || true; } | sed 's/^func //' |
       while read -r target; do
-        go test -run '^$' -fuzz "^$target\$" -fuzztime 4s "$package"
+        go test -run '^$' -fuzz "^$target\$" -fuzztime 4s -fuzzminimizetime 10x "$package"
       done
   done
 
