@@ -29,15 +29,21 @@ import (
 // sustains (building the request, HTTP, decoding, reading the answer, counting
 // the vote) with a bare loop that sends and reads the same bytes.
 func load(ctx context.Context, args []string) error {
-	calls, rounds, least := 6000, 3, 0.7
+	calls, rounds, least, cpu := 6000, 3, 0.7, ""
 	err := parse("load", args, func(f *flag.FlagSet) {
 		f.IntVar(&calls, "calls", calls, "calls of each measurement")
 		f.IntVar(&rounds, "rounds", rounds, "measurements, of which the median counts")
+		f.StringVar(&cpu, "cpuprofile", "", "write a CPU profile to this file")
 		f.Float64Var(&least, "least", least, "smallest ratio allowed")
 	})
 	if err != nil {
 		return err
 	}
+	stopProfile, err := profile(cpu, "")
+	if err != nil {
+		return err
+	}
+	defer stopProfile()
 	dir, err := os.MkdirTemp("", "maker-bench-")
 	if err != nil {
 		return err
@@ -73,17 +79,12 @@ func load(ctx context.Context, args []string) error {
 		for _, concurrent := range []int{1, 16, 256} {
 			var ratios []float64
 			for range rounds {
-				tape := &tape{inner: httpclient.NewTransport()}
-				m, err := c.make(tape)
+				tape, err := record(ctx, c.make, requests)
 				if err != nil {
 					return err
 				}
-				if _, err := m.Generate(ctx, requests[0]); err != nil {
-					return err
-				}
-				tape.inner.CloseIdleConnections()
 				transport := httpclient.NewTransport()
-				m, err = c.make(transport)
+				m, err := c.make(transport)
 				if err != nil {
 					return err
 				}
@@ -92,12 +93,12 @@ func load(ctx context.Context, args []string) error {
 					return err
 				}
 				transport.CloseIdleConnections()
-				bareTransport := httpclient.NewTransport()
-				bare, err := rate(calls, concurrent, func(int) error { return tape.send(ctx, bareTransport) })
+				client := &http.Client{Transport: httpclient.NewTransport()}
+				bare, err := rate(calls, concurrent, func(i int) error { return tape.send(ctx, client, i) })
 				if err != nil {
 					return err
 				}
-				bareTransport.CloseIdleConnections()
+				client.CloseIdleConnections()
 				ratios = append(ratios, full/bare)
 			}
 			slices.Sort(ratios)
@@ -157,32 +158,47 @@ func rate(calls, concurrent int, call func(i int) error) (float64, error) {
 	return float64(calls) / time.Since(start).Seconds(), failed
 }
 
-// tape keeps the bytes of the last request, to be sent again as they are.
+// tape keeps the bytes of requests, to be sent as they are.
 type tape struct {
-	inner  *http.Transport
 	url    string
 	header http.Header
-	body   []byte
+	bodies [][]byte
 }
 
+// record has a client build requests without sending them.
+func record(ctx context.Context, client func(http.RoundTripper) (model.Model, error), requests []*model.Request) (*tape, error) {
+	t := &tape{}
+	m, err := client(t)
+	if err != nil {
+		return nil, err
+	}
+	for i, req := range requests {
+		if _, err := m.Generate(ctx, req); err == nil || len(t.bodies) != i+1 {
+			return nil, fmt.Errorf("request %d was not recorded: %w", i, err)
+		}
+	}
+	return t, nil
+}
+
+// RoundTrip keeps a request and refuses it.
 func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
 	}
-	t.url, t.header, t.body = req.URL.String(), req.Header.Clone(), body
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	return t.inner.RoundTrip(req)
+	t.url, t.header = req.URL.String(), req.Header.Clone()
+	t.bodies = append(t.bodies, body)
+	return &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
 // send sends the kept bytes and reads the answer.
-func (t *tape) send(ctx context.Context, transport http.RoundTripper) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, bytes.NewReader(t.body))
+func (t *tape) send(ctx context.Context, client *http.Client, i int) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, bytes.NewReader(t.bodies[i%len(t.bodies)]))
 	if err != nil {
 		return err
 	}
 	req.Header = t.header
-	resp, err := transport.RoundTrip(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
