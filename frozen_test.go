@@ -47,7 +47,7 @@ var frozenRuns = []struct {
 		samples: 34, flagged: 4, compared: true, disks: 5, listed: event.StatusStopped,
 	},
 	{
-		dir: "v0.1/hanoi-20261115-030916-najw3", status: event.StatusRunning, steps: 7, total: 15,
+		dir: "v0.1/hanoi-20261115-030916-najw3", status: maker.StatusInterrupted, steps: 7, total: 15,
 		samples: 31, contested: 4, races: 5, disks: 4, listed: maker.StatusInterrupted,
 	},
 }

@@ -1,11 +1,13 @@
 package maker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +49,7 @@ func FindRun(logDir, run string) (string, error) {
 	case 1:
 		return filepath.Join(logDir, found[0]), nil
 	default:
-		return "", fmt.Errorf("%w: %q could be any of %s", ErrNoRun, run, strings.Join(found, ", "))
+		return "", fmt.Errorf("%w: several start with %q: %s", ErrNoRun, run, strings.Join(found, ", "))
 	}
 }
 
@@ -63,11 +65,11 @@ func runIDs(logDir string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
+		return nil, &ConfigError{Field: "log_dir", Err: err}
 	}
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && isRun(filepath.Join(logDir, e.Name())) {
+		if isRun(filepath.Join(logDir, e.Name())) { // it may be a link to a folder
 			ids = append(ids, e.Name())
 		}
 	}
@@ -93,8 +95,8 @@ type Summary struct {
 // StatusInterrupted is the status of a run whose process ended without a word.
 const StatusInterrupted = "interrupted"
 
-// List returns a summary of every run in logDir, oldest first. A run that
-// cannot be read is listed with its error.
+// List returns a summary of every run in logDir, oldest first. Runs that cannot be
+// read come last, with their errors.
 func List(logDir string) ([]Summary, error) {
 	ids, err := runIDs(logDir)
 	if err != nil {
@@ -108,6 +110,12 @@ func List(logDir string) ([]Summary, error) {
 		}
 		out = append(out, s)
 	}
+	slices.SortStableFunc(out, func(a, b Summary) int {
+		if a.Error != b.Error && (a.Error == "" || b.Error == "") {
+			return cmp.Compare(a.Error, b.Error) // what cannot be read comes last
+		}
+		return a.Started.Compare(b.Started)
+	})
 	return out, nil
 }
 
@@ -131,11 +139,8 @@ func summarize(dir string) (Summary, error) {
 		x.Close()
 	}
 	holder, held := runlog.HolderOf(filepath.Join(dir, runlog.LockFile))
-	switch {
-	case held:
+	if held {
 		s.Status, s.PID = event.StatusRunning, holder.PID
-	case s.Status == event.StatusRunning:
-		s.Status = StatusInterrupted
 	}
 	return s, nil
 }

@@ -72,7 +72,7 @@ func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, er
 	}
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: family, Task: task,
-		Params: raw, Config: config, Steps: c.Steps(), Simulated: stack.simulated,
+		Params: raw, Config: config, Steps: c.Steps(), Simulated: stack.simulated, Setup: stack.setup(),
 	}
 	return e.start(ctx, log, stack, readers, c, first, nil)
 }
@@ -136,10 +136,10 @@ func reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *loca
 func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *local.Past, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
 	switch end := past.End.(type) {
 	case event.TaskCompleted:
-		return nil, fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps)
+		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), writeResult(log.Dir()))
 	case event.TaskFailed:
 		if end.Wrong {
-			return nil, fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason)
+			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), writeResult(log.Dir()))
 		}
 	}
 	cfg, err := parseConfig(past.Config)
@@ -166,7 +166,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped}
+	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
 	return e.start(ctx, log, stack, readers, c, first, past)
 }
 
@@ -215,14 +215,14 @@ func (e *Engine) newStack(cfg Config, spent usage.Spent) (*stack, error) {
 	routes := route.Options{
 		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.opts.Transport, Prices: e.opts.Prices,
 		Warn:    func(text string) { e.opts.Logger.Warn(text) },
-		Offline: e.opts.ReplayFrom != "",
+		Offline: cfg.ReplayFrom != "",
 	}
 	field := "model"
 	if len(cfg.Voters) > 0 {
 		field = "voters"
 	}
 	var opened []*route.Voter
-	var keys []string
+	keys := route.AllKeys(e.opts.Env)
 	for _, name := range cfg.voters() {
 		v, err := route.Open(name, routes)
 		if err != nil {
@@ -231,8 +231,11 @@ func (e *Engine) newStack(cfg Config, spent usage.Spent) (*stack, error) {
 		if err := s.ledger.Check(v.Price); err != nil {
 			return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
 		}
-		opened, keys = append(opened, v), append(keys, v.Secret)
+		opened, keys = append(opened, v), append(keys, v.Secrets...)
 		s.simulated = s.simulated || v.Simulated
+	}
+	if err := checkBaseURL(cfg, opened); err != nil {
+		return nil, err
 	}
 	s.secrets = secret.NewSet(keys...)
 	if err := s.record(opened, e.opts); err != nil {
@@ -242,6 +245,24 @@ func (e *Engine) newStack(cfg Config, spent usage.Spent) (*stack, error) {
 		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
 	}
 	return s, nil
+}
+
+// checkBaseURL refuses an address that nobody would use: requests must not go
+// elsewhere than the user thinks.
+func checkBaseURL(cfg Config, voters []*route.Voter) error {
+	elsewhere := ""
+	for _, v := range voters {
+		if v.Provider == "compat" {
+			return nil
+		}
+		if !v.Simulated {
+			elsewhere = v.Provider
+		}
+	}
+	if cfg.BaseURL == "" || elsewhere == "" {
+		return nil
+	}
+	return badConfig("base_url", "it is for compat/ models, and there is none; %s/ has its own variable (see `maker models`)", elsewhere)
 }
 
 // wrap puts the decorators around a voter. Voters of one provider share its
@@ -257,16 +278,16 @@ func (s *stack) wrap(v *route.Voter) model.Model {
 		limit = limiter.New(limiter.Options{})
 		s.limiters = append(s.limiters, providerLimit{v.Provider, limit})
 	}
-	m := s.ledger.Wrap(v.Model, v.Price)
-	m = retry.Timeout(m, s.config.CallTimeout)
+	m := retry.Timeout(v.Model, s.config.CallTimeout)
+	m = s.ledger.Wrap(m, v.Price)
 	m = limit.Wrap(m)
 	return retry.New(m, retry.Options{MaxAttempts: s.config.RetryAttempts, BaseDelay: s.config.RetryDelay})
 }
 
 // record puts a recorder around each voter, or a player in its place.
 func (s *stack) record(voters []*route.Voter, o Options) error {
-	if o.ReplayFrom != "" {
-		player, err := recorded.Open(o.ReplayFrom)
+	if s.config.ReplayFrom != "" {
+		player, err := recorded.Open(s.config.ReplayFrom)
 		if err != nil {
 			return &ConfigError{Field: "replay", Err: err}
 		}
@@ -290,12 +311,25 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 	return nil
 }
 
+// setup is what the session is done with.
+func (s *stack) setup() event.Setup {
+	name := strings.Join(s.config.voters(), ",")
+	if s.config.ReplayFrom != "" {
+		name += " replayed from " + s.config.ReplayFrom
+	}
+	return event.Setup{Model: name, Rule: s.config.Voting, Simulated: s.simulated}
+}
+
 // trouble says which provider is failing, and how.
 func (s *stack) trouble() string {
 	for _, p := range s.limiters {
-		if state := p.limiter.State(); state.Open {
-			return fmt.Sprintf("%s is failing: %s; next try in %s", p.provider, state.LastError,
-				max(0, time.Until(state.Until)).Round(100*time.Millisecond))
+		state := p.limiter.State()
+		wait := max(0, time.Until(state.Until)).Round(100 * time.Millisecond)
+		switch {
+		case state.Open:
+			return fmt.Sprintf("%s is failing: %s; next try in %s", p.provider, state.LastError, wait)
+		case wait > 2*time.Second:
+			return fmt.Sprintf("%s asked to wait; next call in %s", p.provider, wait)
 		}
 	}
 	return ""
@@ -333,8 +367,8 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 		log: log, stack: s, steps: c.Steps(), done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
-			Setup:   event.Setup{Model: strings.Join(cfg.voters(), ","), Rule: cfg.Voting, Simulated: s.simulated},
-			Compact: !cfg.FullLog, Past: past,
+			Setup:   s.setup(),
+			Compact: !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
 		}),
 	}
 	var at chain.Checkpoint

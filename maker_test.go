@@ -158,7 +158,7 @@ func TestChainRefuses(t *testing.T) {
 			name: "no price", field: "max_usd", text: "compat/m",
 			opts: maker.Options{Config: maker.Config{Model: "compat/m", BaseURL: "http://127.0.0.1:1/v1", MaxUSD: 1}},
 		},
-		{name: "nothing to replay", opts: maker.Options{ReplayFrom: missing}, field: "replay", text: "missing"},
+		{name: "nothing to replay", opts: maker.Options{Config: maker.Config{Model: "sim/default", ReplayFrom: missing}}, field: "replay", text: "missing"},
 		{name: "nowhere to record", opts: maker.Options{Record: missing}, field: "record", text: "missing"},
 		{name: "unknown family", family: "chess", text: `"chess"`},
 		{name: "family without chains", opts: maker.Options{Families: []domain.Family{broken}}, family: "broken", text: `"broken"`},
@@ -305,7 +305,9 @@ func TestRecordAndReplayFrom(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers.jsonl")
 	c := maker.Config{Model: "sim/default?p=0.9&seed=5"}
 	first := mustResult(t, startHanoi(t, newEngine(t, maker.Options{Config: c, Record: file}), 4))
-	again := mustResult(t, startHanoi(t, newEngine(t, maker.Options{Config: c, ReplayFrom: file}), 4))
+	replayed := c
+	replayed.ReplayFrom = file
+	again := mustResult(t, startHanoi(t, newEngine(t, maker.Options{Config: replayed}), 4))
 	if diff := cmp.Diff(first.Voting, again.Voting); diff != "" || again.Status != event.StatusCompleted {
 		t.Errorf("a run from recorded answers = %s: -first +again\n%s", again.Status, diff)
 	}

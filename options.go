@@ -57,6 +57,10 @@ type Config struct {
 	// Voting is the rule; the default is first to lead by 3.
 	Voting vote.Rule `json:"voting"`
 
+	// ReplayFrom names a file that Options.Record wrote, to answer from instead of
+	// asking the model.
+	ReplayFrom string `json:"replay_from,omitempty"`
+
 	// BatchSize bounds the samples of one question in flight (64), and Spare is
 	// how many are launched beyond what is needed (0).
 	BatchSize int `json:"batch_size,omitempty"`
@@ -100,6 +104,10 @@ type Config struct {
 	// contested steps.
 	FullLog bool `json:"full_log,omitempty"`
 }
+
+// maxMargin is far beyond any margin that makes sense: with p = 0.51, a million
+// steps need 420.
+const maxMargin = 10_000
 
 // A Role is a kind of work that a model is asked for.
 type Role string
@@ -186,6 +194,9 @@ func (c Config) validate() error {
 	if c.Model == "" && len(c.Voters) == 0 && c.ModelExecution == "" {
 		return badConfig("model", "no model is named; try sim/default")
 	}
+	if c.Voting.K > maxMargin {
+		return badConfig("ahead_by", "%d votes, want at most %d", c.Voting.K, maxMargin)
+	}
 	switch c.StructuredMode {
 	case "", string(model.JSONSchema), string(model.JSONObject):
 	default:
@@ -253,9 +264,8 @@ type Options struct {
 	// Prices is the price table; nil means the built-in one.
 	Prices *price.Table
 
-	// Record names a file that gets every request and its answer. ReplayFrom
-	// names such a file to answer from, instead of asking the model.
-	Record, ReplayFrom string
+	// Record names a file that gets every request and its answer.
+	Record string
 
 	// Transport carries the requests to providers; nil means a tuned one.
 	Transport http.RoundTripper

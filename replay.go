@@ -50,7 +50,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{replay: &Replay{Result: result, Differences: []string{}}, races: map[string]*recount{}}
+	p := newPlayer(result)
 	for line, err := range runlog.Read(dir) {
 		if err != nil {
 			return nil, err
@@ -93,6 +93,10 @@ type player struct {
 	early     []StepResult // the first ones
 	contested []StepResult
 	last      StepResult
+}
+
+func newPlayer(r *Result) *player {
+	return &player{replay: &Replay{Result: r, Differences: []string{}}, races: map[string]*recount{}}
 }
 
 // recount is a race whose samples are in the log.
@@ -186,8 +190,12 @@ func (p *player) step(dir string, e event.StepCompleted) {
 			p.differ("%v", err)
 		}
 	}
-	r := p.replay.Result
-	r.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
+	p.count(e)
+}
+
+// count adds a committed step to the totals and the lists.
+func (p *player) count(e event.StepCompleted) {
+	p.replay.Result.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
 	p.last = stepResult(e)
 	if p.steps < maxListed {
 		p.early = append(p.early, p.last)
@@ -248,7 +256,7 @@ func (p *player) compare(dir string) error {
 	if err != nil {
 		return fmt.Errorf("maker: %w", err)
 	}
-	if p.replay.Result.Status == event.StatusRunning {
+	if s := p.replay.Result.Status; s == event.StatusRunning || s == StatusInterrupted {
 		return nil // the stored result is that of an earlier session
 	}
 	p.replay.Compared = true

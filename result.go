@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,11 @@ type Result struct {
 
 	Model     string `json:"model"`
 	Simulated bool   `json:"simulated"` // no real model answered
+
+	// Sessions say what each part of the run was done with, if that changed on a
+	// resume. Model, Simulated and the rule in Voting are those of the last part;
+	// Simulated is true only if all parts were.
+	Sessions []event.Session `json:"sessions,omitempty"`
 
 	Output event.Value `json:"output"` // of the last committed step
 
@@ -101,7 +107,7 @@ func BuildResult(dir string) (*Result, error) {
 	}
 	x, err := runlog.OpenIndex(dir)
 	if err != nil {
-		return nil, err
+		return scanResult(dir, r) // everything but the log can be lost
 	}
 	defer x.Close()
 	for i := range x.Len() {
@@ -120,6 +126,27 @@ func BuildResult(dir string) (*Result, error) {
 		r.Steps = append(r.Steps, stepResult(e))
 	}
 	r.finish(x.Len())
+	return r, nil
+}
+
+// scanResult fills in the steps from the log itself.
+func scanResult(dir string, r *Result) (*Result, error) {
+	p := newPlayer(r)
+	for line, err := range runlog.Read(dir) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Type != event.TypeStepCompleted {
+			continue
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return nil, err
+		}
+		p.count(rec.Event.(event.StepCompleted))
+	}
+	r.Steps = p.listed()
+	r.finish(p.steps)
 	return r, nil
 }
 
@@ -157,6 +184,11 @@ func newResult(dir string) (*Result, error) {
 	for _, rec := range last {
 		r.end(rec.Event)
 	}
+	if r.Status == event.StatusRunning {
+		if _, held := runlog.HolderOf(filepath.Join(dir, runlog.LockFile)); !held {
+			r.Status = StatusInterrupted
+		}
+	}
 	return r, nil
 }
 
@@ -176,6 +208,9 @@ func (r *Result) end(e event.Event) {
 		return
 	case event.StepCompleted:
 		spent = e.Spent
+	case event.RunResumed: // the session before has ended, this one has not
+		r.Status, r.Reason, r.Stop, r.Wrong, r.FailedStep = event.StatusRunning, "", "", false, nil
+		return
 	default:
 		return
 	}
@@ -187,6 +222,10 @@ func (r *Result) setup(s event.Setup) {
 	if s.Model != "" {
 		r.Model, r.Voting.Rule, r.Simulated = s.Model, s.Rule, s.Simulated
 	}
+	for _, part := range s.Sessions {
+		r.Simulated = r.Simulated && part.Simulated
+	}
+	r.Sessions = s.Sessions
 }
 
 func stepResult(e event.StepCompleted) StepResult {
@@ -216,6 +255,16 @@ func (r *Result) finish(committed int) {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(committed)
 		r.Output = r.Steps[len(r.Steps)-1].Output
 	}
+}
+
+// writeResult derives the result of a run that has ended and stores it, in case
+// the session that ended it could not.
+func writeResult(dir string) error {
+	r, err := BuildResult(dir)
+	if err != nil {
+		return err
+	}
+	return r.write(dir)
 }
 
 // write puts the result into the run folder, whole or not at all.
@@ -259,12 +308,11 @@ func (r *Result) Markdown() string {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, fmt.Sprintf(format, args...))
 	}
 	row("run", "`%s`", r.Run)
-	model := "`" + r.Model + "`"
-	if r.Simulated {
-		model += " (simulated: no real model answered, and the cost is what it would have been)"
-	}
-	row("model", "%s", model)
+	row("model", "%s", DescribeModel(r))
 	row("voting", "%s", DescribeRule(r.Voting.Rule))
+	for _, s := range r.Sessions {
+		row("from step "+strconv.Itoa(s.Step), "`%s`, %s", s.Model, DescribeRule(s.Rule))
+	}
 	row("steps", "%d of %d", r.StepsCompleted, r.StepsTotal)
 	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
@@ -291,6 +339,22 @@ func (r *Result) Markdown() string {
 	}
 	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
 	return b.String()
+}
+
+// DescribeModel says who answered.
+func DescribeModel(r *Result) string {
+	simulated := false
+	for _, s := range r.Sessions {
+		simulated = simulated || s.Simulated
+	}
+	switch {
+	case r.Simulated:
+		return r.Model + "  (simulated: no real model answered; the cost is what it would have been)"
+	case simulated:
+		return r.Model + "  (part of the run was simulated)"
+	default:
+		return r.Model
+	}
 }
 
 // DescribeRule says in words when a question is decided.

@@ -132,7 +132,7 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 	err := orchestrate(ctx)
 	r.ballot.Close()
 	if err != nil {
-		r.logStop(err)
+		r.logStop(ctx, err)
 	}
 	// From here on nothing is cancelled: what is committed is to be kept.
 	if r.err = r.log.Sync(context.WithoutCancel(ctx)); r.err == nil {
@@ -148,8 +148,8 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 
 // logStop says in the log why the run ended before the task did. If the log
 // itself is the reason, there is nothing left to say there.
-func (r *Run) logStop(cause error) {
-	// The flow of the run's main line may have ended; this needs no context.
+func (r *Run) logStop(ctx context.Context, cause error) {
+	// The context of the run has ended; this needs none.
 	f := r.runtime.Flow(context.Background())
 	step := int(r.runtime.Progress().Steps.Load())
 	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error(), Step: step}
@@ -161,7 +161,7 @@ func (r *Run) logStop(cause error) {
 	case errors.Is(cause, ErrDeadline), errors.Is(cause, context.DeadlineExceeded):
 		end.Stop = "deadline"
 		f.Emit(event.BudgetExhausted{Limit: end.Stop, Max: r.stack.config.Deadline.String()})
-	case errors.Is(cause, ErrInterrupted), errors.Is(cause, context.Canceled):
+	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(cause, context.Cause(ctx)):
 		end.Stop = event.StopCancelled
 		f.Emit(event.RunCancelled{Reason: cause.Error()})
 	default:

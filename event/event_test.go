@@ -26,7 +26,7 @@ func dollars(usd float64) *float64 { return &usd }
 var (
 	spent = usage.Spent{
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
-		USD: 0.0123, Unpriced: 1, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
+		USD: 0.0123, Unpriced: 1, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
 	}
 	sample = event.Sample{
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
@@ -37,7 +37,9 @@ var (
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
 		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
 	}
-	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true}
+	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true, Sessions: []event.Session{{
+		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, MaxSamples: 9}, Simulated: true,
+	}}}
 )
 
 // transcript has an event of every type, with every field set, and then one of
@@ -46,7 +48,7 @@ func transcript() []event.Record {
 	full := []event.Event{
 		event.TaskSubmitted{
 			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Task: "Towers of Hanoi with 3 disks",
-			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true,
+			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
 		},
 		event.StepStarted{Step: 4, Title: "move"},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n")},
@@ -55,6 +57,7 @@ func transcript() []event.Record {
 		event.VoteCompleted{
 			Question: "step/4", Step: 4, Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
+			Rule: setup.Rule, Spent: spent,
 		},
 		event.StepCompleted{
 			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
@@ -64,7 +67,7 @@ func transcript() []event.Record {
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
 		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
-		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17},
+		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},
 	}
 	empty := []event.Event{

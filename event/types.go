@@ -80,8 +80,10 @@ type TaskSubmitted struct {
 	Config json.RawMessage `json:"config,omitempty"` // of the engine; no secrets
 	Steps  int             `json:"steps,omitempty"`  // how many there will be, if known
 
-	// Simulated says that no real model answered.
+	// Simulated says that no real model answers.
 	Simulated bool `json:"simulated,omitempty"`
+
+	Setup Setup `json:"setup"`
 }
 
 // StepStarted marks the start of a step; long runs log it only on request.
@@ -168,6 +170,9 @@ type VoteCompleted struct {
 	Voting     Voting   `json:"voting"`
 	CostUSD    *float64 `json:"cost_usd"`
 	DurationMS int64    `json:"duration_ms"`
+
+	Rule  vote.Rule   `json:"rule"`  // that was asked for
+	Spent usage.Spent `json:"spent"` // by the whole run so far
 }
 
 // StepCompleted commits a step. There is exactly one for each, in all modes.
@@ -195,6 +200,17 @@ type Setup struct {
 	Model     string    `json:"model,omitempty"` // all voters, separated by commas
 	Rule      vote.Rule `json:"rule"`
 	Simulated bool      `json:"simulated,omitempty"` // no real model answered
+
+	// Sessions are what each part of the run was done with, if that changed.
+	Sessions []Session `json:"sessions,omitempty"`
+}
+
+// A Session is a part of a run, from a step on.
+type Session struct {
+	Step      int       `json:"step"`
+	Model     string    `json:"model"`
+	Rule      vote.Rule `json:"rule"`
+	Simulated bool      `json:"simulated,omitempty"`
 }
 
 // TaskCompleted ends a run that did what it was asked.
@@ -245,6 +261,12 @@ type RunResumed struct {
 
 	// Dropped is the size of an unfinished line that the last session left.
 	Dropped int64 `json:"dropped,omitempty"`
+
+	// Spent is what the sessions before have used, and what they may have: see
+	// BudgetClaimed.
+	Spent usage.Spent `json:"spent"`
+
+	Setup Setup `json:"setup"`
 }
 
 // RunCancelled says that somebody stopped the run.
@@ -406,6 +428,7 @@ func appendSpent(b []byte, s usage.Spent) []byte {
 	b = append(b, `},"usd":`...)
 	b = appendFloat(b, s.USD)
 	b = appendCount(b, "unpriced", s.Unpriced)
+	b = appendCount(b, "unreported", s.Unreported)
 	b = appendCount(b, "abandoned", s.Abandoned)
 	if s.HeldUSD != 0 {
 		b = append(b, `,"held_usd":`...)

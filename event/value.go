@@ -53,11 +53,19 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		return json.Marshal(v.Ref)
 	case len(v.JSON) == 0:
 		return []byte("null"), nil
-	case bytes.HasPrefix(v.JSON, refPrefix) || bytes.HasPrefix(v.JSON, quotedPrefix):
+	case looksStored(v.JSON):
 		return append(append(append([]byte(nil), quotedPrefix...), v.JSON...), '}'), nil
 	default:
 		return v.JSON, nil
 	}
+}
+
+// looksStored reports whether a value, however it is spaced, could be taken for
+// a reference or a quoted value.
+func looksStored(raw []byte) bool {
+	const space = " \t\r\n"
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(raw, space), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, space), []byte(`"$`))
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

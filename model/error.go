@@ -38,6 +38,10 @@ type Error struct {
 	// RetryAfter is how long the provider asked to wait; 0 if it did not say.
 	RetryAfter time.Duration
 
+	// NotSent says that the request certainly did not reach the provider, so that
+	// nothing can be billed for it.
+	NotSent bool
+
 	// Faults are the attempts before this one, filled in by the retry decorator.
 	Faults []*Error
 

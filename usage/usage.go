@@ -39,6 +39,10 @@ type Spent struct {
 	// are any, USD is a lower bound and the total is reported as null.
 	Unpriced int64 `json:"unpriced,omitempty"`
 
+	// Unreported counts the answers of a known price that came without a count of
+	// their tokens. Their worst case is held, but their cost is not known either.
+	Unreported int64 `json:"unreported,omitempty"`
+
 	// Abandoned counts the calls that were given up in flight. Providers may
 	// bill them, and never say how much.
 	Abandoned int64 `json:"abandoned,omitempty"`
@@ -51,7 +55,7 @@ type Spent struct {
 
 // CostUSD is the cost if it is known, and nil if it is not.
 func (s Spent) CostUSD() *float64 {
-	if s.Unpriced > 0 {
+	if s.Unpriced+s.Unreported > 0 {
 		return nil
 	}
 	return &s.USD

@@ -55,7 +55,10 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	}
 	rest, err := value(text, "move")
 	if err == nil {
-		out.move, err = parseMove(rest)
+		out.move, rest, err = parseMove(rest)
+	}
+	if err == nil {
+		err = alone(rest)
 	}
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "move: %v", err)
@@ -63,7 +66,10 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	var room [MaxDisks]int
 	rest, err = value(text, "next_state")
 	if err == nil {
-		out.state, err = parseState(rest, r.disks, room[:0])
+		out.state, rest, err = parseState(rest, r.disks, room[:0])
+	}
+	if err == nil {
+		err = alone(rest)
 	}
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "next_state: %v", err)
@@ -94,16 +100,20 @@ func lastValue(text, name string) (string, error) {
 	}
 }
 
-// fieldValue returns what follows the name of a field in a JSON object.
+// fieldValue returns a field of a JSON object.
 func fieldValue(text, name string) (string, error) {
-	_, rest, ok := strings.Cut(text, `"`+name+`"`)
-	if ok {
-		rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), ":")
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		return "", errors.New("the answer is no JSON object")
 	}
+	if len(fields) != 2 {
+		return "", fmt.Errorf("the object has %d fields, want 2", len(fields))
+	}
+	value, ok := fields[name]
 	if !ok {
 		return "", errors.New("there is none")
 	}
-	return rest, nil
+	return string(value), nil
 }
 
 func isWord(c byte) bool {
@@ -156,46 +166,60 @@ func (s *scanner) list(dst []int) ([]int, error) {
 	return dst, nil
 }
 
-func parseMove(text string) ([3]int, error) {
+// parseMove reads a move and returns what follows it.
+func parseMove(text string) (move [3]int, rest string, err error) {
 	s := scanner{text}
 	var room [4]int
 	list, err := s.list(room[:0])
 	if err != nil {
-		return [3]int{}, err
+		return move, "", err
 	}
 	if len(list) != 3 {
-		return [3]int{}, fmt.Errorf("%d numbers, want 3", len(list))
+		return move, "", fmt.Errorf("%d numbers, want 3", len(list))
 	}
-	return [3]int(list), nil
+	return [3]int(list), s.text, nil
+}
+
+// alone reports an error if the line goes on in words or with another list: then
+// it is not clear which one is meant.
+func alone(rest string) error {
+	line, _, _ := strings.Cut(rest, "\n")
+	for i := range len(line) {
+		if c := line[i]; isWord(c) || c == '[' {
+			return errors.New("there is more on its line")
+		}
+	}
+	return nil
 }
 
 // parseState reads a state that must hold the disks 1 to n once each, in any
-// order. Its lists are kept in room, as far as that goes.
-func parseState(text string, n int, room []int) (State, error) {
+// order, and returns what follows it. Its lists are kept in room, as far as that
+// goes.
+func parseState(text string, n int, room []int) (_ State, rest string, _ error) {
 	s := scanner{text}
 	state, err := s.state(room)
 	if err != nil {
-		return state, err
+		return state, "", err
 	}
 	var seen uint64
 	total := 0
 	for _, peg := range state {
 		for _, disk := range peg {
 			if disk < 1 || disk > n {
-				return state, fmt.Errorf("there is no disk %d", disk)
+				return state, "", fmt.Errorf("there is no disk %d", disk)
 			}
 			if bit := uint64(1) << disk; seen&bit == 0 {
 				seen |= bit
 			} else {
-				return state, fmt.Errorf("disk %d is there twice", disk)
+				return state, "", fmt.Errorf("disk %d is there twice", disk)
 			}
 			total++
 		}
 	}
 	if total != n {
-		return state, fmt.Errorf("%d disks, want %d", total, n)
+		return state, "", fmt.Errorf("%d disks, want %d", total, n)
 	}
-	return state, nil
+	return state, s.text, nil
 }
 
 func (s *scanner) state(all []int) (State, error) {

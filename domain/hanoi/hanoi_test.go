@@ -160,7 +160,7 @@ func TestRead(t *testing.T) {
 	plain := newTestReader(t, `{"disks":3}`)
 	for _, c := range []struct{ name, text, want, flag string }{
 		{"plain", "move = [1, 0, 2]\nnext_state = [[3, 2], [], [1]]", `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
-		{"spaces", "move=[ 1 ,0,2 ]  next_state  =  [ [3,2] , [ ] , [1] ]", `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
+		{"spaces", "move=[ 1 ,0,2 ]  \nnext_state  =  [ [3,2] , [ ] , [1] ].", `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
 		{"over lines", "move = [1,\n0,\n2]\nnext_state = [\n[3, 2],\n[],\n[1]\n]", `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
 		{"the last counts", "move = [2, 0, 1]\nnext_state = [[3],[2],[1]]\nNo.\nmove = [1, 0, 2]\nnext_state = [[3, 2], [], [1]]", `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
 		{"reasoning around", "I remove = disk. The move is clear.\nmove = [1,0,2]\nnext_state = [[3,2],[],[1]]\nDone: that was my move.", `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
@@ -170,7 +170,8 @@ func TestRead(t *testing.T) {
 		{"JSON", ` {"move": [1, 0, 2], "next_state": [[3, 2], [], [1]]}`, `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
 		{"JSON in another order", `{"next_state":[[3,2],[],[1]],"move":[1,0,2]}`, `{"move":[1,0,2],"next_state":[[3,2],[],[1]]}`, ""},
 		{"broken JSON", `{"move": [1, 0, 2], "next_state": [[3, 2], [], [1]]`, "", "the answer is not valid JSON"},
-		{"JSON without a field", `{"move": [1, 0, 2]}`, "", "next_state: there is none"},
+		{"JSON without a field", `{"move": [1, 0, 2], "x": 1}`, "", "next_state: there is none"},
+		{"JSON with one field", `{"move": [1, 0, 2]}`, "", "move: the object has 1 fields, want 2"},
 		{"JSON with a wrong field", `{"move": "1,0,2", "next_state": [[3, 2], [], [1]]}`, "", "move: a list does not start with ["},
 		{"empty", "", "", "move: there is none"},
 		{"no state", "move = [1,0,2]", "", "next_state: there is none"},

@@ -5,7 +5,6 @@ package flowtest
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -22,8 +21,9 @@ type Flow struct {
 	Asked  []string      // keys, in order
 	Events []event.Event // emitted, in order
 
-	decide Decider
-	used   map[string]bool
+	decide    Decider
+	used      map[string]bool
+	parallels int
 }
 
 // New returns a flow that is decided by decide.
@@ -50,19 +50,14 @@ func (f *Flow) Emit(e event.Event) { f.Events = append(f.Events, e) }
 
 // Parallel implements flow.Flow. It runs the branches one after another.
 func (f *Flow) Parallel(n int, branch func(i int, f flow.Flow) error) error {
-	var first error
-	for i := range n {
-		if err := branch(i, &sub{f, strconv.Itoa(i) + "/"}); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	return (&sub{Flow: f, parallels: &f.parallels}).Parallel(n, branch)
 }
 
 // sub is a branch of a Flow.
 type sub struct {
 	*Flow
-	prefix string
+	prefix    string
+	parallels *int // calls of Parallel so far
 }
 
 func (s *sub) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
@@ -70,9 +65,15 @@ func (s *sub) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 }
 
 func (s *sub) Parallel(n int, branch func(i int, f flow.Flow) error) error {
-	return s.Flow.Parallel(n, func(i int, f flow.Flow) error {
-		return branch(i, &sub{s.Flow, s.prefix + strconv.Itoa(i) + "/"})
-	})
+	*s.parallels++
+	var first error
+	for i := range n {
+		prefix := fmt.Sprintf("%s%d.%d/", s.prefix, *s.parallels, i)
+		if err := branch(i, &sub{Flow: s.Flow, prefix: prefix, parallels: new(int)}); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 // Decided is the verdict in which answer won by the rule of q.

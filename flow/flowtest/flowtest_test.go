@@ -77,7 +77,7 @@ func TestParallel(t *testing.T) {
 		t.Fatalf("Parallel = %v", err)
 	}
 	// Branches share no keys, whatever their own are called.
-	want := []string{"0/part", "0/0/part", "0/1/part", "1/part", "1/0/part", "1/1/part"}
+	want := []string{"1.0/part", "1.0/1.0/part", "1.0/1.1/part", "1.1/part", "1.1/1.0/part", "1.1/1.1/part"}
 	if diff := cmp.Diff(want, f.Asked); diff != "" {
 		t.Errorf("Asked: -want +got\n%s", diff)
 	}

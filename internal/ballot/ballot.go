@@ -78,6 +78,7 @@ type Ballot struct {
 	crew    crew
 	pace    pace
 	warmth  warmth
+	reached atomic.Bool // somebody has answered
 }
 
 // New returns a ballot that spreads the samples of each question over voters, of
@@ -93,6 +94,10 @@ func New(voters []Voter, readers domain.Readers, opts *Options) *Ballot {
 	b.opts.PerCall = max(b.opts.PerCall, 1)
 	return b
 }
+
+// Settle returns when no sample is in flight, those that were cancelled included,
+// so that all are accounted for. No question may be asked meanwhile.
+func (b *Ballot) Settle() { b.crew.busy.Wait() }
 
 // Close returns when no sample is in flight any more: a race returns as soon as
 // it is decided, while the samples that it cancelled are still on their way out.
@@ -121,7 +126,9 @@ type Sample struct {
 // included if it ended as a fault.
 func (s *Sample) Faults() []*model.Error {
 	switch {
-	case s.Err != nil && s.Flag == nil:
+	case s.Err != nil && s.Flag != nil: // a refusal, which is no fault itself
+		return s.Err.Faults
+	case s.Err != nil:
 		return append(s.Err.Faults[:len(s.Err.Faults):len(s.Err.Faults)], s.Err)
 	case s.Response != nil:
 		return s.Response.Faults
@@ -381,6 +388,7 @@ func (s *Sample) fail(ctx context.Context, err error) {
 func (r *race) count(s *Sample) *flow.Verdict {
 	r.faults += len(s.Faults())
 	if s.Response != nil {
+		r.ballot.reached.Store(true)
 		if s.Response.CostUSD == nil {
 			r.unpriced = true
 		} else {
@@ -393,7 +401,9 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		r.tally.Flag()
 	case s.Err != nil:
 		r.lastErr = s.Err
-		if !s.Err.Kind.Retryable() || r.faults >= int(r.maxFaults) || r.attempts.Load() >= r.maxFaults {
+		// A server that has never been reached is not there: do not wait for it.
+		absent := s.Err.NotSent && !r.ballot.reached.Load()
+		if absent || !s.Err.Kind.Retryable() || r.faults >= int(r.maxFaults) || r.attempts.Load() >= r.maxFaults {
 			return r.verdict(flow.Failed, "")
 		}
 		r.again = append(r.again, s.N)
@@ -454,7 +464,13 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			if v.Voting.ByModel == nil {
 				v.Voting.ByModel = map[string]map[string]int{}
 			}
-			v.Voting.ByModel[r.ballot.voters[i].Name] = votes
+			name := r.ballot.voters[i].Name
+			if v.Voting.ByModel[name] == nil {
+				v.Voting.ByModel[name] = map[string]int{}
+			}
+			for key, n := range votes { // one model may vote at several temperatures
+				v.Voting.ByModel[name][key] += n
+			}
 		}
 	}
 	if !r.unpriced {

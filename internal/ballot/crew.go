@@ -93,14 +93,16 @@ type crew struct {
 	next    chan attempt // reaches a goroutine that waits for work
 	quit    chan struct{}
 	members *sync.WaitGroup
+	busy    *sync.WaitGroup // attempts that have not ended
 }
 
 func newCrew() crew {
-	return crew{next: make(chan attempt), quit: make(chan struct{}), members: new(sync.WaitGroup)}
+	return crew{next: make(chan attempt), quit: make(chan struct{}), members: new(sync.WaitGroup), busy: new(sync.WaitGroup)}
 }
 
 // do starts an attempt and returns at once.
 func (c *crew) do(a attempt) {
+	c.busy.Add(1)
 	select {
 	case c.next <- a:
 	default:
@@ -111,6 +113,7 @@ func (c *crew) do(a attempt) {
 func (c *crew) work(a attempt) {
 	for {
 		a.run()
+		c.busy.Done()
 		select {
 		case a = <-c.next:
 		case <-c.quit:

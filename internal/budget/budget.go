@@ -23,8 +23,9 @@
 //
 // A call that was given up in flight may be billed, and nobody says how much.
 // Its worst case stays on the books as held, and counts against the limits. So
-// does that of an answer without any usage, whose cost counts as unknown. A call
-// that failed costs nothing but its place among the calls.
+// does that of an answer without any usage, whose cost is not known, and of a call
+// whose answer broke on its way. A call that the provider refused costs nothing but
+// its place among the calls.
 package budget
 
 import (
@@ -93,6 +94,7 @@ type Ledger struct {
 	tokens    usage.Tokens
 	money     price.Money
 	unpriced  int64
+	unreport  int64
 	abandoned int64
 	held      amount
 	reserved  amount    // by the calls in flight
@@ -129,21 +131,23 @@ type waiter struct {
 
 // A charge is what a call adds to the books when it settles.
 type charge struct {
-	tokens    usage.Tokens
-	money     price.Money
-	held      amount
-	unpriced  int64
-	abandoned int64
+	tokens     usage.Tokens
+	money      price.Money
+	held       amount
+	unpriced   int64
+	unreported int64
+	abandoned  int64
 }
 
 // plus adds up the charges of several answers.
 func (c charge) plus(d charge) charge {
 	return charge{
-		tokens:    c.tokens.Add(d.tokens),
-		money:     c.money.Plus(d.money),
-		held:      amount{plus(c.held.tokens, d.held.tokens), c.held.money.Plus(d.held.money)},
-		unpriced:  c.unpriced + d.unpriced,
-		abandoned: c.abandoned + d.abandoned,
+		tokens:     c.tokens.Add(d.tokens),
+		money:      c.money.Plus(d.money),
+		held:       amount{plus(c.held.tokens, d.held.tokens), c.held.money.Plus(d.held.money)},
+		unpriced:   c.unpriced + d.unpriced,
+		unreported: c.unreported + d.unreported,
+		abandoned:  c.abandoned + d.abandoned,
 	}
 }
 
@@ -157,6 +161,7 @@ func New(limits Limits, already usage.Spent) *Ledger {
 		tokens:    already.Tokens,
 		money:     price.FromUSD(already.USD),
 		unpriced:  already.Unpriced,
+		unreport:  already.Unreported,
 		abandoned: already.Abandoned,
 		held:      amount{already.HeldTokens, price.FromUSD(already.HeldUSD)},
 	}
@@ -195,6 +200,7 @@ func (l *Ledger) spent() usage.Spent {
 		Tokens:     l.tokens,
 		USD:        l.money.USD(),
 		Unpriced:   l.unpriced,
+		Unreported: l.unreport,
 		Abandoned:  l.abandoned,
 		HeldUSD:    l.held.money.USD(),
 		HeldTokens: l.held.tokens,
@@ -235,6 +241,9 @@ func (l *Ledger) claim(ctx context.Context, need amount) error {
 	defer l.claiming.Unlock()
 	if l.covered() {
 		return nil // by somebody else's claim
+	}
+	if ctx.Err() != nil {
+		return cancelled(ctx) // the run may have ended while this waited
 	}
 	l.mu.Lock()
 	next := Claim{Calls: l.calls + claimAhead}
@@ -314,6 +323,7 @@ func (l *Ledger) settle(need amount, c charge) {
 	l.tokens = l.tokens.Add(c.tokens)
 	l.money = l.money.Plus(c.money)
 	l.unpriced += c.unpriced
+	l.unreport += c.unreported
 	l.abandoned += c.abandoned
 	l.held.tokens = plus(l.held.tokens, c.held.tokens)
 	l.held.money = l.held.money.Plus(c.held.money)

@@ -72,7 +72,7 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			name: "no usage reported", price: &testPrice, resp: answer(0, 0),
-			want: usage.Spent{Calls: 1, Unpriced: 1, HeldTokens: 200, HeldUSD: 0.0003},
+			want: usage.Spent{Calls: 1, Unreported: 1, HeldTokens: 200, HeldUSD: 0.0003},
 		},
 		{
 			name: "free model", price: &price.Price{}, resp: answer(3, 4),

@@ -75,14 +75,35 @@ func (m *metered) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 		}
 		return nil, err
 	}
-	c = charge{}
-	one := m.worstCase(req, 1)
-	for i, resp := range list {
-		priced, each := m.priceOf(resp, one)
-		list[i] = priced
-		c = c.plus(each)
-	}
+	list, c = m.priceAll(list, worst)
 	return list, nil
+}
+
+// priceAll prices the answers of one call. It is the call whose usage is known or
+// not: an empty answer among others has no tokens of its own.
+func (m *metered) priceAll(list []*model.Response, worst amount) ([]*model.Response, charge) {
+	var total usage.Tokens
+	for _, resp := range list {
+		total = total.Add(sane(resp.Usage))
+	}
+	if total.Total() == 0 {
+		var c charge
+		list[0], c = m.priceOf(list[0], worst)
+		return list, c
+	}
+	var sum charge
+	for i, resp := range list {
+		if resp.Usage.Total() == 0 && resp.CostUSD == nil {
+			free := 0.0
+			empty := *resp
+			empty.CostUSD = &free
+			resp = &empty
+		}
+		var c charge
+		list[i], c = m.priceOf(resp, amount{})
+		sum = sum.plus(c)
+	}
+	return list, sum
 }
 
 // Unwrap implements [model.Wrapper].
@@ -113,14 +134,19 @@ func (l *Ledger) limited(a amount) amount {
 	return a
 }
 
-// gaveUp reports whether a failed call was ended by its caller, so that the
-// provider may still be at work on it. In doubt it was.
+// gaveUp reports whether a failed call may be billed: it was ended by its caller,
+// so that the provider may still be at work on it, or its answer broke on the way.
+// In doubt it may.
 func gaveUp(ctx context.Context, err error) bool {
-	switch model.KindOf(err) {
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok {
+		return ctx.Err() != nil
+	}
+	switch e.Kind {
 	case model.Cancelled:
 		return true
 	case model.Transient:
-		return ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+		return e.Status < 300 && !e.NotSent
 	}
 	return false
 }
@@ -139,7 +165,7 @@ func (m *metered) priceOf(resp *model.Response, worst amount) (*model.Response, 
 	case !m.priced:
 		c.unpriced = 1
 	case unknown && worst.money > 0:
-		c.unpriced = 1
+		c.unreported = 1
 		c.held.money = worst.money
 	default:
 		c.money = m.price.Cost(c.tokens)

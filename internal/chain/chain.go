@@ -36,6 +36,13 @@ type Checkpoint struct {
 // Its error is the flow's: the run is over for a reason outside the task.
 func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 	output := at.Output
+	if at.Step > 0 {
+		// The last session may have ended between the step and this check.
+		if err := c.Check(at.Step-1, output); err != nil {
+			f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: at.Step - 1, Wrong: true})
+			return nil
+		}
+	}
 	for step := at.Step; step < c.Steps(); step++ {
 		q, err := c.Question(step, output)
 		if err != nil {

@@ -82,7 +82,6 @@ type engineFlags struct {
 	redFlags    string
 	prices      string
 	record      string
-	replay      string
 }
 
 // choice is a flag that takes one of a few words.
@@ -149,7 +148,7 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	f.Var(&choice{&e.log, []string{"compact", "full"}}, "log", "compact: samples of contested steps only; full: all samples")
 	f.StringVar(&e.prices, "prices", "", "YAML file with prices that override the built-in ones")
 	f.StringVar(&e.record, "record", "", "write every request and answer to this file")
-	f.StringVar(&e.replay, "replay", "", "answer from a file that --record wrote instead of asking the model")
+	f.StringVar(&c.ReplayFrom, "replay", "", "answer from a file that --record wrote instead of asking the model")
 }
 
 // options returns the engine's options.
@@ -163,7 +162,7 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
-	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, ReplayFrom: e.replay, Logger: slog.New(warnings{a.Err})}
+	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, Logger: slog.New(warnings{a.Err})}
 	if e.prices != "" {
 		table, err := price.Load(e.prices)
 		if err != nil {
@@ -178,14 +177,20 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 // is resumed; everything else stays as it was.
 func (e *engineFlags) change(f *pflag.FlagSet, flags *redflag.Config) func(*maker.Config) {
 	return func(c *maker.Config) {
-		for name, apply := range map[string]func(){
-			"model":             func() { c.Model = e.config.Model },
-			"model-reasoning":   func() { c.ModelReasoning = e.config.ModelReasoning },
-			"model-execution":   func() { c.ModelExecution = e.config.ModelExecution },
-			"model-cheap":       func() { c.ModelCheap = e.config.ModelCheap },
-			"voters":            func() { c.Voters = route.List(e.voters) },
-			"base-url":          func() { c.BaseURL = e.config.BaseURL },
-			"ahead-by":          func() { c.Voting.K = e.config.Voting.K },
+		changes := map[string]func(){
+			"model":           func() { c.Model, c.ReplayFrom = e.config.Model, "" },
+			"replay":          func() { c.ReplayFrom = e.config.ReplayFrom },
+			"model-reasoning": func() { c.ModelReasoning = e.config.ModelReasoning },
+			"model-execution": func() { c.ModelExecution = e.config.ModelExecution },
+			"model-cheap":     func() { c.ModelCheap = e.config.ModelCheap },
+			"voters":          func() { c.Voters = route.List(e.voters) },
+			"base-url":        func() { c.BaseURL = e.config.BaseURL },
+			"ahead-by": func() {
+				if c.Voting.MaxSamples == 50*c.Voting.K {
+					c.Voting.MaxSamples = 0 // it was derived from k, and is so again
+				}
+				c.Voting.K = e.config.Voting.K
+			},
 			"max-samples":       func() { c.Voting.MaxSamples = e.config.Voting.MaxSamples },
 			"batch-size":        func() { c.BatchSize = e.config.BatchSize },
 			"spare":             func() { c.Spare = e.config.Spare },
@@ -204,11 +209,14 @@ func (e *engineFlags) change(f *pflag.FlagSet, flags *redflag.Config) func(*make
 			"retry-attempts":    func() { c.RetryAttempts = e.config.RetryAttempts },
 			"retry-delay":       func() { c.RetryDelay = e.config.RetryDelay },
 			"log":               func() { c.FullLog = e.log == "full" },
-		} {
-			if f.Changed(name) {
+		}
+		// In the order of the flags: a model given takes the place of a recording,
+		// unless one is given too.
+		f.VisitAll(func(flag *pflag.Flag) {
+			if apply := changes[flag.Name]; apply != nil && flag.Changed {
 				apply()
 			}
-		}
+		})
 	}
 }
 

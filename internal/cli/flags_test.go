@@ -119,8 +119,8 @@ func TestFlagOptions(t *testing.T) {
 		*c.Temperature != 0.7 || c.Deadline != 2*time.Minute || c.MaxUSD != 1.5 {
 		t.Errorf("options = %+v, want what the flags say", c)
 	}
-	if o.LogDir != "elsewhere" || o.Record != "out" || o.ReplayFrom != "in" {
-		t.Errorf("options = %q, %q, %q, want elsewhere, out, in", o.LogDir, o.Record, o.ReplayFrom)
+	if o.LogDir != "elsewhere" || o.Record != "out" || o.Config.ReplayFrom != "in" {
+		t.Errorf("options = %q, %q, %q, want elsewhere, out, in", o.LogDir, o.Record, o.Config.ReplayFrom)
 	}
 	if _, ok := o.Prices.Lookup("compat/mine"); !ok {
 		t.Error("options: the price of compat/mine is not known, want that of --prices")

@@ -122,6 +122,10 @@ func (a *app) nextAction(r *maker.Result) string {
 		return ""
 	case r.Wrong:
 		return "a wrong step is committed, so there is nothing to resume; a larger --ahead-by makes that rarer"
+	case r.Status == maker.StatusInterrupted:
+		return "its process is gone; everything committed is kept. Continue with: " + resume
+	case r.Status == event.StatusRunning:
+		return ""
 	case r.Stop == event.StopCancelled:
 		return "interrupted; everything committed is kept. Continue with: " + resume
 	case r.Stop == event.StopConfiguration:
@@ -145,23 +149,26 @@ func (a *app) printResult(r *maker.Result) {
 		fmt.Fprintf(w, "  reason      %s\n", oneLine(r.Reason))
 	}
 	fmt.Fprintf(w, "  run         %s\n", r.Run)
-	model := r.Model
-	if r.Simulated {
-		model += "  (simulated: no real model answered; the cost is what it would have been)"
-	}
-	fmt.Fprintf(w, "  model       %s\n", model)
+	fmt.Fprintf(w, "  model       %s\n", maker.DescribeModel(r))
 	fmt.Fprintf(w, "  voting      %s\n", maker.DescribeRule(r.Voting.Rule))
+	for _, s := range r.Sessions {
+		fmt.Fprintf(w, "    from step %s: %s, %s\n", thousands(s.Step), s.Model, maker.DescribeRule(s.Rule))
+	}
 	fmt.Fprintf(w, "  steps       %s of %s\n", thousands(r.StepsCompleted), thousands(r.StepsTotal))
 	v := r.Voting
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
 	fmt.Fprintf(w, "  contested   %s steps, smallest margin %d\n", thousands(v.Contested), v.LeastMargin)
-	fmt.Fprintf(w, "  discarded   %s red flags, %s faults\n", thousands(v.RedFlagged), thousands(v.Faults))
+	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these steps\n", thousands(v.RedFlagged), thousands(v.Faults))
 	if f := r.FailedStep; f != nil {
 		fmt.Fprintf(w, "  failed      step %s: %s samples, %s red flags, %s faults\n", thousands(f.Step),
 			thousands(f.Voting.Samples), thousands(f.Voting.RedFlagged), thousands(f.Voting.Faults))
 	}
 	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", maker.DescribeCost(r.TotalCostUSD),
 		thousands(int(r.Usage.Calls)), thousands(int(r.Usage.Tokens.Total())))
+	if u := r.Usage; u.HeldUSD > 0 || u.Abandoned > 0 {
+		fmt.Fprintf(w, "  held        up to %s more for %s calls that were given up and may be billed\n",
+			maker.DescribeCost(&u.HeldUSD), thousands(int(u.Abandoned)))
+	}
 	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
 	const most = 10
 	shown := 0

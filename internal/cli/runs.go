@@ -99,6 +99,9 @@ beginning of one, or the path of its folder.`,
 				return a.printJSON(r)
 			}
 			a.printResult(r)
+			if r.Status == maker.StatusInterrupted {
+				fmt.Fprintln(a.Err, a.nextAction(r))
+			}
 			return nil
 		},
 	}

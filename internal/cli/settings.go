@@ -23,8 +23,9 @@ var notSettings = []string{"help", "disks", "step"}
 
 // loadSettings fills in the flags that were not given: from the environment,
 // then from the configuration files, nearest first. All of them go through the
-// flag's own check, so a wrong value is refused wherever it comes from.
-func loadSettings(cmd *cobra.Command) error {
+// flag's own check, so a wrong value is refused wherever it comes from. Where each
+// came from is noted in sources.
+func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 	files, err := readConfigFiles(cmd.Root())
 	if err != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{err}
@@ -42,6 +43,7 @@ func loadSettings(cmd *cobra.Command) error {
 			if err := cmd.Flags().Set(f.Name, os.Getenv(variable)); err != nil {
 				failed = fmt.Errorf("%s: %w", variable, err)
 			}
+			sources[f.Name] = variable
 			return
 		}
 		for _, file := range files {
@@ -49,6 +51,7 @@ func loadSettings(cmd *cobra.Command) error {
 				if err := cmd.Flags().Set(f.Name, v.text); err != nil {
 					failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
 				}
+				sources[f.Name] = fmt.Sprintf("%s, line %d", file.path, v.line)
 				return
 			}
 		}

@@ -50,7 +50,7 @@ func load(t *testing.T, args ...string) (*cobra.Command, error) {
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, loadSettings(cmd)
+	return cmd, loadSettings(cmd, map[string]string{})
 }
 
 func TestSettingsPrecedence(t *testing.T) {

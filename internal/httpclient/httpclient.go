@@ -143,6 +143,9 @@ func (c *Client) broken(ctx context.Context, begin time.Time, status int, err er
 		err = u.Err
 	}
 	e := c.Error(model.Transient, status, "the connection broke: "+err.Error())
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		e.NotSent = true
+	}
 	if c.Redact(err.Error()) == err.Error() { // else the cause is not safe to show
 		e.Err = err
 	}

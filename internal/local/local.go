@@ -9,7 +9,8 @@ package local
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,9 @@ type Options struct {
 	// step carries its own verdict.
 	Compact bool
 
+	// Redact is what the log takes out of events, nil for nothing.
+	Redact runlog.Redact
+
 	// Past is what the log held when it was opened.
 	Past *Past
 }
@@ -46,7 +50,9 @@ type Runtime struct {
 	opts    Options
 	started time.Time
 	before  time.Duration // spent by earlier sessions
-	verdict map[string]*flow.Verdict
+	verdict map[string]pastVerdict
+	usedMu  sync.Mutex
+	used    map[string]bool // keys of this session
 	emitted *emitted
 
 	progress  Progress
@@ -109,11 +115,12 @@ func (f *failure) get() error {
 // branch is one line of execution: the main one, or one of a Parallel.
 type branch struct {
 	*Runtime
-	ctx     context.Context // bounds the branch, which is itself one call of the orchestrator
-	prefix  string          // of its keys
-	failed  *failure
-	spilled bool
-	held    []ballot.Sample // of the question being decided, until it is known whether they belong in the log
+	ctx       context.Context // bounds the branch, which is itself one call of the orchestrator
+	prefix    string          // of its keys
+	failed    *failure
+	spilled   bool
+	parallels int             // calls of Parallel so far
+	held      []ballot.Sample // of the question being decided, until it is known whether they belong in the log
 }
 
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
@@ -121,8 +128,11 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		return nil, err
 	}
 	key = b.prefix + key
-	if v, ok := b.verdict[key]; ok {
-		return v, nil
+	if err := b.claimKey(key); err != nil {
+		return nil, err
+	}
+	if v, ok := b.verdict[key]; ok && v.rule == q.Rule {
+		return v.verdict, nil
 	}
 	b.held, b.spilled = b.held[:0], false
 	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
@@ -157,8 +167,28 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	b.append(event.VoteCompleted{
 		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(),
 	})
 	return v, b.failed.get()
+}
+
+// claimKey refuses a key that was used before: after a resume both questions
+// would get one verdict. A compact log, whose orchestrator numbers its steps,
+// does without.
+func (r *Runtime) claimKey(key string) error {
+	if r.opts.Compact {
+		return nil
+	}
+	r.usedMu.Lock()
+	defer r.usedMu.Unlock()
+	if r.used[key] {
+		return fmt.Errorf("local: the key %q is used twice", key)
+	}
+	if r.used == nil {
+		r.used = map[string]bool{}
+	}
+	r.used[key] = true
+	return nil
 }
 
 // maxHeld bounds the samples that wait for a verdict. A question with more is
@@ -212,7 +242,7 @@ func (b *branch) append(e event.Event) {
 
 func (b *branch) Emit(e event.Event) {
 	e = b.stamp(e)
-	if b.emitted.take(e) {
+	if b.emitted.take(e, b.opts.Redact) {
 		return // an earlier session appended it
 	}
 	if _, ok := e.(event.StepCompleted); ok {
@@ -226,6 +256,23 @@ func (b *branch) Emit(e event.Event) {
 func (r *Runtime) setup() event.Setup {
 	s := r.opts.Setup
 	s.Simulated = s.Simulated || r.simulated.Load()
+	if r.opts.Past == nil {
+		return s
+	}
+	now := event.Session{Step: r.opts.Past.Checkpoint.Step, Model: s.Model, Rule: s.Rule, Simulated: s.Simulated}
+	var all []event.Session
+	for _, part := range append(slices.Clone(r.opts.Past.sessions), now) {
+		last := len(all) - 1
+		switch {
+		case last >= 0 && all[last].Step == part.Step && part.Step > 0:
+			all[last] = part
+		case last < 0 || all[last].Model != part.Model || all[last].Rule != part.Rule || all[last].Simulated != part.Simulated:
+			all = append(all, part)
+		}
+	}
+	if len(all) > 1 {
+		s.Sessions = all
+	}
 	return s
 }
 
@@ -239,10 +286,12 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 		e.Spent = r.opts.Ledger.Spent()
 		return e
 	case event.TaskCompleted:
+		r.opts.Ballot.Settle()
 		e.Setup = r.setup()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.TaskFailed:
+		r.opts.Ballot.Settle()
 		e.Setup = r.setup()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
@@ -260,11 +309,15 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 func (b *branch) Parallel(n int, f func(i int, f flow.Flow) error) error {
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)
+	b.parallels++
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: b.prefix + strconv.Itoa(i) + "/", failed: b.failed}
+			// The number of the call keeps the branches of one Parallel apart from
+			// those of the next.
+			prefix := fmt.Sprintf("%s%d.%d/", b.prefix, b.parallels, i)
+			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: prefix, failed: b.failed}
 			if errs[i] = f(i, sub); errs[i] != nil {
 				cancel(errBranch)
 			}
@@ -272,12 +325,16 @@ func (b *branch) Parallel(n int, f func(i int, f flow.Flow) error) error {
 	}
 	wg.Wait()
 	// A branch that ended only because a sibling failed does not hide it.
+	var aborted error
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, errBranch) {
 			return err
 		}
+		if aborted == nil {
+			aborted = err
+		}
 	}
-	return nil
+	return aborted
 }
 
 var errBranch = errors.New("another branch of the run failed")

@@ -209,6 +209,8 @@ func TestParallelReturnsTheLowestError(t *testing.T) {
 	}
 }
 
+// TestAFailedQuestionIsAskedAgain resumes a run that a question without a winner
+// has ended.
 func TestAFailedQuestionIsAskedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	down := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
@@ -220,6 +222,7 @@ func TestAFailedQuestionIsAskedAgain(t *testing.T) {
 			return err
 		}
 		if v.Status != flow.Decided {
+			f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
 			return errCrash
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/internal/chain"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Past is what a log says about the run so far.
@@ -25,10 +26,16 @@ type Past struct {
 	// Checkpoint is where a chain goes on.
 	Checkpoint chain.Checkpoint
 
-	verdicts map[string]*flow.Verdict
+	verdicts map[string]pastVerdict
 	emitted  *emitted
 
 	claim event.BudgetClaimed // of a session that has not ended in an orderly way
+
+	// What may have ended a session: it is asked again, not taken as it was.
+	open   string        // question without a winner, if nothing came of it yet
+	failed []event.Event // step_failed since the last other event
+
+	sessions []event.Session
 
 	dir          string
 	compact      bool
@@ -37,10 +44,17 @@ type Past struct {
 	lastStep     []byte // the last step_completed line
 }
 
+// pastVerdict is a verdict and the rule that it was reached by. After a resume
+// with another rule it does not count.
+type pastVerdict struct {
+	verdict *flow.Verdict
+	rule    vote.Rule
+}
+
 // NewPast returns a Past to be filled by Visit. dir is the run folder. For a
 // compact log only what happened after the last committed step is kept.
 func NewPast(dir string, compact bool) *Past {
-	return &Past{dir: dir, compact: compact, verdicts: map[string]*flow.Verdict{}, emitted: newEmitted()}
+	return &Past{dir: dir, compact: compact, verdicts: map[string]pastVerdict{}, emitted: newEmitted()}
 }
 
 // Visit takes the next line of the log.
@@ -50,7 +64,7 @@ func (p *Past) Visit(l runlog.Line) error {
 		p.Steps++
 		p.lastStep = append(p.lastStep[:0], l.Raw...)
 		p.last = append(p.last[:0], l.Raw...)
-		p.End = nil
+		p.End, p.open, p.failed = nil, "", nil
 		clear(p.verdicts)
 		return nil
 	}
@@ -58,53 +72,102 @@ func (p *Past) Visit(l runlog.Line) error {
 	if err != nil {
 		return &runlog.CorruptError{Dir: p.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
 	}
-	if c, ok := rec.Event.(event.Carrier); ok {
-		rec.Event, err = c.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(p.dir, v) })
+	switch rec.Event.(type) {
+	case event.VoteCompleted, event.StepCompleted:
+		// What samples said is not needed again.
+		rec.Event, err = rec.Event.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(p.dir, v) })
 		if err != nil {
 			return err
 		}
 	}
-	p.End = nil
+	p.take(rec)
+	if l.Type == event.TypeStepCompleted {
+		p.lastStep = append(p.lastStep[:0], l.Raw...)
+	}
+	p.last = append(p.last[:0], l.Raw...)
+	return nil
+}
+
+// take learns from an event.
+func (p *Past) take(rec event.Record) {
+	switch e := rec.Event.(type) {
+	case event.BudgetClaimed:
+		p.claim = e
+		return // it says nothing about how the session stands
+	case event.StepFailed:
+		p.Spent = e.Spent
+		p.failed = append(p.failed, e)
+		return
+	case event.BudgetExhausted:
+		p.Spent = e.Spent
+		return
+	case event.RunCancelled:
+		p.Spent = e.Spent
+		return
+	case event.TaskFailed:
+		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
+		if n := len(p.sessions); n > 0 && e.Simulated {
+			p.sessions[n-1].Simulated = true // as its answers showed
+		}
+		delete(p.verdicts, p.open)
+		p.open, p.failed = "", nil
+		return
+	case event.TaskCompleted:
+		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
+		return
+	}
+	// The orchestrator went on after what failed.
+	for _, e := range p.failed {
+		p.emitted.add(e)
+	}
+	p.End, p.open, p.failed = nil, "", nil
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		p.Submitted, p.Config, p.sessionStart = e, e.Config, rec.Time
+		p.begin(0, e.Setup)
 	case event.RunResumed:
 		p.endSession()
 		p.sessionStart = rec.Time
+		p.begin(e.Step, e.Setup)
 		if e.Config != nil {
 			p.Config = e.Config
 		}
+		if e.Spent.Calls > 0 {
+			p.Spent = e.Spent
+		} else {
+			p.hold()
+		}
+		p.claim = event.BudgetClaimed{}
 	case event.VoteCompleted:
-		// Only a decision is kept: a question that failed is asked again.
-		if e.Status == string(flow.Decided) {
-			p.verdicts[e.Question] = &flow.Verdict{
-				Status: flow.Decided, Answer: e.Answer.JSON, Voting: e.Voting,
-				CostUSD: e.CostUSD, DurationMS: e.DurationMS,
-			}
+		p.verdicts[e.Question] = pastVerdict{rule: e.Rule, verdict: &flow.Verdict{
+			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Reason: e.Reason, Voting: e.Voting,
+			CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+		}}
+		if e.Status != string(flow.Decided) {
+			p.open = e.Question
+		}
+		if e.Spent.Calls > 0 {
+			p.Spent = e.Spent
 		}
 	case event.StepCompleted:
 		p.Steps++
 		p.Spent = e.Spent
 		p.emitted.add(e)
-		p.lastStep = append(p.lastStep[:0], l.Raw...)
-	case event.StepFailed:
-		p.Spent = e.Spent
-	case event.TaskFailed:
-		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
-	case event.TaskCompleted:
-		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
-	case event.BudgetClaimed:
-		p.claim = e
-	case event.BudgetExhausted:
-		p.Spent = e.Spent
-	case event.RunCancelled:
-		p.Spent = e.Spent
 	case event.SampleCompleted, event.SampleRedFlagged, event.SampleFaulted:
 	default:
 		p.emitted.add(e)
 	}
-	p.last = append(p.last[:0], l.Raw...)
-	return nil
+}
+
+// begin notes what a session is done with. One that got nowhere does not count.
+func (p *Past) begin(step int, s event.Setup) {
+	if s.Model == "" {
+		return // from before this was logged
+	}
+	if n := len(p.sessions); n > 0 && p.sessions[n-1].Step == step {
+		p.sessions = p.sessions[:n-1]
+	}
+	p.sessions = append(p.sessions, event.Session{Step: step, Model: s.Model, Rule: s.Rule, Simulated: s.Simulated})
 }
 
 // endSession adds the time between the first and the last line of a session.
@@ -170,10 +233,10 @@ type emitted struct {
 
 func newEmitted() *emitted { return &emitted{left: map[[16]byte]int{}} }
 
-func (s *emitted) add(e event.Event) { s.left[contentOf(e)]++ }
+func (s *emitted) add(e event.Event) { s.left[contentOf(e, nil)]++ }
 
 // take reports whether e was appended before, once for each time it was.
-func (s *emitted) take(e event.Event) bool {
+func (s *emitted) take(e event.Event, redact runlog.Redact) bool {
 	if s == nil {
 		return false
 	}
@@ -182,7 +245,7 @@ func (s *emitted) take(e event.Event) bool {
 	if len(s.left) == 0 {
 		return false
 	}
-	key := contentOf(e)
+	key := contentOf(e, redact)
 	if s.left[key] == 0 {
 		return false
 	}
@@ -190,14 +253,23 @@ func (s *emitted) take(e event.Event) bool {
 	return true
 }
 
-func contentOf(e event.Event) [16]byte {
-	if s, ok := e.(event.StepCompleted); ok {
-		s.Spent = usage.Spent{} // stamped
+// contentOf stands for an event as the log has it: redacted, and without what
+// the runtime stamps on it.
+func contentOf(e event.Event, redact runlog.Redact) [16]byte {
+	switch s := e.(type) {
+	case event.StepCompleted:
+		s.Spent = usage.Spent{}
+		e = s
+	case event.StepFailed:
+		s.Spent = usage.Spent{}
 		e = s
 	}
 	data, err := json.Marshal(e)
 	if err != nil {
 		data = nil // not an event that the log could hold either
+	}
+	if redact != nil {
+		data = redact(data)
 	}
 	sum := sha256.Sum256(append([]byte(e.Type()), data...))
 	return [16]byte(sum[:])

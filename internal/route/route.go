@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ type Voter struct {
 	Provider    string
 	Price       *price.Price // nil if it is not known
 	Simulated   bool
-	Secret      string   // its key, to be kept out of everything; may be empty
+	Secrets     []string // what is to be kept out of everything: its key, and what its address holds
 	Temperature *float64 // of its own, from name@temperature
 }
 
@@ -115,7 +116,7 @@ func openRemote(name, provider, rest string, opts Options) (*Voter, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Voter{Name: provider + "/" + rest, Provider: provider, Secret: key}
+	v := &Voter{Name: provider + "/" + rest, Provider: provider, Secrets: append(addressSecrets(base), key)}
 	if provider == "anthropic" {
 		v.Model, err = anthropic.New(anthropic.Options{
 			Model: rest, BaseURL: base, APIKey: key, Transport: opts.Transport, Warn: opts.Warn,
@@ -165,6 +166,34 @@ func (p Provider) Key(env func(string) string) (string, error) {
 		return key, nil
 	}
 	return "", fmt.Errorf("%s_FILE: %s is empty", variable, path)
+}
+
+// AllKeys are the keys of all providers, whether they are used or not.
+func AllKeys(env func(string) string) []string {
+	var keys []string
+	for _, p := range providers {
+		if key, err := p.Key(env); err == nil && key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// addressSecrets are the parts of an address that may be secret: a password, and
+// the values of its query.
+func addressSecrets(base string) []string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	if password, ok := u.User.Password(); ok {
+		out = append(out, password)
+	}
+	for _, values := range u.Query() {
+		out = append(out, values...)
+	}
+	return out
 }
 
 // Base is the provider's address.

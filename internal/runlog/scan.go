@@ -150,7 +150,7 @@ func scan(r io.Reader, offset int64, visit func(Line) error) (end int64, err err
 		}
 		line, ok := parseLine(raw[:len(raw)-1], offset)
 		if !ok {
-			if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+			if _, err := in.Peek(1); errors.Is(err, io.EOF) && offset > 0 {
 				return offset, nil // a torn write that happens to end in a newline
 			}
 			return offset, damaged("it is not a JSON event")

@@ -56,15 +56,47 @@ func (s *Set) Redact(text string) string {
 	return s.strings.Replace(text)
 }
 
-// RedactBytes returns data without the secrets; data itself if it holds none.
+// RedactBytes returns a JSON document without the secrets in its strings; data
+// itself if it holds none. Names of fields, numbers and what holds the document
+// together stay as they are: a key that happens to look like them must not cost
+// the log.
 func (s *Set) RedactBytes(data []byte) []byte {
 	if s == nil {
 		return data
 	}
 	for _, v := range s.values {
 		if bytes.Contains(data, v) {
-			return []byte(s.strings.Replace(string(data)))
+			return s.redactStrings(data)
 		}
 	}
 	return data
+}
+
+func (s *Set) redactStrings(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	for i := 0; i < len(data); {
+		if data[i] != '"' {
+			out = append(out, data[i])
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(data) && data[end] != '"' {
+			if data[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(data))
+		inner := data[i+1 : end]
+		if next := bytes.TrimLeft(data[min(end+1, len(data)):], " \t\r\n"); len(next) == 0 || next[0] != ':' {
+			inner = []byte(s.strings.Replace(string(inner)))
+		}
+		out = append(append(out, '"'), inner...)
+		if end < len(data) {
+			out = append(out, '"')
+		}
+		i = end + 1
+	}
+	return out
 }

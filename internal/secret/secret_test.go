@@ -19,6 +19,20 @@ func TestRedact(t *testing.T) {
 		if got := s.Redact(c.in); got != c.want {
 			t.Errorf("Redact(%q) = %q, want %q", c.in, got, c.want)
 		}
+	}
+}
+
+func TestRedactJSON(t *testing.T) {
+	s := NewSet("sk-12345678", `pass"word\9`, "60000000000", "timestamp")
+	for _, c := range []struct{ in, want string }{
+		{`{"x":"nothing"}`, `{"x":"nothing"}`},
+		{`{"x":"a sk-12345678 b","y":["sk-12345678"]}`, `{"x":"a [redacted] b","y":["[redacted]"]}`},
+		{`{"x":"pass\"word\\9"}`, `{"x":"[redacted]"}`},
+		{`{"n":60000000000,"s":"60000000000"}`, `{"n":60000000000,"s":"[redacted]"}`},
+		{`{"timestamp":"timestamp", "b" : 1}`, `{"timestamp":"[redacted]", "b" : 1}`},
+		{`{"x":"\\","y":"sk-12345678"}`, `{"x":"\\","y":"[redacted]"}`},
+		{`"sk-12345678`, `"[redacted]`},
+	} {
 		if got := string(s.RedactBytes([]byte(c.in))); got != c.want {
 			t.Errorf("RedactBytes(%q) = %q, want %q", c.in, got, c.want)
 		}
