@@ -33,6 +33,8 @@ type Checker interface{ Check() error }
 //   - the tag jsonschema describes it;
 //   - the tag enum lists the words that it may be ("a,b,c");
 //   - the tag minimum is the least number that it may be;
+//   - the tag vote:"-" marks prose, which is no part of an intent: two calls that
+//     differ in it only are the same call;
 //   - other fields than those of the struct are refused.
 //
 // An input that does not fit is answered with an error result that names the
@@ -67,6 +69,14 @@ func New[In any](t Tool, run func(ctx context.Context, in In) (Result, error)) (
 		_, err := read(input)
 		return err
 	}
+	t.normal = func(input json.RawMessage) (json.RawMessage, error) {
+		in, err := read(input)
+		if err != nil {
+			return nil, err
+		}
+		clearProse(reflect.ValueOf(&in).Elem())
+		return json.Marshal(in)
+	}
 	if run == nil {
 		return t, nil
 	}
@@ -83,6 +93,30 @@ func New[In any](t Tool, run func(ctx context.Context, in In) (Result, error)) (
 		return run(ctx, in)
 	}
 	return t, nil
+}
+
+// Intent returns the intent to call the tool with input, which has to be valid:
+// nobody should vote on a call that cannot work. Of a tool made by [New], fields
+// that say what holds anyway ("replace_all": false) and prose are left out, so
+// that calls that do the same agree.
+func (t Tool) Intent(input json.RawMessage) (Intent, error) {
+	if t.normal != nil {
+		var err error
+		if input, err = t.normal(input); err != nil {
+			return Intent{}, err
+		}
+	} else if err := t.Validate(input); err != nil {
+		return Intent{}, err
+	}
+	return NewIntent(t.Name, input)
+}
+
+func clearProse(in reflect.Value) {
+	for i := range in.NumField() {
+		if in.Type().Field(i).Tag.Get("vote") == "-" {
+			in.Field(i).SetZero()
+		}
+	}
 }
 
 // Validate reports whether the tool takes input, without running it. The error
@@ -123,7 +157,10 @@ func validate(schema *jsonschema.Resolved, input json.RawMessage) (json.RawMessa
 	return canonical, nil
 }
 
-var schemaPath = regexp.MustCompile(`validating (root|/[^ ]*): `)
+var (
+	schemaPath = regexp.MustCompile(`validating (root|/[^ ]*): `)
+	tooLittle  = regexp.MustCompile(`minimum: (-?[0-9]+)/1 is less than (-?[0-9]+)\.0+`)
+)
 
 // plain turns the library's report into one for a reader who knows fields, not
 // places in a schema.
@@ -135,6 +172,7 @@ func plain(report string) string {
 		}
 	}
 	report = field + strings.TrimPrefix(schemaPath.ReplaceAllString(report, ""), "required: ")
+	report = tooLittle.ReplaceAllString(report, "$1 is less than $2")
 	const limit = 300 // a wrong value is repeated in the report, however long
 	if len(report) > limit {
 		report = strings.ToValidUTF8(report[:limit], "") + " [...]"

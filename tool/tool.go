@@ -61,6 +61,9 @@ type Tool struct {
 
 	// check reports what is wrong with an input; see New.
 	check func(input json.RawMessage) error
+
+	// normal returns a valid input as voters should see it; see Intent.
+	normal func(input json.RawMessage) (json.RawMessage, error)
 }
 
 // A Result is what came of a call. It is what the model reads.

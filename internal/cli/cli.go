@@ -61,21 +61,41 @@ func Main(args []string, s Streams) int {
 	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })
 	defer stop()
 
-	a := &app{Streams: s}
+	out := &output{w: s.Out}
+	s.Out = out
+	a := &app{Streams: s, sources: map[string]string{}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err := root.ExecuteContext(ctx)
+	if out.err != nil && (err == nil || isA[exitError](err)) {
+		err = fmt.Errorf("cannot write to standard output: %w", out.err)
+	}
 	if err == nil {
 		return exitDone
 	}
 	if e, ok := errors.AsType[exitError](err); ok {
 		return e.code
 	}
-	fmt.Fprintf(s.Err, "maker: %s\n", message(err))
+	fmt.Fprintf(s.Err, "maker: %s\n", a.message(err))
 	return exitCode(err)
+}
+
+// output remembers that something could not be written, which nobody looks at
+// line by line.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // onInterrupt calls f on the first Ctrl-C or SIGTERM. A second one ends the
@@ -98,10 +118,15 @@ func onInterrupt(f func()) (stop func()) {
 	}
 }
 
-// message is an error for people: settings are named as the flags they are.
-func message(err error) string {
+// message is an error for people: settings are named as the flags they are, or by
+// where else they came from.
+func (a *app) message(err error) string {
 	if c, ok := errors.AsType[*maker.ConfigError](err); ok {
-		return fmt.Sprintf("--%s: %v", strings.ReplaceAll(c.Field, "_", "-"), c.Err)
+		name := strings.ReplaceAll(c.Field, "_", "-")
+		if source := a.sources[name]; source != "" {
+			return fmt.Sprintf("%s: %v", source, c.Err)
+		}
+		return fmt.Sprintf("--%s: %v", name, c.Err)
 	}
 	if c, ok := errors.AsType[*runlog.CorruptError](err); ok {
 		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
@@ -154,6 +179,7 @@ type app struct {
 	quiet   bool
 	logDir  string
 	noInput bool
+	sources map[string]string // of settings that were not flags: variable, or file and line
 }
 
 func (a *app) root() *cobra.Command {
@@ -184,7 +210,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return loadSettings(cmd)
+			return loadSettings(cmd, a.sources)
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -195,7 +221,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
 	root.AddCommand(
 		a.hanoi(), a.runs(), a.show(), a.resume(), a.replay(),
-		a.models(), a.sim(), a.doctor(), a.version(),
+		a.models(), a.tools(), a.sim(), a.doctor(), a.version(),
 	)
 	return root
 }

@@ -1,0 +1,32 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+func (s *Sandbox) supported() (string, error) {
+	return "", errors.New("it needs Linux")
+}
+
+// run runs the command as it is. Where there are process groups, a timeout ends
+// the group; a process that has left it is not found.
+func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, error) {
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir = s.options.Workspace
+	cmd.Env = environment(filepath.Join(temp, "home"), temp)
+	cmd.Stdout, cmd.Stderr = c.Output, c.Output
+	cmd.WaitDelay = s.options.Limits.Grace + time.Second
+	killGroup := groupOf(cmd, s.options.Limits.Grace)
+	err := cmd.Run()
+	killGroup()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return Outcome{ExitCode: exit.ExitCode()}, nil
+	}
+	return Outcome{}, err
+}
