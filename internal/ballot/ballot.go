@@ -293,7 +293,19 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 }
 
 // mayRetry counts a failed attempt and says whether the question bears another.
-func (r *race) mayRetry(*model.Error) bool { return r.attempts.Add(1) < r.maxFaults }
+func (r *race) mayRetry(e *model.Error) bool {
+	limit := r.maxFaults
+	if r.absent(e) {
+		limit = min(limit, patience)
+	}
+	return r.attempts.Add(1) < limit
+}
+
+// patience is how many attempts are made to reach a server that has never been
+// reached: it is more likely not there than failing.
+const patience = 6
+
+func (r *race) absent(e *model.Error) bool { return e.NotSent && !r.ballot.reached.Load() }
 
 // end cancels the samples that are still in flight.
 func (r *race) end() {
@@ -401,9 +413,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		r.tally.Flag()
 	case s.Err != nil:
 		r.lastErr = s.Err
-		// A server that has never been reached is not there: do not wait for it.
-		absent := s.Err.NotSent && !r.ballot.reached.Load()
-		if absent || !s.Err.Kind.Retryable() || r.faults >= int(r.maxFaults) || r.attempts.Load() >= r.maxFaults {
+		if r.absent(s.Err) || !s.Err.Kind.Retryable() || r.faults >= int(r.maxFaults) || r.attempts.Load() >= r.maxFaults {
 			return r.verdict(flow.Failed, "")
 		}
 		r.again = append(r.again, s.N)

@@ -51,7 +51,7 @@ func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 				if err := cmd.Flags().Set(f.Name, v.text); err != nil {
 					failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
 				}
-				sources[f.Name] = fmt.Sprintf("%s, line %d", file.path, v.line)
+				sources[f.Name] = fmt.Sprintf("%s, line %d: %s", file.path, v.line, strings.ReplaceAll(f.Name, "-", "_"))
 				return
 			}
 		}

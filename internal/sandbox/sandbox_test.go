@@ -128,11 +128,16 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("s3cret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("HOME", outside)
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "secret"), []byte("s3cret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
 	// Each of them must fail and print nothing of the secret. $1 is the folder
-	// outside, $2 a link to it that is in the workspace.
+	// outside, $2 a link to it that is in the workspace, $3 the home folder.
 	attacks := []string{
 		`cat "$1/secret"`,
+		`cat "$3/secret"`,
 		`cat "$2/secret"`,
 		`cat "../$(basename "$1")/secret"`,
 		`cat /proc/self/root/"$1"/secret`,
@@ -161,7 +166,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, script := range attacks {
-			out, outcome := sh(t, s, script, outside, link)
+			out, outcome := sh(t, s, script, outside, link, home)
 			if outcome.ExitCode == 0 || strings.Contains(out, "s3cret") {
 				t.Errorf("Run(%s) = %d, %q, want a failure", script, outcome.ExitCode, out)
 			}

@@ -84,6 +84,7 @@ func TestWrite(t *testing.T) {
 		{"replace", `{"file_path":"old.txt","content":"new"}`, "Wrote 3 bytes to old.txt.", false},
 		{"mode", `{"file_path":"mode.sh","content":"y"}`, "Wrote 1 bytes to mode.sh.", false},
 		{"through a link", `{"file_path":"link","content":"linked"}`, "Wrote 6 bytes to link.", false},
+		{"one of two names", `{"file_path":"hard","content":"both"}`, "Wrote 4 bytes to hard.", false},
 		{"exact", `{"file_path":"exact","content":"  e\u0301 <&>\t\n\n"}`, "Wrote 12 bytes to exact.", false},
 		{"folder", `{"file_path":"dir","content":"x"}`, "is a folder", true},
 		{"file as folder", `{"file_path":"old.txt/x","content":"x"}`, "old.txt/x", true},
@@ -94,7 +95,7 @@ func TestWrite(t *testing.T) {
 		{"no content", `{"file_path":"x"}`, "content", true},
 	})
 	for name, want := range map[string]string{
-		"new.txt": "a\nb", "x/y/z.txt": "", "old.txt": "new", "mode.sh": "y", "target": "linked", "hard": "linked",
+		"new.txt": "a\nb", "x/y/z.txt": "", "old.txt": "new", "mode.sh": "y", "target": "both", "hard": "both",
 		"exact": "  e\u0301 <&>\t\n\n", "runs/log": "truth",
 	} {
 		if got, err := os.ReadFile(at(name)); err != nil || string(got) != want {

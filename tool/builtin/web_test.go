@@ -41,6 +41,29 @@ func TestCheckPublic(t *testing.T) {
 	}
 }
 
+func TestAddresses(t *testing.T) {
+	// A resolver that knows a public address for everything, and for one name a
+	// private one too.
+	g := guard{resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+		addrs := []netip.Addr{netip.MustParseAddr("::ffff:" + publicAddr)}
+		if host == "mixed.example" {
+			addrs = append(addrs, netip.MustParseAddr("10.0.0.1"))
+		}
+		return addrs, nil
+	}}
+	for _, host := range []string{"mixed.example", "127.0.0.1", "2130706433", "017700000001", "0x7f000001", "0X7F.1", "0177.0.0.1", "127.1", "127.0.0.1.", "example.0x1"} {
+		if got, err := g.addresses(t.Context(), host); err == nil {
+			t.Errorf("addresses(%s) = %v, want it refused", host, got)
+		}
+	}
+	for _, host := range []string{"public.example", "public.example.", "0x7f.example", "1.example", "xn--p1ai", publicAddr} {
+		got, err := g.addresses(t.Context(), host)
+		if err != nil || len(got) != 1 || got[0].String() != publicAddr {
+			t.Errorf("addresses(%s) = %v, %v, want %s", host, got, err, publicAddr)
+		}
+	}
+}
+
 // An internet is a world of names and addresses in which a public address is
 // served by this process.
 type internet struct {
