@@ -26,8 +26,8 @@ go -C test/sdk mod tidy -diff
 say "vet"
 go vet ./...
 go vet -tags slow ./internal/e2e
-GOOS=windows go vet ./internal/runlog ./cmd/maker
-GOOS=darwin go vet ./internal/runlog ./cmd/maker
+GOOS=windows go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./cmd/maker
+GOOS=darwin go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./cmd/maker
 
 say "staticcheck"
 go tool staticcheck -tags slow ./...

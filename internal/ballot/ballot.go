@@ -303,7 +303,7 @@ func (r *race) mayRetry(e *model.Error) bool {
 
 // patience is how many attempts are made to reach a server that has never been
 // reached: it is more likely not there than failing.
-const patience = 6
+const patience = 10
 
 func (r *race) absent(e *model.Error) bool { return e.NotSent && !r.ballot.reached.Load() }
 

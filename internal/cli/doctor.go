@@ -14,6 +14,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/sandbox"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/model/sim"
@@ -119,7 +120,7 @@ func (a *app) diagnose(cmd *cobra.Command) []check {
 			checks = append(checks, check{"configuration", true, false, path})
 		}
 	}
-	checks = append(checks, checkLogDir(a.logDir), checkSim(cmd.Context()))
+	checks = append(checks, checkLogDir(a.logDir), checkSim(cmd.Context()), checkSandbox(cmd.Context()))
 	table := price.Default()
 	checks = append(checks, check{"prices", true, false, fmt.Sprintf("list prices of %s; --prices overrides them", table.Date())})
 	for _, p := range route.Providers() {
@@ -176,6 +177,15 @@ func checkLogDir(dir string) check {
 	}
 	c.OK, c.Detail = true, fmt.Sprintf("%s is writable, a durable write takes %s", full, took.Round(time.Microsecond))
 	return c
+}
+
+// checkSandbox says what commands of tools can be confined with.
+func checkSandbox(ctx context.Context) check {
+	s, err := sandbox.Detect(ctx)
+	if err != nil {
+		return check{"sandbox", false, false, err.Error()}
+	}
+	return check{"sandbox", s.Level() != sandbox.None, false, s.Describe()}
 }
 
 // checkSim asks the simulator something it knows.
