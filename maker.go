@@ -43,7 +43,17 @@ func New(opts *Options) (*Engine, error) {
 	if err := o.Config.validate(); err != nil {
 		return nil, err
 	}
-	return &Engine{opts: o.withDefaults()}, nil
+	o = o.withDefaults()
+	seen := map[string]string{}
+	for _, f := range o.Families {
+		for name := range f.Readers {
+			if other, taken := seen[name]; taken {
+				return nil, badConfig("families", "%s and %s both have a reader called %q", other, f.Name, name)
+			}
+			seen[name] = f.Name
+		}
+	}
+	return &Engine{opts: o}, nil
 }
 
 // Chain starts a task of the named family with the given parameters and returns
@@ -367,8 +377,8 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 		log: log, stack: s, steps: c.Steps(), done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
-			Setup:   s.setup(),
-			Compact: !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Setup:       s.setup(),
+			Checkpoints: true, Compact: !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
 		}),
 	}
 	var at chain.Checkpoint

@@ -257,6 +257,10 @@ func (r *Result) finish(committed int) {
 	}
 }
 
+// LoadValue returns a value of the run in dir with its content: large values are
+// stored beside the log, and stand in results and events as references.
+func LoadValue(dir string, v event.Value) (event.Value, error) { return runlog.Load(dir, v) }
+
 // writeResult derives the result of a run that has ended and stores it, in case
 // the session that ended it could not.
 func writeResult(dir string) error {

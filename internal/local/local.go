@@ -33,9 +33,13 @@ type Options struct {
 	// Setup is stamped on the events that end a session.
 	Setup event.Setup
 
-	// Compact keeps only contested verdicts and their samples in the log. It is
-	// for orchestrators that resume from a checkpoint, where each committed
-	// step carries its own verdict.
+	// Checkpoints says that the orchestrator resumes from its last committed step,
+	// each of which carries its own verdict, and numbers its questions by step.
+	// Others run again from their start, so their keys must be unique.
+	Checkpoints bool
+
+	// Compact keeps only contested verdicts and their samples in the log. It goes
+	// with Checkpoints.
 	Compact bool
 
 	// Redact is what the log takes out of events, nil for nothing.
@@ -173,10 +177,10 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 }
 
 // claimKey refuses a key that was used before: after a resume both questions
-// would get one verdict. A compact log, whose orchestrator numbers its steps,
-// does without.
+// would get one verdict. An orchestrator that numbers its steps may do so a
+// million times, and is not watched.
 func (r *Runtime) claimKey(key string) error {
-	if r.opts.Compact {
+	if r.opts.Checkpoints {
 		return nil
 	}
 	r.usedMu.Lock()

@@ -34,6 +34,9 @@ func writeBlob(dir, name string, data []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	if err := syncDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(dir, "new-")
 	if err != nil {
 		return err
