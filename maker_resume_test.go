@@ -14,7 +14,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runlog"
 )
 
-func TestCustomCause(t *testing.T) {
+func TestACauseOfItsOwnIsACancellation(t *testing.T) {
 	e := newEngine(t, maker.Options{Config: maker.Config{Model: stuck}})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	run, err := e.Chain(ctx, hanoi.Name, hanoi.Params{Disks: 3})
@@ -27,7 +27,7 @@ func TestCustomCause(t *testing.T) {
 	}
 }
 
-func TestBaseURLSecret(t *testing.T) {
+func TestSecretsInAddressesAreRedacted(t *testing.T) {
 	dir := t.TempDir()
 	e := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: "compat/x", BaseURL: "http://user:hunter2hunter2@127.0.0.1:1/v1?api_key=topsecret99", MaxFaults: 1}})
 	run := startHanoi(t, e, 2)
@@ -40,7 +40,7 @@ func TestBaseURLSecret(t *testing.T) {
 	}
 }
 
-func TestDigitsKeyBreaksTheLog(t *testing.T) {
+func TestAKeyOfDigitsLeavesTheLogWhole(t *testing.T) {
 	dir := t.TempDir()
 	e := newEngine(t, maker.Options{LogDir: dir, Env: func(k string) string {
 		if k == "MAKER_COMPAT_API_KEY" {
@@ -55,7 +55,7 @@ func TestDigitsKeyBreaksTheLog(t *testing.T) {
 }
 
 // The rule is raised on a resume while a decided vote waits for its commit.
-func TestVerdictUnderTheOldRule(t *testing.T) {
+func TestAVerdictCountsUnderItsRuleOnly(t *testing.T) {
 	dir := t.TempDir()
 	e := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: "sim/default?p=0.6&rivals=1&seed=3", Voting: maker.FirstToK(2)}})
 	run, err := e.Chain(t.Context(), hanoi.Name, hanoi.Params{Disks: 4, NoCheck: true})
@@ -90,7 +90,7 @@ func TestVerdictUnderTheOldRule(t *testing.T) {
 }
 
 // Killed after task_completed is on disk, before result.json is written.
-func TestStaleResult(t *testing.T) {
+func TestResumeOfAFinishedRunMendsItsResult(t *testing.T) {
 	dir := t.TempDir()
 	e := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: perfect, MaxCalls: 10}})
 	run := startHanoi(t, e, 4)
@@ -127,7 +127,7 @@ func TestStatusAfterResumeAndKill(t *testing.T) {
 	}
 }
 
-func TestClaimAfterTheEnd(t *testing.T) {
+func TestAClaimDoesNotReopenARun(t *testing.T) {
 	dir := t.TempDir()
 	e := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: perfect}})
 	run := startHanoi(t, e, 3)

@@ -7,7 +7,7 @@ import (
 	"github.com/maker-mdap/maker/model"
 )
 
-func TestVotersOfOneName(t *testing.T) {
+func TestVotersOfOneNameAddUp(t *testing.T) {
 	say := func(s string) model.Model {
 		return model.Func(func(context.Context, *model.Request) (*model.Response, error) {
 			return &model.Response{Text: s, Stop: model.StopEnd}, nil
@@ -25,7 +25,7 @@ func TestVotersOfOneName(t *testing.T) {
 	}
 }
 
-func TestFaultsBeforeARefusal(t *testing.T) {
+func TestFaultsBeforeARefusalCount(t *testing.T) {
 	n := 0
 	m := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
 		if n++; n == 1 {

@@ -2,7 +2,7 @@ package hanoi
 
 import "testing"
 
-func TestNestedMove(t *testing.T) {
+func TestAmbiguousAnswersAreDiscarded(t *testing.T) {
 	a, flag := reader{disks: 3}.Read(`{"previous":{"move":[2,0,1],"next_state":[[3],[2],[1]]},"move":[1,2,1],"next_state":[[3],[2,1],[]]}`)
 	if flag == nil {
 		t.Errorf("an object of another form was read as %s", a.Key)

@@ -8,7 +8,7 @@ import (
 )
 
 // A call that is cancelled while it waits for another's claim still announces one.
-func TestClaimAfterCancel(t *testing.T) {
+func TestNoClaimAfterCancel(t *testing.T) {
 	l := New(Limits{MaxCalls: 100}, usage.Spent{})
 	late := 0
 	l.OnClaim(func(ctx context.Context, _ Claim) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // An answer that broke on its way (HTTP 200, then EOF) is billed.
-func TestBrokenAnswersAreFree(t *testing.T) {
+func TestBrokenAnswersAreHeld(t *testing.T) {
 	l := New(Limits{MaxUSD: 0.001}, usage.Spent{})
 	m := l.Wrap(always(nil, &model.Error{Kind: model.Transient, Status: 200, Message: "the connection broke: unexpected EOF"}), &testPrice)
 	n := 0
@@ -25,7 +25,7 @@ func TestBrokenAnswersAreFree(t *testing.T) {
 }
 
 // A server without usage: the first session keeps max_usd, the resume is refused.
-func TestResumeWithoutUsage(t *testing.T) {
+func TestUnreportedUsageDoesNotBlockResume(t *testing.T) {
 	l := New(Limits{MaxUSD: 0.0004}, usage.Spent{})
 	m := l.Wrap(always(answer(0, 0), nil), &testPrice)
 	if _, err := m.Generate(t.Context(), question()); err != nil {
@@ -46,7 +46,7 @@ func (two) GenerateN(context.Context, *model.Request, int) ([]*model.Response, e
 	return []*model.Response{answer(30, 20), answer(0, 0)}, nil
 }
 
-func TestEmptyAnswerOfABatch(t *testing.T) {
+func TestAnEmptyAnswerOfABatchIsPriced(t *testing.T) {
 	l := New(Limits{MaxUSD: 1}, usage.Spent{})
 	m := l.Wrap(two{}, &testPrice).(model.Batcher)
 	if _, err := m.GenerateN(t.Context(), question(), 2); err != nil {

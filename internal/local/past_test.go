@@ -43,7 +43,7 @@ func pastOf(t *testing.T, dir string) (*Past, error) {
 	return p, p.Finish()
 }
 
-func TestClaimOfAnEarlierSessionIsForgotten(t *testing.T) {
+func TestClaimsOfAllSessionsCount(t *testing.T) {
 	dir := written(t,
 		event.TaskSubmitted{Format: event.Format},
 		event.BudgetClaimed{Calls: 16, USD: 0.5}, // killed: up to $0.5 may be billed
@@ -59,7 +59,7 @@ func TestClaimOfAnEarlierSessionIsForgotten(t *testing.T) {
 	}
 }
 
-func TestSampleBlobBlocksResume(t *testing.T) {
+func TestALostSampleDoesNotBlockResume(t *testing.T) {
 	dir := written(t,
 		event.TaskSubmitted{Format: event.Format},
 		event.SampleRedFlagged{Sample: event.Sample{Question: "step/0"}, Text: event.TextValue(strings.Repeat("x", 20000))},
@@ -71,7 +71,7 @@ func TestSampleBlobBlocksResume(t *testing.T) {
 	}
 }
 
-func TestCostOfADecidedVoteIsLost(t *testing.T) {
+func TestADecidedVoteIsPaidFor(t *testing.T) {
 	cost := 0.3
 	dir := written(t,
 		event.TaskSubmitted{Format: event.Format},

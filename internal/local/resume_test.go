@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
@@ -26,33 +28,35 @@ var blocked = model.Func(func(ctx context.Context, _ *model.Request) (*model.Res
 	return nil, &model.Error{Kind: model.Cancelled, Err: context.Cause(ctx)}
 })
 
-func TestNestedParallelHidesTheAbort(t *testing.T) {
-	boom := errors.New("boom")
-	dir := filepath.Join(t.TempDir(), "run")
-	var inner error = errors.New("not reached")
-	session(t, dir, blocked, func(f flow.Flow) error {
-		return f.Parallel(2, func(i int, f flow.Flow) error {
-			if i == 1 {
-				time.Sleep(20 * time.Millisecond)
-				return boom
-			}
-			inner = f.Parallel(2, func(_ int, f flow.Flow) error {
-				_, err := ask(f, "q", "?")
-				return err
+func TestAnAbortedParallelFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		dir := filepath.Join(t.TempDir(), "run")
+		var inner error = errors.New("not reached")
+		session(t, dir, blocked, func(f flow.Flow) error {
+			return f.Parallel(2, func(i int, f flow.Flow) error {
+				if i == 1 {
+					time.Sleep(20 * time.Millisecond)
+					return boom
+				}
+				inner = f.Parallel(2, func(_ int, f flow.Flow) error {
+					_, err := ask(f, "q", "?")
+					return err
+				})
+				if inner != nil {
+					return inner
+				}
+				f.Emit(event.StepCompleted{Step: 0, Output: event.TextValue("made of nothing")})
+				return nil
 			})
-			if inner != nil {
-				return inner
-			}
-			f.Emit(event.StepCompleted{Step: 0, Output: event.TextValue("made of nothing")})
-			return nil
 		})
+		if inner == nil {
+			t.Errorf("inner Parallel() = nil although none of its questions was decided; log: %v", types(t, dir))
+		}
 	})
-	if inner == nil {
-		t.Errorf("inner Parallel() = nil although none of its questions was decided; log: %v", types(t, dir))
-	}
 }
 
-func TestTwoParallelsShareKeys(t *testing.T) {
+func TestParallelsInARowShareNoKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	m := &echo{}
 	orch := func(got *[]string) func(f flow.Flow) error {
@@ -82,12 +86,11 @@ func TestTwoParallelsShareKeys(t *testing.T) {
 	}
 }
 
-func TestUndecidedIsNotTheSameAfterACrash(t *testing.T) {
+func TestEveryVerdictSurvivesACrash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	n := 0
+	var n atomic.Int64
 	split := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
-		n++
-		return &model.Response{Text: fmt.Sprint(n), Stop: model.StopEnd}, nil
+		return &model.Response{Text: fmt.Sprint(n.Add(1)), Stop: model.StopEnd}, nil
 	})
 	run := func(path *string) func(f flow.Flow) error {
 		return func(f flow.Flow) error {
@@ -117,52 +120,54 @@ func TestUndecidedIsNotTheSameAfterACrash(t *testing.T) {
 	}
 }
 
-func TestTaskFailedForgetsHeld(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	log, err := runlog.Create(dir, "run", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"})
-	n := 0
-	m := model.Func(func(ctx context.Context, req *model.Request) (*model.Response, error) {
-		if n++; n == 1 { // only the first call is instant: a fault that cannot be retried
-			time.Sleep(10 * time.Millisecond)
-			return nil, &model.Error{Kind: model.TooLong, Message: "too long"}
+func TestTheEndCountsWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "run")
+		log, err := runlog.Create(dir, "run", nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		<-ctx.Done()
-		time.Sleep(5 * time.Millisecond) // tearing a request down takes a moment
-		return nil, &model.Error{Kind: model.Cancelled, Err: context.Cause(ctx)}
+		log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"})
+		var n atomic.Int64
+		m := model.Func(func(ctx context.Context, req *model.Request) (*model.Response, error) {
+			if n.Add(1) == 1 { // a fault that cannot be retried, while the others are in flight
+				time.Sleep(10 * time.Millisecond)
+				return nil, &model.Error{Kind: model.TooLong, Message: "too long"}
+			}
+			<-ctx.Done()
+			time.Sleep(5 * time.Millisecond) // tearing a request down takes a moment
+			return nil, &model.Error{Kind: model.Cancelled, Err: context.Cause(ctx)}
+		})
+		p := price.Price{Input: 1e6, Output: 1e6}
+		ledger := budget.New(budget.Limits{MaxUSD: 1}, usage.Spent{})
+		ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
+			log.Append(event.BudgetClaimed{Calls: c.Calls, USD: c.USD})
+			return log.Sync(ctx)
+		})
+		b := ballot.New([]ballot.Voter{{Name: "m", Model: ledger.Wrap(m, &p)}}, readers, nil)
+		r := New(Options{Log: log, Ballot: b, Ledger: ledger})
+		f := r.Flow(t.Context())
+		v, err := f.Decide("q", &flow.Question{Prompt: "?", MaxOutput: 100, Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 5}})
+		if err != nil || v.Status != flow.Failed {
+			t.Fatal(v, err)
+		}
+		f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
+		b.Close()
+		log.Close()
+		past := NewPast(dir, true)
+		l2, _, err := runlog.Open(dir, nil, past.Visit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l2.Close()
+		past.Finish()
+		if got, want := past.Spent, ledger.Spent(); got != want {
+			t.Errorf("a resume starts from\n %+v, really spent or held:\n %+v", got, want)
+		}
 	})
-	p := price.Price{Input: 1e6, Output: 1e6}
-	ledger := budget.New(budget.Limits{MaxUSD: 1}, usage.Spent{})
-	ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
-		log.Append(event.BudgetClaimed{Calls: c.Calls, USD: c.USD})
-		return log.Sync(ctx)
-	})
-	b := ballot.New([]ballot.Voter{{Name: "m", Model: ledger.Wrap(m, &p)}}, readers, nil)
-	r := New(Options{Log: log, Ballot: b, Ledger: ledger})
-	f := r.Flow(t.Context())
-	v, err := f.Decide("q", &flow.Question{Prompt: "?", MaxOutput: 100, Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 5}})
-	if err != nil || v.Status != flow.Failed {
-		t.Fatal(v, err)
-	}
-	f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
-	b.Close()
-	log.Close()
-	past := NewPast(dir, true)
-	l2, _, err := runlog.Open(dir, nil, past.Visit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l2.Close()
-	past.Finish()
-	if got, want := past.Spent, ledger.Spent(); got != want {
-		t.Errorf("a resume starts from\n %+v, really spent or held:\n %+v", got, want)
-	}
 }
 
-func TestRedactedOutputIsCommittedTwice(t *testing.T) {
+func TestARedactedStepIsCommittedOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "sekret-key", "[redacted]")) }
 	for i := range 2 {
@@ -196,7 +201,7 @@ func TestRedactedOutputIsCommittedTwice(t *testing.T) {
 	}
 }
 
-func TestSameKeyTwice(t *testing.T) {
+func TestAKeyIsUsedOnce(t *testing.T) {
 	m := &echo{}
 	_ = session(t, filepath.Join(t.TempDir(), "run"), m, func(f flow.Flow) error {
 		a, _ := ask(f, "q", "one")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAnswerTakenForAReference(t *testing.T) {
+func TestNoAnswerIsTakenForAReference(t *testing.T) {
 	line, err := Record{Seq: 1, Time: time.Now(), Run: "r", Event: VoteCompleted{Answer: JSONValue([]byte(`{ "$sha256":"x"}`))}}.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)

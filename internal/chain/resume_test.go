@@ -25,7 +25,7 @@ func (checked) Check(step int, out json.RawMessage) error {
 func (checked) Finish(json.RawMessage) error { return nil }
 
 // A kill between step_completed and task_failed(wrong).
-func TestResumeAfterAWrongStep(t *testing.T) {
+func TestResumeAfterAWrongStepFails(t *testing.T) {
 	f := flowtest.New(func(_ string, q *flow.Question) (*flow.Verdict, error) { return flowtest.Decided(q, `"good"`), nil })
 	if err := Run(f, checked{}, Config{}, Checkpoint{Step: 1, Output: json.RawMessage(`"bad"`)}); err != nil {
 		t.Fatal(err)
