@@ -72,7 +72,7 @@ measure() {
   done
   return 1
 }
-measure overhead -disks 18
+measure overhead -disks 17
 measure latency
 measure load
 measure patience

@@ -128,31 +128,35 @@ func (c *crew) close() {
 	c.members.Wait()
 }
 
-// pace knows how fast the model answers.
-type pace struct{ quick atomic.Int32 } // answers in a row that took no time worth mentioning
+// pace knows how fast the model answers lately.
+type pace struct{ credit atomic.Int32 }
 
 const (
 	// handover is about what it costs to have another goroutine do something
 	// and to be told of it.
 	handover = 30 * time.Microsecond
 
-	// quickAnswers in a row make a model instant.
-	quickAnswers = 32
+	// A quick answer earns a credit of one, a slow one loses several: a model is
+	// instant if it is quick nearly always. An answer now and then that was held up
+	// by something else, such as the garbage collector, does not matter.
+	maxCredit     = 64
+	instantCredit = 32
+	slowLoses     = 8
 )
 
 // took notes how long an answer took.
 func (p *pace) took(d time.Duration) {
-	switch {
-	case d > handover:
-		p.quick.Store(0)
-	case p.quick.Load() < quickAnswers:
-		p.quick.Add(1)
+	credit := p.credit.Load() // two answers at once may count as one
+	if d > handover {
+		p.credit.Store(max(credit-slowLoses, 0))
+	} else if credit < maxCredit {
+		p.credit.Store(credit + 1)
 	}
 }
 
 // instant reports whether waiting for an answer costs less than handing the
 // question over.
-func (p *pace) instant() bool { return p.quick.Load() >= quickAnswers }
+func (p *pace) instant() bool { return p.credit.Load() >= instantCredit }
 
 // cachedPrefix is the size in bytes from which a system prompt is worth caching:
 // providers cache from about 1,024 tokens on.
