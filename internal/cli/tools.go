@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/secret"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 )
@@ -185,6 +188,8 @@ func (a *app) callTool(cmd *cobra.Command, set *builtin.Set, registry *tool.Regi
 	if err != nil {
 		return err
 	}
+	// A key that a tool came across is not repeated.
+	result.Text = secret.NewSet(route.AllKeys(os.Getenv)...).Redact(result.Text)
 	if a.json {
 		err = a.printJSON(result)
 	} else {
