@@ -110,11 +110,12 @@ func BuildResult(dir string) (*Result, error) {
 		return scanResult(dir, r) // everything but the log can be lost
 	}
 	defer x.Close()
-	for i := range x.Len() {
-		s, err := x.At(i)
+	i := -1
+	for s, err := range x.All() {
 		if err != nil {
 			return nil, err
 		}
+		i++
 		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
 		if x.Len() > maxListed && i != x.Len()-1 && (s.Answers < 2 || len(r.Steps) >= maxListed-1) {
 			continue

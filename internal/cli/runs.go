@@ -149,8 +149,7 @@ func (a *app) showContested(dir string) error {
 		return err
 	}
 	defer x.Close()
-	for i := range x.Len() {
-		s, err := x.At(i)
+	for s, err := range x.All() {
 		if err != nil {
 			return err
 		}

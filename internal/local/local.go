@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -260,22 +259,8 @@ func (b *branch) Emit(e event.Event) {
 func (r *Runtime) setup() event.Setup {
 	s := r.opts.Setup
 	s.Simulated = s.Simulated || r.simulated.Load()
-	if r.opts.Past == nil {
-		return s
-	}
-	now := event.Session{Step: r.opts.Past.Checkpoint.Step, Model: s.Model, Rule: s.Rule, Simulated: s.Simulated}
-	var all []event.Session
-	for _, part := range append(slices.Clone(r.opts.Past.sessions), now) {
-		last := len(all) - 1
-		switch {
-		case last >= 0 && all[last].Step == part.Step && part.Step > 0:
-			all[last] = part
-		case last < 0 || all[last].Model != part.Model || all[last].Rule != part.Rule || all[last].Simulated != part.Simulated:
-			all = append(all, part)
-		}
-	}
-	if len(all) > 1 {
-		s.Sessions = all
+	if r.opts.Past != nil {
+		s.Sessions = r.opts.Past.sessionsWith(s)
 	}
 	return s
 }

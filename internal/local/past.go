@@ -3,6 +3,7 @@ package local
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -168,6 +169,20 @@ func (p *Past) begin(step int, s event.Setup) {
 		p.sessions = p.sessions[:n-1]
 	}
 	p.sessions = append(p.sessions, event.Session{Step: step, Model: s.Model, Rule: s.Rule, Simulated: s.Simulated})
+}
+
+// sessionsWith are the parts of the run that were done differently, the present
+// one included; nil if all were done alike.
+func (p *Past) sessionsWith(now event.Setup) []event.Session {
+	all := Past{sessions: slices.Clone(p.sessions)}
+	all.begin(p.Checkpoint.Step, now)
+	parts := slices.CompactFunc(all.sessions, func(a, b event.Session) bool {
+		return a.Model == b.Model && a.Rule == b.Rule && a.Simulated == b.Simulated
+	})
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
 }
 
 // endSession adds the time between the first and the last line of a session.

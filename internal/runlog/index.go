@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -210,6 +211,23 @@ func (x *Index) At(i int) (Step, error) {
 		return Step{}, fmt.Errorf("run log: index record %d: %w", i, err)
 	}
 	return parseStep(b[:]), nil
+}
+
+// All yields the records of all committed steps in order, reading many at a time.
+func (x *Index) All() iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic)), int64(x.n)*stepSize), 64<<10)
+		var b [stepSize]byte
+		for range x.n {
+			if _, err := io.ReadFull(in, b[:]); err != nil {
+				yield(Step{}, fmt.Errorf("run log: index: %w", err))
+				return
+			}
+			if !yield(parseStep(b[:]), nil) {
+				return
+			}
+		}
+	}
 }
 
 // Event reads the event of a committed step.

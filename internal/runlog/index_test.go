@@ -20,6 +20,16 @@ func checkIndex(t *testing.T, dir string, steps int) {
 	if x.Len() != steps {
 		t.Fatalf("Len() = %d, want %d", x.Len(), steps)
 	}
+	n := 0
+	for s, err := range x.All() {
+		if at, atErr := x.At(n); err != nil || atErr != nil || s != at {
+			t.Errorf("record %d of All() = %+v, %v, want %+v, %v", n, s, err, at, atErr)
+		}
+		n++
+	}
+	if n != steps {
+		t.Errorf("All() gave %d records, want %d", n, steps)
+	}
 	for i := range steps {
 		s, err := x.At(i)
 		if err != nil {
