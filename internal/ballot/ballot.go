@@ -195,9 +195,9 @@ type race struct {
 	now     time.Time // when the latest sample arrived
 	latest  Sample
 
-	firstText string                   // of the first answer that became a vote
-	leader    domain.Answer            // what was read from it
-	answers   map[string]domain.Answer // the first answer of each other key
+	firstText   string                   // of the first answer that became a vote
+	firstAnswer domain.Answer            // what was read from it
+	answers     map[string]domain.Answer // the first answer of each other key
 
 	maxFaults int32
 	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
@@ -363,7 +363,7 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	if r.tally.Votes() > 0 && a.Text == r.firstText {
-		s.Answer = r.leader // voters often agree to the letter
+		s.Answer = r.firstAnswer // voters often agree to the letter
 		return
 	}
 	if s.Answer, s.Flag = r.reader.Read(a.Text); s.Flag != nil {
@@ -433,10 +433,10 @@ func (r *race) count(s *Sample) *flow.Verdict {
 // keep remembers the first answer of each key: it is the one that wins.
 func (r *race) keep(a domain.Answer, text string) {
 	if r.tally.Votes() == 0 {
-		r.leader, r.firstText = a, text
+		r.firstAnswer, r.firstText = a, text
 		return
 	}
-	if a.Key == r.leader.Key {
+	if a.Key == r.firstAnswer.Key {
 		return
 	}
 	if r.answers == nil {
@@ -488,7 +488,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	}
 	switch status {
 	case flow.Decided:
-		answer := r.leader
+		answer := r.firstAnswer
 		if key != answer.Key {
 			answer = r.answers[key]
 		}
