@@ -31,7 +31,10 @@ var (
 	sample = event.Sample{
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
 		Tokens: usage.Tokens{Input: 120, CacheRead: 4, CacheWrite: 5, Output: 30, Reasoning: 6}, CostUSD: dollars(1e-7), DurationMS: 12,
+		ToolCalls: 2, Intent: &intent, Repaired: true,
 	}
+	intent = event.Intent{Tool: "Write", Input: json.RawMessage(`{"content":"<a> & é","file_path":"a.txt"}`)}
+	checks = []event.Check{{Name: "step_numbering", Passed: false, Step: new(int), Message: "step 0 is missing", Score: dollars(0.5)}}
 	voting = event.Voting{
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
@@ -49,6 +52,7 @@ func transcript() []event.Record {
 		event.TaskSubmitted{
 			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Task: "Towers of Hanoi with 3 disks",
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
+			Prompts: map[string]string{"planner_user": "0123456789abcdef"},
 		},
 		event.StepStarted{Step: 4, Title: "move"},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n")},
@@ -57,6 +61,7 @@ func transcript() []event.Record {
 		event.VoteCompleted{
 			Question: "step/4", Step: 4, Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
+			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
 			Rule: setup.Rule, Spent: spent,
 		},
 		event.StepCompleted{
@@ -69,11 +74,25 @@ func transcript() []event.Record {
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},
+		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},
+		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal)", Again: true},
+		event.EffectDone{Effect: "step/4/move/0", Step: 4, Tool: "Write", Result: event.TextValue("wrote 3 bytes"), IsError: true, DurationMS: 3, By: "person (terminal)", Spent: spent},
+		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule"},
+		event.EffectUnknown{Effect: "step/4/move/2", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "interrupted"},
+		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`)},
+		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
+		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
+		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks},
+		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
+		event.ContextCompacted{Step: 4, Before: 9000, After: 800, Summary: event.TextValue("so far")},
 	}
 	empty := []event.Event{
 		event.TaskSubmitted{}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
 		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
-		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{},
+		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
+		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
+		event.ClarificationRequested{}, event.ClarificationProvided{},
+		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ContextCompacted{},
 	}
 	var records []event.Record
 	for i, e := range append(full, empty...) {
@@ -99,6 +118,9 @@ func TestTranscriptIsComplete(t *testing.T) {
 		event.TypeTaskSubmitted, event.TypeStepStarted, event.TypeSampleCompleted, event.TypeSampleRedFlagged,
 		event.TypeSampleFaulted, event.TypeVoteCompleted, event.TypeStepCompleted, event.TypeStepFailed,
 		event.TypeTaskCompleted, event.TypeTaskFailed, event.TypeBudgetExhausted, event.TypeRunResumed, event.TypeRunCancelled,
+		event.TypeBudgetClaimed, event.TypeEffectClaimed, event.TypeEffectDone, event.TypeEffectRefused, event.TypeEffectUnknown,
+		event.TypeClarificationRequested, event.TypeClarificationProvided,
+		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeContextCompacted,
 	} {
 		if types[name] != 2 {
 			t.Errorf("the transcript has %d events of type %s, want 2", types[name], name)

@@ -42,6 +42,7 @@ const (
 // What can stop a run, beside the limits of its budget.
 const (
 	StopCancelled     = "cancelled"     // a person ended it
+	StopWaiting       = "waiting"       // it needs a person, and none is there
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
 )
 
@@ -60,6 +61,25 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeBudgetExhausted:  decodeAs[BudgetExhausted],
 	TypeRunResumed:       decodeAs[RunResumed],
 	TypeRunCancelled:     decodeAs[RunCancelled],
+
+	TypeEffectClaimed:          decodeAs[EffectClaimed],
+	TypeEffectDone:             decodeAs[EffectDone],
+	TypeEffectRefused:          decodeAs[EffectRefused],
+	TypeEffectUnknown:          decodeAs[EffectUnknown],
+	TypeClarificationRequested: decodeAs[ClarificationRequested],
+	TypeClarificationProvided:  decodeAs[ClarificationProvided],
+
+	TypePlanCreated:      decodeAs[PlanCreated],
+	TypeValidationPassed: decodeAs[ValidationPassed],
+	TypeValidationFailed: decodeAs[ValidationFailed],
+	TypeContextCompacted: decodeAs[ContextCompacted],
+
+	TypeDecompositionSelected: decodeAs[DecompositionSelected],
+	TypeSubproblemSolved:      decodeAs[SubproblemSolved],
+	TypeAnswerComposed:        decodeAs[AnswerComposed],
+	TypeCompletenessChecked:   decodeAs[CompletenessChecked],
+	TypeEscalated:             decodeAs[Escalated],
+	TypeCalibrated:            decodeAs[Calibrated],
 }
 
 func decodeAs[E Event](line []byte) (Event, error) {
@@ -84,6 +104,9 @@ type TaskSubmitted struct {
 	Simulated bool `json:"simulated,omitempty"`
 
 	Setup Setup `json:"setup"`
+
+	// Prompts are the hashes of the templates that the run asks with, by name.
+	Prompts map[string]string `json:"prompts,omitempty"`
 }
 
 // StepStarted marks the start of a step; long runs log it only on request.
@@ -102,6 +125,12 @@ type Sample struct {
 	Tokens      usage.Tokens `json:"tokens"`
 	CostUSD     *float64     `json:"cost_usd"`
 	DurationMS  int64        `json:"duration_ms"`
+
+	// Of a sample that an agent made: the tools it called itself, the call that it
+	// proposes, and whether its answer had to be repaired to be read.
+	ToolCalls int     `json:"tool_calls,omitempty"`
+	Intent    *Intent `json:"intent,omitempty"`
+	Repaired  bool    `json:"repaired,omitempty"`
 }
 
 // SampleCompleted is a sample that became a vote.
@@ -171,8 +200,20 @@ type VoteCompleted struct {
 	CostUSD    *float64 `json:"cost_usd"`
 	DurationMS int64    `json:"duration_ms"`
 
+	// Intent is the call that won instead of an answer.
+	Intent *Intent `json:"intent,omitempty"`
+
+	// Candidates are what was voted for, if nothing won.
+	Candidates []Candidate `json:"candidates,omitempty"`
+
 	Rule  vote.Rule   `json:"rule"`  // that was asked for
 	Spent usage.Spent `json:"spent"` // by the whole run so far
+}
+
+// A Candidate is an answer that got votes.
+type Candidate struct {
+	Answer json.RawMessage `json:"answer"`
+	Votes  int             `json:"votes"`
 }
 
 // StepCompleted commits a step. There is exactly one for each, in all modes.

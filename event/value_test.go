@@ -92,6 +92,13 @@ func TestCarriers(t *testing.T) {
 		{event.VoteCompleted{Step: 3, Answer: large}, event.VoteCompleted{Step: 3, Answer: ref}},
 		{event.StepCompleted{Step: 3, Output: large}, event.StepCompleted{Step: 3, Output: ref}},
 		{event.TaskCompleted{Steps: 3, Output: large}, event.TaskCompleted{Steps: 3, Output: ref}},
+		{event.EffectClaimed{Step: 3, Input: large}, event.EffectClaimed{Step: 3, Input: ref}},
+		{event.EffectDone{Step: 3, Result: large}, event.EffectDone{Step: 3, Result: ref}},
+		{event.EffectRefused{Step: 3, Input: large}, event.EffectRefused{Step: 3, Input: ref}},
+		{event.EffectUnknown{Step: 3, Input: large}, event.EffectUnknown{Step: 3, Input: ref}},
+		{event.PlanCreated{Attempt: 1, Plan: large}, event.PlanCreated{Attempt: 1, Plan: ref}},
+		{event.ValidationPassed{Attempt: 1, Plan: large}, event.ValidationPassed{Attempt: 1, Plan: ref}},
+		{event.ContextCompacted{Step: 3, Summary: large}, event.ContextCompacted{Step: 3, Summary: ref}},
 	}
 	carriers := map[event.Type]bool{}
 	for _, test := range tests {

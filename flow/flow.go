@@ -31,6 +31,15 @@ type Flow interface {
 	// verdict, even after a crash.
 	Decide(key string, q *Question) (*Verdict, error)
 
+	// Perform executes the effect, once: a key that was performed before gives the
+	// recorded result, and one whose outcome is not known is not simply repeated.
+	// A call that was refused, or that failed in a way that a model can read, is a
+	// result with IsError.
+	Perform(key string, e *Effect) (*Result, error)
+
+	// Ask asks the person, once: the same key gives the recorded answer.
+	Ask(key string, q *HumanQuestion) (*Answer, error)
+
 	// Parallel calls f for each i in [0,n), possibly at the same time, and
 	// returns when all have returned: nil, or the error of the lowest i that
 	// failed. Keys used inside a branch need to be unique only within it.
@@ -47,6 +56,17 @@ type Question struct {
 	Step   int    `json:"step"` // for the log; steps count from 0
 	System string `json:"system,omitempty"`
 	Prompt string `json:"prompt"`
+
+	// Variants, if there are any, are asked instead of Prompt, in turn: sample n
+	// gets the n-th, modulo their number. They say the same in another way or
+	// order, so that no order can win by being one.
+	Variants []string `json:"variants,omitempty"`
+
+	// Model names the group of voters that is asked: see [Voters] and the others.
+	Model string `json:"model,omitempty"`
+
+	// Work, if not nil, has each sample made by an agent with tools.
+	Work *Work `json:"work,omitempty"`
 
 	Answer Format         `json:"answer"`
 	Rule   vote.Rule      `json:"rule"`
@@ -68,6 +88,67 @@ type Question struct {
 
 	// MaxFaults is how many failed attempts the question bears.
 	MaxFaults int `json:"max_faults,omitempty"`
+}
+
+// Groups of voters.
+const (
+	Voters    = ""          // those that do the steps
+	Reasoning = "reasoning" // the model that plans
+	Cheap     = "cheap"     // the model for small jobs
+)
+
+// Work is what an agent needs beyond the question.
+type Work struct {
+	// Tools are the names of those that it may use.
+	Tools []string `json:"tools"`
+
+	// Done are the moves that were decided and executed before, in order. They
+	// are part of what every sample sees.
+	Done []Move `json:"done,omitempty"`
+
+	// MaxMoves bounds the turns of one sample and MaxTokens what it may use in
+	// all; 0 is the agent's default.
+	MaxMoves  int   `json:"max_moves,omitempty"`
+	MaxTokens int64 `json:"max_tokens,omitempty"`
+}
+
+// A Move is a call of a tool that won its vote, and what came of it.
+type Move struct {
+	Intent event.Intent `json:"intent"`
+	Result Result       `json:"result"`
+}
+
+// A Result is what came of a call. It is what the model reads.
+type Result struct {
+	Text    string `json:"text"`
+	IsError bool   `json:"is_error,omitempty"`
+
+	// Unknown says that nobody knows whether the call took effect; Text says why.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// An Effect is an intent that won its vote and is to be executed.
+type Effect struct {
+	Step   int          `json:"step"`
+	Intent event.Intent `json:"intent"`
+	Voting event.Voting `json:"voting"` // that it won
+}
+
+// A HumanQuestion is put to the person.
+type HumanQuestion struct {
+	Step    int           `json:"step"`
+	Kind    string        `json:"kind"` // one of the kinds of clarification in package event
+	Text    string        `json:"text"`
+	Options []string      `json:"options,omitempty"` // to choose from; see Free
+	Free    bool          `json:"free,omitempty"`    // another answer than the options is fine
+	Call    *event.Intent `json:"call,omitempty"`    // what the question is about
+	Voting  *event.Voting `json:"voting,omitempty"`  // the vote that the call won
+}
+
+// An Answer is what the person said.
+type Answer struct {
+	Text string `json:"text"`
+	By   string `json:"by"`
 }
 
 // A Format says how to turn the text of an answer into a value and a vote key.
@@ -93,8 +174,12 @@ const (
 type Verdict struct {
 	Status Status          `json:"status"`
 	Answer json.RawMessage `json:"answer,omitempty"` // of the winner
+	Intent *event.Intent   `json:"intent,omitempty"` // of the winner, if that is a call instead of an answer
 	Reason string          `json:"reason,omitempty"` // why there is none
 	Voting event.Voting    `json:"voting"`
+
+	// Candidates are the answers that got votes, most of them first, if none won.
+	Candidates []event.Candidate `json:"candidates,omitempty"`
 
 	// CostUSD is the cost of the question's samples, nil if it is not known.
 	CostUSD    *float64 `json:"cost_usd"`

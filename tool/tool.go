@@ -12,15 +12,19 @@
 //
 // A tool that fails in a way that its caller can understand ("no such file")
 // returns a [Result] with IsError: the model reads it and goes on. An error from
-// Run itself means that the tool could not be run at all.
+// Run itself means that the tool could not be run at all, or, if it is
+// [ErrUnknownOutcome], that nobody knows whether it was.
 package tool
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -67,10 +71,11 @@ type Tool struct {
 }
 
 // A Result is what came of a call. It is what the model reads.
-type Result struct {
-	Text    string `json:"text"`
-	IsError bool   `json:"is_error,omitempty"`
-}
+type Result = flow.Result
+
+// ErrUnknownOutcome is what a tool's error wraps if the call was made and whether
+// it took effect is not known.
+var ErrUnknownOutcome = errors.New("whether the call took effect is not known")
 
 // Failed is the result of a call that did not work, for reasons that the model
 // can read.
@@ -78,11 +83,9 @@ func Failed(format string, args ...any) Result {
 	return Result{Text: fmt.Sprintf(format, args...), IsError: true}
 }
 
-// An Intent is a call of a mutating tool that somebody proposes.
-type Intent struct {
-	Tool  string          `json:"tool"`
-	Input json.RawMessage `json:"input"` // canonical: see NewIntent
-}
+// An Intent is a call of a mutating tool that somebody proposes, in canonical
+// form: see [NewIntent].
+type Intent = event.Intent
 
 // NewIntent returns the intent to call tool with input in canonical form, in
 // which equal calls are equal bytes: fields sorted, no space between them, and
@@ -96,9 +99,6 @@ func NewIntent(tool string, input json.RawMessage) (Intent, error) {
 	}
 	return Intent{Tool: tool, Input: canonical}, nil
 }
-
-// Key decides which intents agree.
-func (i Intent) Key() string { return i.Tool + " " + string(i.Input) }
 
 // canonicalInput leaves the judgement of what is one clear JSON value to package
 // vote: no field twice, no broken text, no excessive size or depth.

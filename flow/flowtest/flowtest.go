@@ -21,6 +21,11 @@ type Flow struct {
 	Asked  []string      // keys, in order
 	Events []event.Event // emitted, in order
 
+	// OnPerform and OnAsk say what comes of effects and of questions to the
+	// person; without them there is an error.
+	OnPerform func(key string, e *flow.Effect) (*flow.Result, error)
+	OnAsk     func(key string, q *flow.HumanQuestion) (*flow.Answer, error)
+
 	decide    Decider
 	used      map[string]bool
 	parallels int
@@ -33,16 +38,46 @@ func New(decide Decider) *Flow {
 
 // Decide implements flow.Flow.
 func (f *Flow) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	if err := f.take(key, q); err != nil {
+		return nil, err
+	}
+	return f.decide(key, q)
+}
+
+// Perform implements flow.Flow.
+func (f *Flow) Perform(key string, e *flow.Effect) (*flow.Result, error) {
+	if err := f.take(key, e); err != nil {
+		return nil, err
+	}
+	if f.OnPerform == nil {
+		return nil, fmt.Errorf("flowtest: nobody performs %q", key)
+	}
+	return f.OnPerform(key, e)
+}
+
+// Ask implements flow.Flow.
+func (f *Flow) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+	if err := f.take(key, q); err != nil {
+		return nil, err
+	}
+	if f.OnAsk == nil {
+		return nil, fmt.Errorf("flowtest: nobody answers %q", key)
+	}
+	return f.OnAsk(key, q)
+}
+
+// take notes that a key is used, for something that can be logged or sent
+// elsewhere.
+func (f *Flow) take(key string, data any) error {
 	if f.used[key] {
-		return nil, fmt.Errorf("flowtest: the key %q is used twice", key)
+		return fmt.Errorf("flowtest: the key %q is used twice", key)
 	}
 	f.used[key] = true
 	f.Asked = append(f.Asked, key)
-	// What is not plain data could not be logged or sent elsewhere.
-	if _, err := json.Marshal(q); err != nil {
-		return nil, fmt.Errorf("flowtest: question %q is not plain data: %w", key, err)
+	if _, err := json.Marshal(data); err != nil {
+		return fmt.Errorf("flowtest: %q is not plain data: %w", key, err)
 	}
-	return f.decide(key, q)
+	return nil
 }
 
 // Emit implements flow.Flow.
@@ -62,6 +97,14 @@ type sub struct {
 
 func (s *sub) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	return s.Flow.Decide(s.prefix+key, q)
+}
+
+func (s *sub) Perform(key string, e *flow.Effect) (*flow.Result, error) {
+	return s.Flow.Perform(s.prefix+key, e)
+}
+
+func (s *sub) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+	return s.Flow.Ask(s.prefix+key, q)
 }
 
 func (s *sub) Parallel(n int, branch func(i int, f flow.Flow) error) error {

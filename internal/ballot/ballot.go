@@ -28,14 +28,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -51,12 +54,22 @@ type Options struct {
 	// PerCall is how many samples one call may ask for, if the model can give
 	// several; 0 means 1. Samples of one call arrive together.
 	PerCall int
+
+	// Group returns the voters of a question that names others than those of the
+	// ballot; nil means that there are none.
+	Group func(name string) ([]Voter, error)
+
+	// Tools finds the tools that questions name; nil means that there are none.
+	Tools *tool.Registry
 }
 
 // A Voter is a model that is asked.
 type Voter struct {
 	Name  string
 	Model model.Model
+
+	// Agent makes the samples of questions that are work.
+	Agent agent.Agent
 
 	// Temperature, if not nil, is used instead of the question's for all but
 	// the first sample.
@@ -111,6 +124,7 @@ type Sample struct {
 	Voter       string // who was asked
 	Temperature *float64
 	Response    *model.Response // nil if there was none
+	Work        *agent.Result   // of an agent, which Response sums up
 	Answer      domain.Answer   // of a vote
 	Flag        *redflag.Flag
 	Err         *model.Error
@@ -156,9 +170,29 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sam
 	if err != nil {
 		return nil, err
 	}
-	r := newRace(b, q, reader)
+	voters, err := b.votersOf(q)
+	if err != nil {
+		return nil, err
+	}
+	r := newRace(b, q, reader, voters)
+	if q.Work != nil {
+		if err := r.prepareWork(); err != nil {
+			return nil, err
+		}
+	}
 	defer r.end()
 	return r.run(ctx, observe)
+}
+
+// votersOf are those whom the question is for.
+func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
+	if q.Model == flow.Voters {
+		return b.voters, nil
+	}
+	if b.opts.Group == nil {
+		return nil, fmt.Errorf("ballot: nobody is called %q", q.Model)
+	}
+	return b.opts.Group(q.Model)
 }
 
 // room is how many samples of a question can be in flight at once: they all
@@ -174,6 +208,7 @@ func (b *Ballot) room(rule vote.Rule) int {
 // race is one question being decided.
 type race struct {
 	ballot *Ballot
+	voters []Voter
 	q      *flow.Question
 	reader domain.Reader
 	tally  *vote.Tally
@@ -181,6 +216,7 @@ type race struct {
 	message  [1]model.Message // shared by all requests
 	first    model.Request    // of the first sample
 	others   model.Request    // of the others
+	work     *agent.Task      // of questions for agents, but for what differs between samples
 	launched int              // different samples so far
 	again    []int            // samples to ask again after a fault
 	cold     bool             // nobody has cached the prefix of the question yet
@@ -198,6 +234,7 @@ type race struct {
 	firstText   string                   // of the first answer that became a vote
 	firstAnswer domain.Answer            // what was read from it
 	answers     map[string]domain.Answer // the first answer of each other key
+	intents     map[string]*tool.Intent  // those among them that are calls
 
 	maxFaults int32
 	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
@@ -211,9 +248,9 @@ type race struct {
 	unpriced bool
 }
 
-func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
+func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
 	r := &race{
-		ballot: b, q: q, reader: reader, tally: vote.NewTally(q.Rule),
+		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt}},
 		maxFaults: int32(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
@@ -225,8 +262,8 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader) *race {
 		r.others.CachePrefix = true
 		r.cold = !b.warmth.warm(q.System)
 	}
-	if len(b.voters) > 1 {
-		r.byVoter = make([]map[string]int, len(b.voters))
+	if len(voters) > 1 {
+		r.byVoter = make([]map[string]int, len(voters))
 	}
 	r.others.OnFault = r.mayRetry
 	r.started = time.Now()
@@ -327,7 +364,7 @@ func (r *race) launch(ctx context.Context, need int) {
 	want := min(need+r.ballot.opts.Spare, r.ballot.opts.BatchSize, room)
 	if r.cold {
 		// One call of each voter fills its cache; the others then read from it.
-		want = min(want, len(r.ballot.voters))
+		want = min(want, len(r.voters))
 	}
 	for r.inFlight < want {
 		a := r.next()
@@ -349,24 +386,32 @@ func (r *race) next() attempt {
 		a.n = r.launched
 		r.launched++
 	}
-	a.voter = a.n % len(r.ballot.voters)
+	a.voter = a.n % len(r.voters)
 	return a
 }
 
 // read turns an answer into a vote or a red flag.
 func (r *race) read(s *Sample) {
-	if s.Response == nil {
+	if s.Response == nil || s.Flag != nil {
+		return
+	}
+	if s.Work != nil && s.Work.Intent != nil {
+		s.Answer = r.readIntent(s.Work.Intent)
 		return
 	}
 	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
 		return
 	}
-	if r.tally.Votes() > 0 && a.Text == r.firstText {
+	if r.tally.Votes() > 0 && a.Text == r.firstText && a.Text != "" {
 		s.Answer = r.firstAnswer // voters often agree to the letter
 		return
 	}
-	if s.Answer, s.Flag = r.reader.Read(a.Text); s.Flag != nil {
+	text := a.Text
+	if s.Work != nil && s.Work.Output != nil {
+		text = string(s.Work.Output) // what was written, made readable
+	}
+	if s.Answer, s.Flag = r.reader.Read(text); s.Flag != nil {
 		return
 	}
 	if !json.Valid(s.Answer.Value) {
@@ -418,7 +463,11 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		}
 		r.again = append(r.again, s.N)
 	default:
-		r.keep(s.Answer, s.Response.Text)
+		text := s.Response.Text
+		if s.Work != nil && s.Work.Intent != nil {
+			text = "" // what was said beside a call is not what was voted for
+		}
+		r.keep(s.Answer, text)
 		r.tally.Vote(s.Answer.Key)
 		if r.byVoter != nil {
 			if r.byVoter[s.voter] == nil {
@@ -474,7 +523,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			if v.Voting.ByModel == nil {
 				v.Voting.ByModel = map[string]map[string]int{}
 			}
-			name := r.ballot.voters[i].Name
+			name := r.voters[i].Name
 			if v.Voting.ByModel[name] == nil {
 				v.Voting.ByModel[name] = map[string]int{}
 			}
@@ -492,8 +541,11 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		if key != answer.Key {
 			answer = r.answers[key]
 		}
-		v.Answer = answer.Value
+		if v.Intent = r.intents[key]; v.Intent == nil {
+			v.Answer = answer.Value
+		}
 	case flow.Undecided:
+		v.Candidates = r.candidates()
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
 			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
 	case flow.FlaggedOut:
@@ -504,6 +556,27 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v
+}
+
+// maxCandidates bounds the answers that a verdict without a winner lists.
+const maxCandidates = 8
+
+// candidates are the answers that got votes, most of them first, then in order of
+// arrival.
+func (r *race) candidates() []event.Candidate {
+	counts := slices.Clone(r.tally.Counts())
+	slices.SortStableFunc(counts, func(a, b vote.Count) int { return b.Votes - a.Votes })
+	var list []event.Candidate
+	for _, c := range counts[:min(len(counts), maxCandidates)] {
+		answer := r.firstAnswer
+		if c.Key != answer.Key {
+			answer = r.answers[c.Key]
+		}
+		if answer.Value != nil {
+			list = append(list, event.Candidate{Answer: answer.Value, Votes: c.Votes})
+		}
+	}
+	return list
 }
 
 func bestOf(t *vote.Tally) string {

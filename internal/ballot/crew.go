@@ -19,32 +19,43 @@ type attempt struct {
 
 // request is what is asked.
 func (a *attempt) request() *model.Request {
+	r := a.race
+	req := &r.others
 	if a.n == 0 {
-		return &a.race.first
+		req = &r.first
 	}
-	if t := a.race.ballot.voters[a.voter].Temperature; t != nil {
-		req := a.race.others
-		req.Temperature = t
-		return &req
+	temperature := r.voters[a.voter].Temperature
+	if len(r.q.Variants) == 0 && (a.n == 0 || temperature == nil) {
+		return req
 	}
-	return &a.race.others
+	own := *req
+	if a.n > 0 && temperature != nil {
+		own.Temperature = temperature
+	}
+	if n := len(r.q.Variants); n > 0 {
+		own.Messages = []model.Message{{Role: model.User, Text: r.q.Variants[a.n%n]}}
+	}
+	return &own
 }
 
 // batcher is the voter's model if it can give several samples in one call and
 // is allowed to.
 func (a *attempt) batcher() model.Batcher {
-	b := a.race.ballot
-	if b.opts.PerCall < 2 || len(b.voters) > 1 {
+	r := a.race
+	if r.ballot.opts.PerCall < 2 || len(r.voters) > 1 || r.work != nil || len(r.q.Variants) > 0 {
 		return nil
 	}
-	m, _ := model.AsBatcher(b.voters[a.voter].Model)
+	m, _ := model.AsBatcher(r.voters[a.voter].Model)
 	return m
 }
 
 // sample makes one attempt.
 func (a *attempt) sample(ctx context.Context, start time.Time) Sample {
 	req := a.request()
-	resp, err := a.race.ballot.voters[a.voter].Model.Generate(ctx, req)
+	if a.race.work != nil {
+		return a.doWork(ctx, req, start)
+	}
+	resp, err := a.race.voters[a.voter].Model.Generate(ctx, req)
 	return a.ended(ctx, a.n, req, resp, err, start)
 }
 
@@ -52,7 +63,7 @@ func (a *attempt) sample(ctx context.Context, start time.Time) Sample {
 func (a *attempt) ended(ctx context.Context, n int, req *model.Request, resp *model.Response, err error, start time.Time) Sample {
 	b := a.race.ballot
 	s := Sample{
-		N: n, Voter: b.voters[a.voter].Name, Temperature: req.Temperature,
+		N: n, Voter: a.race.voters[a.voter].Name, Temperature: req.Temperature,
 		Response: resp, Duration: time.Since(start), voter: a.voter,
 	}
 	b.pace.took(s.Duration)

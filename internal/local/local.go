@@ -17,9 +17,12 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/approval"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -44,6 +47,12 @@ type Options struct {
 	// Redact is what the log takes out of events, nil for nothing.
 	Redact runlog.Redact
 
+	// Tools execute effects, Approve lets them pass, and Person answers what only a
+	// person can. Without them there are no effects, all pass, and nobody answers.
+	Tools   *tool.Registry
+	Approve approval.Policy
+	Person  person.Person
+
 	// Past is what the log held when it was opened.
 	Past *Past
 }
@@ -54,6 +63,8 @@ type Runtime struct {
 	started time.Time
 	before  time.Duration // spent by earlier sessions
 	verdict map[string]pastVerdict
+	effect  map[string]pastEffect
+	answer  map[string]pastAnswer
 	usedMu  sync.Mutex
 	used    map[string]bool // keys of this session
 	emitted *emitted
@@ -77,7 +88,7 @@ func New(opts Options) *Runtime {
 	r := &Runtime{opts: opts, started: time.Now()}
 	if p := opts.Past; p != nil {
 		r.before = p.Duration
-		r.verdict = p.verdicts
+		r.verdict, r.effect, r.answer = p.verdicts, p.effects, p.answers
 		r.emitted = p.emitted
 		r.progress.Steps.Store(int64(p.Steps))
 	}
@@ -169,6 +180,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	b.logHeld(key, q.Step)
 	b.append(event.VoteCompleted{
 		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Intent: v.Intent, Candidates: v.Candidates,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(),
 	})
@@ -228,6 +240,12 @@ func (b *branch) logSample(key string, step int, s *ballot.Sample) {
 		common.Tokens, common.CostUSD, text = r.Usage, r.CostUSD, r.Text
 		if r.Model != "" {
 			common.Model = r.Model
+		}
+	}
+	if w := s.Work; w != nil {
+		common.ToolCalls, common.Repaired = w.Calls, w.Repaired
+		if w.Intent != nil {
+			common.Intent = w.Intent
 		}
 	}
 	if s.Flag != nil {

@@ -28,6 +28,8 @@ type Past struct {
 	Checkpoint chain.Checkpoint
 
 	verdicts map[string]pastVerdict
+	effects  map[string]pastEffect
+	answers  map[string]pastAnswer
 	emitted  *emitted
 
 	claim event.BudgetClaimed // of a session that has not ended in an orderly way
@@ -55,7 +57,10 @@ type pastVerdict struct {
 // NewPast returns a Past to be filled by Visit. dir is the run folder. For a
 // compact log only what happened after the last committed step is kept.
 func NewPast(dir string, compact bool) *Past {
-	return &Past{dir: dir, compact: compact, verdicts: map[string]pastVerdict{}, emitted: newEmitted()}
+	return &Past{
+		dir: dir, compact: compact, emitted: newEmitted(),
+		verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
+	}
 }
 
 // Visit takes the next line of the log.
@@ -74,7 +79,7 @@ func (p *Past) Visit(l runlog.Line) error {
 		return &runlog.CorruptError{Dir: p.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
 	}
 	switch rec.Event.(type) {
-	case event.VoteCompleted, event.StepCompleted:
+	case event.VoteCompleted, event.StepCompleted, event.EffectClaimed, event.EffectDone, event.EffectRefused:
 		// What samples said is not needed again.
 		rec.Event, err = rec.Event.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(p.dir, v) })
 		if err != nil {
@@ -141,8 +146,8 @@ func (p *Past) take(rec event.Record) {
 		p.claim = event.BudgetClaimed{}
 	case event.VoteCompleted:
 		p.verdicts[e.Question] = pastVerdict{rule: e.Rule, verdict: &flow.Verdict{
-			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Reason: e.Reason, Voting: e.Voting,
-			CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
+			Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
 		}}
 		if e.Status != string(flow.Decided) {
 			p.open = e.Question
@@ -154,6 +159,10 @@ func (p *Past) take(rec event.Record) {
 		p.Steps++
 		p.Spent = e.Spent
 		p.emitted.add(e)
+	case event.EffectClaimed, event.EffectDone, event.EffectRefused, event.EffectUnknown:
+		p.takeEffect(e)
+	case event.ClarificationRequested, event.ClarificationProvided:
+		p.takeAnswer(e)
 	case event.SampleCompleted, event.SampleRedFlagged, event.SampleFaulted:
 	default:
 		p.emitted.add(e)

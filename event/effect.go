@@ -1,0 +1,176 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/maker-mdap/maker/usage"
+)
+
+// The types of event about effects and about the person.
+const (
+	TypeEffectClaimed          Type = "effect_claimed"
+	TypeEffectDone             Type = "effect_done"
+	TypeEffectRefused          Type = "effect_refused"
+	TypeEffectUnknown          Type = "effect_unknown"
+	TypeClarificationRequested Type = "clarification_requested"
+	TypeClarificationProvided  Type = "clarification_provided"
+)
+
+// An Intent is a call of a tool that somebody proposes and nobody has made yet.
+type Intent struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"` // canonical: equal calls are equal bytes
+}
+
+// Key decides which intents agree.
+func (i Intent) Key() string { return i.Tool + " " + string(i.Input) }
+
+// UnmarshalJSON implements [json.Unmarshaler]. Logs escape some characters that
+// the canonical form has as they are; what is read back is canonical again.
+func (i *Intent) UnmarshalJSON(data []byte) error {
+	type plain Intent
+	if err := json.Unmarshal(data, (*plain)(i)); err != nil {
+		return err
+	}
+	if i.Input == nil {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(i.Input))
+	dec.UseNumber()
+	var input any
+	if err := dec.Decode(&input); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(input); err != nil {
+		return err
+	}
+	i.Input = bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	return nil
+}
+
+// EffectClaimed says that an intent is about to be executed. It is on disk before
+// that begins, so an effect without one did not happen.
+type EffectClaimed struct {
+	Effect string `json:"effect"` // the key under which it is performed
+	Step   int    `json:"step"`
+	Tool   string `json:"tool"`
+	Input  Value  `json:"input"`
+
+	// Voting is the vote that the intent won; Approved says who let it pass:
+	// a rule, a policy or a person.
+	Voting   Voting `json:"voting"`
+	Approved string `json:"approved"`
+
+	// Again says that an earlier claim of the same effect had no outcome.
+	Again bool `json:"again,omitempty"`
+}
+
+// EffectDone is the outcome of an effect: it will not be executed again.
+type EffectDone struct {
+	Effect     string `json:"effect"`
+	Step       int    `json:"step"`
+	Tool       string `json:"tool"`
+	Result     Value  `json:"result"`
+	IsError    bool   `json:"is_error,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+
+	// By says who reported the outcome, if it was not the tool: a person who was
+	// asked about an effect of unknown outcome.
+	By string `json:"by,omitempty"`
+
+	Spent usage.Spent `json:"spent"` // by the whole run so far
+}
+
+// EffectRefused is an intent that won its vote and was not executed.
+type EffectRefused struct {
+	Effect string `json:"effect"`
+	Step   int    `json:"step"`
+	Tool   string `json:"tool"`
+	Input  Value  `json:"input"`
+	Reason string `json:"reason"`
+	By     string `json:"by"` // a rule or a person
+}
+
+// EffectUnknown says that an effect was claimed and nobody knows whether it
+// happened.
+type EffectUnknown struct {
+	Effect string `json:"effect"`
+	Step   int    `json:"step"`
+	Tool   string `json:"tool"`
+	Input  Value  `json:"input"`
+	Reason string `json:"reason"`
+}
+
+// Kinds of clarification.
+const (
+	ClarifyQuestion = "question" // somebody asked something
+	ClarifyApproval = "approval" // may this call be made?
+	ClarifyOutcome  = "outcome"  // did this call happen?
+)
+
+// ClarificationRequested says that the run needs a person.
+type ClarificationRequested struct {
+	Question string          `json:"question"` // the key under which it is asked
+	Step     int             `json:"step"`
+	Kind     string          `json:"kind"`
+	Text     string          `json:"text"`
+	Options  []string        `json:"options,omitempty"`
+	Free     bool            `json:"free,omitempty"` // another answer than the options is fine
+	Call     json.RawMessage `json:"call,omitempty"` // the Intent that it is about
+}
+
+// ClarificationProvided is what the person said.
+type ClarificationProvided struct {
+	Question string `json:"question"`
+	Step     int    `json:"step"`
+	Answer   string `json:"answer"`
+	By       string `json:"by"` // terminal, answers file, maker answer, ...
+}
+
+// Type implements [Event] for each type of event.
+func (EffectClaimed) Type() Type          { return TypeEffectClaimed }
+func (EffectDone) Type() Type             { return TypeEffectDone }
+func (EffectRefused) Type() Type          { return TypeEffectRefused }
+func (EffectUnknown) Type() Type          { return TypeEffectUnknown }
+func (ClarificationRequested) Type() Type { return TypeClarificationRequested }
+func (ClarificationProvided) Type() Type  { return TypeClarificationProvided }
+
+// Largest implements [Carrier].
+func (e EffectClaimed) Largest() int { return len(e.Input.JSON) }
+
+// WithValues implements [Carrier].
+func (e EffectClaimed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Input, err = f(e.Input)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e EffectDone) Largest() int { return len(e.Result.JSON) }
+
+// WithValues implements [Carrier].
+func (e EffectDone) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Result, err = f(e.Result)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e EffectRefused) Largest() int { return len(e.Input.JSON) }
+
+// WithValues implements [Carrier].
+func (e EffectRefused) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Input, err = f(e.Input)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e EffectUnknown) Largest() int { return len(e.Input.JSON) }
+
+// WithValues implements [Carrier].
+func (e EffectUnknown) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Input, err = f(e.Input)
+	return e, err
+}

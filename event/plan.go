@@ -1,0 +1,87 @@
+package event
+
+// The types of event about plans.
+const (
+	TypePlanCreated      Type = "plan_created"
+	TypeValidationPassed Type = "validation_passed"
+	TypeValidationFailed Type = "validation_failed"
+	TypeContextCompacted Type = "context_compacted"
+)
+
+// PlanCreated is a plan as the planner made it. Nobody has looked at it yet.
+type PlanCreated struct {
+	Plan       Value    `json:"plan"`
+	Attempt    int      `json:"attempt"`            // from 0; later ones answer what was wrong with the one before
+	Replan     int      `json:"replan,omitempty"`   // how many times the task was planned anew after a failure
+	Repaired   bool     `json:"repaired,omitempty"` // its text had to be repaired to be read
+	Voting     Voting   `json:"voting"`
+	CostUSD    *float64 `json:"cost_usd"`
+	DurationMS int64    `json:"duration_ms"`
+}
+
+// A Check is what one check says about a plan.
+type Check struct {
+	Name    string   `json:"name"`
+	Passed  bool     `json:"passed"`
+	Step    *int     `json:"step,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Score   *float64 `json:"score,omitempty"` // of a check that a model made, from 0 to 1
+}
+
+// ValidationPassed is a plan that may be executed.
+type ValidationPassed struct {
+	Plan    Value    `json:"plan"`
+	Attempt int      `json:"attempt"`
+	Replan  int      `json:"replan,omitempty"`
+	Score   *float64 `json:"score,omitempty"`  // of the quality checks together
+	Checks  []Check  `json:"checks,omitempty"` // those of quality
+}
+
+// ValidationFailed is a plan that may not be executed.
+type ValidationFailed struct {
+	Attempt int      `json:"attempt"`
+	Replan  int      `json:"replan,omitempty"`
+	Score   *float64 `json:"score,omitempty"`
+	Checks  []Check  `json:"checks"` // that failed
+}
+
+// ContextCompacted says that earlier results were replaced by a summary.
+type ContextCompacted struct {
+	Step    int   `json:"step"`
+	Before  int   `json:"before"` // tokens, estimated
+	After   int   `json:"after"`
+	Summary Value `json:"summary"`
+}
+
+// Type implements [Event] for each type of event.
+func (PlanCreated) Type() Type      { return TypePlanCreated }
+func (ValidationPassed) Type() Type { return TypeValidationPassed }
+func (ValidationFailed) Type() Type { return TypeValidationFailed }
+func (ContextCompacted) Type() Type { return TypeContextCompacted }
+
+// Largest implements [Carrier].
+func (e PlanCreated) Largest() int { return len(e.Plan.JSON) }
+
+// WithValues implements [Carrier].
+func (e PlanCreated) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Plan, err = f(e.Plan)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e ValidationPassed) Largest() int { return len(e.Plan.JSON) }
+
+// WithValues implements [Carrier].
+func (e ValidationPassed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Plan, err = f(e.Plan)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e ContextCompacted) Largest() int { return len(e.Summary.JSON) }
+
+// WithValues implements [Carrier].
+func (e ContextCompacted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Summary, err = f(e.Summary)
+	return e, err
+}

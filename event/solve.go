@@ -1,0 +1,186 @@
+package event
+
+// The types of event about recursive solving and about calibration.
+const (
+	TypeDecompositionSelected Type = "decomposition_selected"
+	TypeSubproblemSolved      Type = "subproblem_solved"
+	TypeAnswerComposed        Type = "answer_composed"
+	TypeCompletenessChecked   Type = "completeness_checked"
+	TypeEscalated             Type = "escalated"
+	TypeCalibrated            Type = "calibrated"
+)
+
+// Who settled a part of a solution.
+const (
+	ByVote           = "vote"
+	ByDiscriminators = "discriminators" // voters who chose among proposals
+	ByCode           = "code"
+	ByMemo           = "memo" // the same problem was solved before
+	ByPerson         = "person"
+	ByLimit          = "limit" // of the depth or the size of the tree
+	ByDefault        = "default"
+)
+
+// DecompositionSelected says how a problem is split, or that it is not. The
+// problem itself is "0"; the parts of the problem at a path are at path.0 and
+// path.1.
+type DecompositionSelected struct {
+	Path    string `json:"path"`
+	Step    int    `json:"step"` // that brought it about
+	Problem Value  `json:"problem"`
+	Atomic  bool   `json:"atomic"` // it is solved as it is
+
+	PartA   Value `json:"subproblem_a,omitzero"`
+	PartB   Value `json:"subproblem_b,omitzero"`
+	Compose Value `json:"compose_fn,omitzero"` // how the solution is made from those of the parts
+
+	By     string  `json:"by"`
+	Reason string  `json:"reason,omitempty"` // why, if it was not voted for
+	Score  float64 `json:"score"`            // how much smaller the larger part is than the problem, 0 to 1
+	State  string  `json:"state"`            // hash of what is known now
+}
+
+// SubproblemSolved is the solution of a problem that is not split.
+type SubproblemSolved struct {
+	Path       string  `json:"path"`
+	Step       int     `json:"step"` // that brought it about
+	Problem    Value   `json:"problem"`
+	Solution   Value   `json:"solution"`
+	Work       Value   `json:"work_shown,omitzero"`
+	Confidence float64 `json:"confidence"` // as the voters stated it
+	By         string  `json:"by"`
+	From       string  `json:"from,omitempty"` // the path of the same problem, if it is known from there
+	State      string  `json:"state"`
+}
+
+// AnswerComposed is a solution made from those of its parts, or an answer to the
+// whole task. A run that ends without success has its best answer in the last
+// event of this type with Draft.
+type AnswerComposed struct {
+	Path       string  `json:"path"`
+	Step       int     `json:"step"`
+	Answer     Value   `json:"answer"` // a solution; at the root the whole result
+	Confidence float64 `json:"confidence"`
+	By         string  `json:"by"`
+	Final      bool    `json:"final,omitempty"`  // it was checked and is the result
+	Draft      bool    `json:"draft,omitempty"`  // the best so far, not checked or known to lack something
+	Reason     string  `json:"reason,omitempty"` // why it is only a draft
+	State      string  `json:"state"`
+}
+
+// CompletenessChecked says what of the task an answer deals with.
+type CompletenessChecked struct {
+	Step         int           `json:"step"`
+	Round        int           `json:"round"` // of filling gaps, from 0
+	Complete     bool          `json:"complete"`
+	Requirements []Requirement `json:"requirements,omitempty"`
+	Missing      []string      `json:"missing_work,omitempty"`
+	State        string        `json:"state"`
+}
+
+// A Requirement is one thing that the task asks for.
+type Requirement struct {
+	Requirement string `json:"requirement"`
+	Status      string `json:"status"` // ADDRESSED or MISSING
+	Reason      string `json:"reason"`
+}
+
+// Escalated says that voters did not agree and what is tried next.
+type Escalated struct {
+	Path     string `json:"path"`
+	Step     int    `json:"step"`
+	Question string `json:"question"` // that was not decided, without the prefix of its branch
+	To       string `json:"to"`       // diversity, model, split or person
+	Reason   string `json:"reason"`
+}
+
+// Calibrated says how good the voters are and what margin follows from it.
+type Calibrated struct {
+	Problems int `json:"problems"` // that were asked
+	Samples  int `json:"samples"`
+	Valid    int `json:"valid"` // samples without a red flag
+	Right    int `json:"right"` // valid samples that are right; if nobody knows, those with the commonest answer
+
+	// Basis says what P is: "known" is the share of right answers to problems
+	// whose answer is known, "agreement" the share of the commonest answer, which
+	// P cannot exceed, and "fallback" a guess.
+	Basis string `json:"basis"`
+
+	P     float64 `json:"p"` // the share that was seen
+	PLow  float64 `json:"p_low"`
+	PHigh float64 `json:"p_high"`
+	PUsed float64 `json:"p_used"` // from which the margin follows
+	V     float64 `json:"v"`      // the share of valid samples
+	VLow  float64 `json:"v_low"`
+	VHigh float64 `json:"v_high"`
+
+	Confidence float64 `json:"confidence"` // of the intervals
+
+	Target  float64 `json:"target_error"` // of the run, or of one step if it is not known how many there are
+	Steps   int     `json:"steps,omitempty"`
+	K       int     `json:"k"`
+	MaxK    int     `json:"max_k"`
+	Limited bool    `json:"limited,omitempty"` // the target needs a larger margin than MaxK, or there is none
+
+	StepError float64 `json:"step_error"` // that is to be expected with K
+	RunError  float64 `json:"run_error,omitempty"`
+
+	// SamplesPerStep are to be expected with K; 0 if no sample was valid.
+	SamplesPerStep float64 `json:"samples_per_step"`
+
+	Reason string `json:"reason,omitempty"` // why the basis is what it is, or the margin is limited
+}
+
+// Type implements [Event] for each type of event.
+func (DecompositionSelected) Type() Type { return TypeDecompositionSelected }
+func (SubproblemSolved) Type() Type      { return TypeSubproblemSolved }
+func (AnswerComposed) Type() Type        { return TypeAnswerComposed }
+func (CompletenessChecked) Type() Type   { return TypeCompletenessChecked }
+func (Escalated) Type() Type             { return TypeEscalated }
+func (Calibrated) Type() Type            { return TypeCalibrated }
+
+// Largest implements [Carrier].
+func (e DecompositionSelected) Largest() int {
+	return max(len(e.Problem.JSON), len(e.PartA.JSON), len(e.PartB.JSON), len(e.Compose.JSON))
+}
+
+// WithValues implements [Carrier].
+func (e DecompositionSelected) WithValues(f func(Value) (Value, error)) (Event, error) {
+	err := replaceAll(f, &e.Problem, &e.PartA, &e.PartB, &e.Compose)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e SubproblemSolved) Largest() int {
+	return max(len(e.Problem.JSON), len(e.Solution.JSON), len(e.Work.JSON))
+}
+
+// WithValues implements [Carrier].
+func (e SubproblemSolved) WithValues(f func(Value) (Value, error)) (Event, error) {
+	err := replaceAll(f, &e.Problem, &e.Solution, &e.Work)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e AnswerComposed) Largest() int { return len(e.Answer.JSON) }
+
+// WithValues implements [Carrier].
+func (e AnswerComposed) WithValues(f func(Value) (Value, error)) (Event, error) {
+	err := replaceAll(f, &e.Answer)
+	return e, err
+}
+
+// replaceAll has f replace each value that is there.
+func replaceAll(f func(Value) (Value, error), values ...*Value) error {
+	for _, v := range values {
+		if v.IsZero() {
+			continue
+		}
+		next, err := f(*v)
+		if err != nil {
+			return err
+		}
+		*v = next
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package ballot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/tool"
+)
+
+// prepareWork sets up what all samples of a question for agents share.
+func (r *race) prepareWork() error {
+	for _, v := range r.voters {
+		if v.Agent == nil {
+			return fmt.Errorf("ballot: %s has no agent to do the work of question", v.Name)
+		}
+	}
+	w := r.q.Work
+	tools, err := r.ballot.tools(w.Tools)
+	if err != nil {
+		return err
+	}
+	r.work = &agent.Task{
+		System: r.q.System, Tools: tools, Done: w.Done, Output: r.others.Output,
+		MaxOutput: r.q.MaxOutput, MaxMoves: w.MaxMoves, MaxTokens: w.MaxTokens,
+		OnFault: r.mayRetry, CachePrefix: r.others.CachePrefix,
+	}
+	return nil
+}
+
+// tools finds the tools called names. One that is known and cannot be used just
+// now is left out: an agent that asks for it is told that it is not there.
+func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
+	var list []tool.Tool
+	for _, name := range names {
+		if b.opts.Tools == nil {
+			return nil, fmt.Errorf("ballot: %w: %q; there is none at all", tool.ErrUnknown, name)
+		}
+		t, err := b.opts.Tools.Get(name)
+		switch {
+		case errors.Is(err, tool.ErrUnavailable):
+		case err != nil:
+			return nil, err
+		default:
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// doWork has an agent make the attempt.
+func (a *attempt) doWork(ctx context.Context, req *model.Request, start time.Time) Sample {
+	task := *a.race.work
+	task.Prompt, task.Temperature = req.Messages[0].Text, req.Temperature
+	result, err := a.race.voters[a.voter].Agent.Attempt(ctx, &task)
+	if err != nil {
+		return a.ended(ctx, a.n, req, nil, err, start)
+	}
+	s := a.ended(ctx, a.n, req, &model.Response{
+		Text: result.Text, Stop: result.Stop, Usage: result.Usage, CostUSD: result.CostUSD,
+		Model: result.Model, Faults: result.Faults,
+	}, nil, start)
+	s.Work, s.Flag = result, result.Flag
+	return s
+}
+
+// readIntent turns a call into a vote. Calls that ask the person agree whatever
+// their words: what is voted on is that somebody has to be asked.
+func (r *race) readIntent(intent *tool.Intent) domain.Answer {
+	key := "call " + intent.Key()
+	for _, t := range r.work.Tools {
+		if t.Name == intent.Tool && t.Effect == tool.Human {
+			key = "call " + intent.Tool
+		}
+	}
+	if r.intents == nil {
+		r.intents = map[string]*tool.Intent{}
+	}
+	if r.intents[key] == nil {
+		r.intents[key] = intent
+	}
+	value, err := json.Marshal(intent)
+	if err != nil { // its input is canonical JSON
+		value = json.RawMessage("null")
+	}
+	return domain.Answer{Key: key, Value: value}
+}

@@ -1,0 +1,78 @@
+package person
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/maker-mdap/maker/flow"
+)
+
+// InboxFolder is where a run finds answers that were given while it did not run.
+const InboxFolder = "answers"
+
+// letter is an answer on its way to a run.
+type letter struct {
+	Question string `json:"question"` // its key
+	Answer   string `json:"answer"`
+	By       string `json:"by"`
+}
+
+// Inbox returns the answers that were left in a run folder.
+func Inbox(run string) Person {
+	return Func(func(_ context.Context, key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+		data, err := os.ReadFile(letterFile(run, key))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, ErrAbsent
+		}
+		if err != nil {
+			return nil, fmt.Errorf("person: %w", err)
+		}
+		var l letter
+		if err := json.Unmarshal(data, &l); err != nil || l.Question != key {
+			return nil, fmt.Errorf("person: %s is no answer to %q; remove it and answer again", letterFile(run, key), key)
+		}
+		text, err := Resolve(q, l.Answer)
+		if err != nil {
+			return nil, fmt.Errorf("person: %s: %w", letterFile(run, key), err)
+		}
+		return &flow.Answer{Text: text, By: l.By}, nil
+	})
+}
+
+// Leave puts an answer where the run will find it. A later one replaces it.
+func Leave(run, key string, a flow.Answer) error {
+	data, err := json.Marshal(letter{key, a.Text, a.By})
+	if err != nil {
+		return fmt.Errorf("person: %w", err)
+	}
+	name := letterFile(run, key)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("person: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".letter-")
+	if err != nil {
+		return fmt.Errorf("person: %w", err)
+	}
+	_, err = f.Write(append(data, '\n'))
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("person: %w", err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// letterFile is named after a hash, because a key may hold anything.
+func letterFile(run, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(run, InboxFolder, hex.EncodeToString(sum[:8])+".json")
+}
