@@ -24,10 +24,12 @@ const module = "github.com/maker-mdap/maker"
 // folder event, and "./model/..." is model and everything below it.
 var (
 	// pure packages compute and nothing else. A new one is added here.
-	pure = []string{"./event", "./vote", "./redflag", "./flow", "./flow/flowtest", "./usage", "./domain"}
+	pure = []string{"./event", "./vote", "./redflag", "./flow", "./flow/flowtest", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/yamlclean"}
 
 	// orchestrators decide what happens next. A new one is added here.
-	orchestrators = []string{"./internal/chain"}
+	orchestrators = []string{
+		"./internal/chain", "./internal/planner", "./internal/executor", "./internal/solver", "./internal/calibrate", "./internal/outline",
+	}
 
 	families = []string{"./domain/..."}
 
@@ -99,6 +101,12 @@ var layers = []layer{
 		in:     []string{"./internal/..."},
 		except: []string{"./internal/httpclient", "./internal/route", "./internal/cli"},
 		forbid: []string{"net/http/..."},
+	},
+	{
+		rule:   "only tool/mcp knows the MCP library",
+		in:     []string{"./..."},
+		except: []string{"./tool/mcp"},
+		forbid: []string{"github.com/modelcontextprotocol/..."},
 	},
 	{
 		rule:   "only the run log talks to the operating system itself",

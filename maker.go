@@ -5,25 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/chain"
-	"github.com/maker-mdap/maker/internal/limiter"
 	"github.com/maker-mdap/maker/internal/local"
-	"github.com/maker-mdap/maker/internal/retry"
-	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/internal/secret"
-	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/recorded"
 	"github.com/maker-mdap/maker/usage"
 )
 
@@ -32,15 +24,14 @@ type Engine struct {
 	opts Options
 }
 
-// New returns an engine. Nil options are the defaults, but for the model, which
-// has none.
+// New returns an engine. Nil options are the defaults.
 func New(opts *Options) (*Engine, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	o.Config = o.Config.withDefaults()
-	if err := o.Config.validate(); err != nil {
+	// What was left open depends on the kind of run; what was said is checked now.
+	if err := o.Config.withDefaults(agentDefaults).validate(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
@@ -63,28 +54,38 @@ func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, er
 	if err != nil {
 		return nil, fmt.Errorf("maker: parameters of %s: %w", family, err)
 	}
-	c, task, readers, err := e.newChain(family, raw)
+	return e.launch(ctx, family, raw)
+}
+
+// launch starts a run of the given kind.
+func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage) (*Run, error) {
+	cfg := e.opts.Config.withDefaults(e.defaultsOf(kind))
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	j, err := e.newJob(kind, params, cfg)
 	if err != nil {
 		return nil, err
 	}
-	stack, err := e.newStack(e.opts.Config, usage.Spent{})
+	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j)
 	if err != nil {
 		return nil, err
 	}
-	config, err := json.Marshal(e.opts.Config)
+	config, err := json.Marshal(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	id := newID(family, time.Now())
+	id := newID(kind, time.Now())
 	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, stack.secrets.RedactBytes)
 	if err != nil {
 		return nil, errors.Join(&ConfigError{Field: "log_dir", Err: err}, stack.close())
 	}
 	first := event.TaskSubmitted{
-		Format: event.Format, Maker: Version, Kind: family, Task: task,
-		Params: raw, Config: config, Steps: c.Steps(), Simulated: stack.simulated, Setup: stack.setup(),
+		Format: event.Format, Maker: Version, Kind: kind, Task: j.task,
+		Params: params, Config: config, Steps: j.steps, Simulated: stack.simulated, Setup: stack.setup(),
+		Prompts: j.promptHashes(),
 	}
-	return e.start(ctx, log, stack, readers, c, first, nil)
+	return e.start(ctx, log, stack, j, first, nil)
 }
 
 // ResumeOptions say how a run goes on.
@@ -113,7 +114,7 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	}
 	var secrets atomic.Pointer[secret.Set] // known once the log has said which models it is about
 	redact := func(line []byte) []byte { return secrets.Load().RedactBytes(line) }
-	log, past, rec, err := reopen(dir, redact, o.SetAside)
+	log, past, rec, err := e.reopen(dir, redact, o.SetAside)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +125,14 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	return r, nil
 }
 
-func reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *local.Past, runlog.Recovery, error) {
-	past := local.NewPast(dir, true)
+func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *local.Past, runlog.Recovery, error) {
+	past := local.NewPast(dir, e.isChain)
 	log, rec, err := runlog.Open(dir, redact, past.Visit)
 	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
 		if _, err := runlog.SetAside(damage); err != nil {
 			return nil, nil, rec, err
 		}
-		past = local.NewPast(dir, true)
+		past = local.NewPast(dir, e.isChain)
 		log, rec, err = runlog.Open(dir, redact, past.Visit)
 	}
 	if err != nil {
@@ -157,17 +158,19 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		return nil, err
 	}
 	if o.Change != nil {
+		fixed := cfg.Plan // the keys of what was decided and executed depend on it
 		o.Change(&cfg)
+		cfg.Plan = fixed
 	}
-	cfg = cfg.withDefaults()
+	cfg = cfg.withDefaults(e.defaultsOf(past.Submitted.Kind))
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c, _, readers, err := e.newChain(past.Submitted.Kind, past.Submitted.Params)
+	j, err := e.newJob(past.Submitted.Kind, past.Submitted.Params, cfg)
 	if err != nil {
 		return nil, err
 	}
-	stack, err := e.newStack(cfg, past.Spent)
+	stack, err := e.newStack(ctx, cfg, past.Spent, j)
 	if err != nil {
 		return nil, err
 	}
@@ -177,185 +180,11 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		return nil, fmt.Errorf("maker: %w", err)
 	}
 	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
-	return e.start(ctx, log, stack, readers, c, first, past)
-}
-
-func (e *Engine) newChain(family string, params json.RawMessage) (domain.Chain, string, domain.Readers, error) {
-	readers := domain.Readers{}
-	var found *domain.Family
-	for i := range e.opts.Families {
-		f := &e.opts.Families[i]
-		for name, r := range f.Readers {
-			readers[name] = r
-		}
-		if f.Name == family {
-			found = f
-		}
-	}
-	if found == nil || found.NewChain == nil {
-		return nil, "", nil, fmt.Errorf("maker: no task family is called %q", family)
-	}
-	c, task, err := found.NewChain(params)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	return c, task, readers, nil
-}
-
-// stack is the voters with everything that is put around them.
-type stack struct {
-	config    Config
-	voters    []ballot.Voter
-	limiters  []providerLimit // one for each provider, in order of appearance
-	ledger    *budget.Ledger
-	secrets   *secret.Set
-	simulated bool
-	closers   []io.Closer
-}
-
-// providerLimit is a provider with its limiter.
-type providerLimit struct {
-	provider string
-	limiter  *limiter.Limiter
-}
-
-func (e *Engine) newStack(cfg Config, spent usage.Spent) (*stack, error) {
-	s := &stack{config: cfg}
-	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
-	routes := route.Options{
-		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.opts.Transport, Prices: e.opts.Prices,
-		Warn:    func(text string) { e.opts.Logger.Warn(text) },
-		Offline: cfg.ReplayFrom != "",
-	}
-	field := "model"
-	if len(cfg.Voters) > 0 {
-		field = "voters"
-	}
-	var opened []*route.Voter
-	keys := route.AllKeys(e.opts.Env)
-	for _, name := range cfg.voters() {
-		v, err := route.Open(name, routes)
-		if err != nil {
-			return nil, &ConfigError{Field: field, Err: err}
-		}
-		if err := s.ledger.Check(v.Price); err != nil {
-			return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
-		}
-		opened, keys = append(opened, v), append(keys, v.Secrets...)
-		s.simulated = s.simulated || v.Simulated
-	}
-	if err := checkBaseURL(cfg, opened); err != nil {
-		return nil, err
-	}
-	s.secrets = secret.NewSet(keys...)
-	if err := s.record(opened, e.opts); err != nil {
-		return nil, err
-	}
-	for _, v := range opened {
-		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
-	}
-	return s, nil
-}
-
-// checkBaseURL refuses an address that nobody would use: requests must not go
-// elsewhere than the user thinks.
-func checkBaseURL(cfg Config, voters []*route.Voter) error {
-	elsewhere := ""
-	for _, v := range voters {
-		if v.Provider == "compat" {
-			return nil
-		}
-		if !v.Simulated {
-			elsewhere = v.Provider
-		}
-	}
-	if cfg.BaseURL == "" || elsewhere == "" {
-		return nil
-	}
-	return badConfig("base_url", "it is for compat/ models, and there is none; %s/ has its own variable (see `maker models`)", elsewhere)
-}
-
-// wrap puts the decorators around a voter. Voters of one provider share its
-// limiter.
-func (s *stack) wrap(v *route.Voter) model.Model {
-	var limit *limiter.Limiter
-	for _, p := range s.limiters {
-		if p.provider == v.Provider {
-			limit = p.limiter
-		}
-	}
-	if limit == nil {
-		limit = limiter.New(limiter.Options{})
-		s.limiters = append(s.limiters, providerLimit{v.Provider, limit})
-	}
-	m := retry.Timeout(v.Model, s.config.CallTimeout)
-	m = s.ledger.Wrap(m, v.Price)
-	m = limit.Wrap(m)
-	return retry.New(m, retry.Options{MaxAttempts: s.config.RetryAttempts, BaseDelay: s.config.RetryDelay})
-}
-
-// record puts a recorder around each voter, or a player in its place.
-func (s *stack) record(voters []*route.Voter, o Options) error {
-	if s.config.ReplayFrom != "" {
-		player, err := recorded.Open(s.config.ReplayFrom)
-		if err != nil {
-			return &ConfigError{Field: "replay", Err: err}
-		}
-		for _, v := range voters {
-			v.Model = player
-		}
-	}
-	if o.Record == "" {
-		return nil
-	}
-	if len(voters) > 1 {
-		// A recording does not say which model gave an answer.
-		return badConfig("record", "it works with one voter, not with %d", len(voters))
-	}
-	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{Redact: s.secrets.Redact})
-	if err != nil {
-		return &ConfigError{Field: "record", Err: err}
-	}
-	voters[0].Model = recorder
-	s.closers = append(s.closers, recorder)
-	return nil
-}
-
-// setup is what the session is done with.
-func (s *stack) setup() event.Setup {
-	name := strings.Join(s.config.voters(), ",")
-	if s.config.ReplayFrom != "" {
-		name += " replayed from " + s.config.ReplayFrom
-	}
-	return event.Setup{Model: name, Rule: s.config.Voting, Simulated: s.simulated}
-}
-
-// trouble says which provider is failing, and how.
-func (s *stack) trouble() string {
-	for _, p := range s.limiters {
-		state := p.limiter.State()
-		wait := max(0, time.Until(state.Until)).Round(100 * time.Millisecond)
-		switch {
-		case state.Open:
-			return fmt.Sprintf("%s is failing: %s; next try in %s", p.provider, state.LastError, wait)
-		case wait > 2*time.Second:
-			return fmt.Sprintf("%s asked to wait; next call in %s", p.provider, wait)
-		}
-	}
-	return ""
-}
-
-// close ends what the stack holds open.
-func (s *stack) close() error {
-	var err error
-	for _, c := range s.closers {
-		err = errors.Join(err, c.Close())
-	}
-	return err
+	return e.start(ctx, log, stack, j, first, past)
 }
 
 // start opens the session in the log and sets the run going.
-func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers domain.Readers, c domain.Chain, first event.Event, past *local.Past) (*Run, error) {
+func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, first event.Event, past *local.Past) (*Run, error) {
 	err := log.Append(first)
 	if err == nil {
 		err = log.Sync(ctx)
@@ -370,27 +199,31 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, readers d
 		return log.Sync(ctx)
 	})
 	cfg := s.config
-	voting := ballot.New(s.voters, readers, &ballot.Options{
+	people, err := e.people(log.Dir())
+	if err != nil {
+		return nil, errors.Join(err, log.Close(), s.close())
+	}
+	voting := ballot.New(s.voters, j.readers, &ballot.Options{
 		BatchSize: cfg.BatchSize, Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
+		Group: s.group, Tools: s.registry(),
 	})
+	policy, err := cfg.Tools.Policy()
+	if err != nil { // it was checked before
+		return nil, errors.Join(err, log.Close(), s.close())
+	}
 	r := &Run{
-		log: log, stack: s, steps: c.Steps(), done: make(chan struct{}), ballot: voting,
+		log: log, stack: s, steps: j.steps, kind: j.kind, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
-			Checkpoints: true, Compact: !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Tools: s.registry(), Approve: policy, Person: people,
 		}),
 	}
 	var at chain.Checkpoint
 	if past != nil {
 		at = past.Checkpoint
 	}
-	go r.run(ctx, func(ctx context.Context) error {
-		return chain.Run(r.runtime.Flow(ctx), c, chain.Config{
-			Rule: cfg.Voting, Flags: *cfg.Flags,
-			FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-			Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
-		}, at)
-	})
+	go r.run(ctx, func(ctx context.Context) error { return j.run(r.runtime.Flow(ctx), s, at) })
 	return r, nil
 }

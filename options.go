@@ -2,7 +2,9 @@ package maker
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -12,11 +14,16 @@ import (
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
+	"github.com/maker-mdap/maker/internal/executor"
+	"github.com/maker-mdap/maker/internal/planner"
 	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/toolbox"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -31,6 +38,11 @@ const (
 	DefaultRetryAttempts = 6
 	DefaultTemperature   = 0.1
 	DefaultLogDir        = "runs"
+
+	// Of runs whose steps are done by agents.
+	DefaultModel      = "anthropic/claude-sonnet-4-5"
+	DefaultStepOutput = 4096  // tokens
+	DefaultMaxPlan    = 16000 // tokens
 )
 
 // A Config is everything about a run that belongs in its log: plain data
@@ -103,6 +115,94 @@ type Config struct {
 	// FullLog keeps every sample in the log of a long chain, not only those of
 	// contested steps.
 	FullLog bool `json:"full_log,omitempty"`
+
+	// Plan is for runs that plan or execute a plan, Tools for those whose steps use
+	// tools.
+	Plan  PlanConfig `json:"plan,omitzero"`
+	Tools ToolConfig `json:"tools,omitzero"`
+}
+
+// A ToolConfig says which tools the agents of a run have and what these may do.
+// The zero value is the safe one: all built-in tools, confined to the current
+// folder, no MCP servers, and every call that changes something waits for a
+// person.
+type ToolConfig = toolbox.Config
+
+// A PlanConfig is how a task is planned and the plan carried out. It stays as it is
+// when a run is resumed.
+type PlanConfig struct {
+	// Voting is how plans are voted on; the default takes one as it comes.
+	Voting vote.Rule `json:"voting,omitzero"`
+
+	// MaxRetries is how often a plan that was rejected is made anew (2; -1 for
+	// never), MaxReplans how often the rest of a task is planned anew after a step
+	// failed (0).
+	MaxRetries int `json:"max_planner_retries,omitempty"`
+	MaxReplans int `json:"max_replans,omitempty"`
+
+	// QualityChecks has a model judge each plan; Threshold is the score it needs
+	// (0.7).
+	QualityChecks bool    `json:"quality_checks,omitempty"`
+	Threshold     float64 `json:"quality_threshold,omitempty"`
+
+	// StepMaxRetries is how often a step that failed is tried again if it has one
+	// sample only (2; -1 for never).
+	StepMaxRetries int `json:"step_max_retries,omitempty"`
+
+	// Repair says what may be repaired in a step's answer before it is a red flag:
+	// off, syntax or llm, which is the default.
+	Repair string `json:"repair,omitempty"`
+
+	// Parallel is how many independent steps may run at once (1).
+	Parallel int `json:"parallel,omitempty"`
+
+	// AllowLoops lets a plan go back, for MaxSteps steps in all (1000).
+	AllowLoops bool `json:"allow_loops,omitempty"`
+	MaxSteps   int  `json:"max_steps,omitempty"`
+
+	// MaxPlan bounds a plan, in tokens (16,000).
+	MaxPlan int `json:"max_plan,omitempty"`
+}
+
+func (c PlanConfig) withDefaults() PlanConfig {
+	if c.Voting.Strategy == "" {
+		c.Voting = vote.Rule{Strategy: vote.None}
+	}
+	c.Voting.MaxSamples = cmp.Or(c.Voting.MaxSamples, 10)
+	c.MaxRetries = cmp.Or(c.MaxRetries, 2)
+	c.StepMaxRetries = cmp.Or(c.StepMaxRetries, 2)
+	c.Repair = cmp.Or(c.Repair, string(flow.RepairLLM))
+	c.Parallel = cmp.Or(c.Parallel, 1)
+	c.MaxSteps = cmp.Or(c.MaxSteps, executor.DefaultMaxSteps)
+	c.Threshold = cmp.Or(c.Threshold, planner.DefaultThreshold)
+	c.MaxPlan = cmp.Or(c.MaxPlan, DefaultMaxPlan)
+	return c
+}
+
+func (c PlanConfig) validate() error {
+	if err := c.Voting.Validate(); err != nil {
+		return &ConfigError{Field: "plan_voting", Err: err}
+	}
+	switch flow.Repair(c.Repair) {
+	case flow.RepairOff, flow.RepairSyntax, flow.RepairLLM:
+	default:
+		return badConfig("repair", "%q, want off, syntax or llm", c.Repair)
+	}
+	if c.Threshold < 0 || c.Threshold > 1 || math.IsNaN(c.Threshold) {
+		return badConfig("quality_threshold", "%v, want 0 to 1", c.Threshold)
+	}
+	for _, n := range []struct {
+		field      string
+		value, min int
+	}{
+		{"max_planner_retries", c.MaxRetries, -1}, {"max_replans", c.MaxReplans, 0}, {"step_max_retries", c.StepMaxRetries, -1},
+		{"parallel", c.Parallel, 1}, {"max_steps", c.MaxSteps, 1}, {"max_plan", c.MaxPlan, 1},
+	} {
+		if n.value < n.min {
+			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)
+		}
+	}
+	return nil
 }
 
 // maxMargin is far beyond any margin that makes sense: with p = 0.51, a million
@@ -142,10 +242,29 @@ func (c Config) voters() []string {
 // FirstToK is the rule that one answer must lead by k.
 func FirstToK(k int) vote.Rule { return vote.Rule{Strategy: vote.FirstToK, K: k} }
 
+// defaults are what differs from one kind of run to another.
+type defaults struct {
+	model     string
+	rule      vote.Rule
+	maxOutput int
+	steps     bool // steps may have rules of their own, so all numbers are needed
+}
+
+var (
+	chainDefaults = defaults{rule: FirstToK(3), maxOutput: DefaultMaxOutput}
+	agentDefaults = defaults{
+		model: DefaultModel, rule: vote.Rule{Strategy: vote.None, N: 3, K: 2, MaxSamples: 10}, maxOutput: DefaultStepOutput, steps: true,
+	}
+)
+
 // withDefaults fills in what was left zero.
-func (c Config) withDefaults() Config {
-	if c.Voting.Strategy == "" {
-		c.Voting = FirstToK(3)
+func (c Config) withDefaults(d defaults) Config {
+	c.Model = cmp.Or(c.Model, d.model)
+	if c.Voting.Strategy == "" || d.steps {
+		c.Voting.Strategy = cmp.Or(c.Voting.Strategy, d.rule.Strategy)
+		c.Voting.K = cmp.Or(c.Voting.K, d.rule.K)
+		c.Voting.N = cmp.Or(c.Voting.N, d.rule.N)
+		c.Voting.MaxSamples = cmp.Or(c.Voting.MaxSamples, d.rule.MaxSamples)
 	}
 	if c.Voting.MaxSamples == 0 {
 		// Far beyond any race that is worth finishing.
@@ -153,7 +272,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.BatchSize = cmp.Or(c.BatchSize, ballot.DefaultBatchSize)
 	c.SamplesPerCall = cmp.Or(c.SamplesPerCall, 1)
-	c.MaxOutput = cmp.Or(c.MaxOutput, DefaultMaxOutput)
+	c.MaxOutput = cmp.Or(c.MaxOutput, d.maxOutput)
 	c.MaxFaults = cmp.Or(c.MaxFaults, ballot.DefaultMaxFaults)
 	c.RetryAttempts = cmp.Or(c.RetryAttempts, DefaultRetryAttempts)
 	c.RetryDelay = cmp.Or(c.RetryDelay, DefaultRetryDelay)
@@ -170,6 +289,7 @@ func (c Config) withDefaults() Config {
 		flags.ExcessiveLength.MaxTokens = int64(c.MaxOutput)
 		c.Flags = &flags
 	}
+	c.Plan = c.Plan.withDefaults()
 	return c
 }
 
@@ -246,7 +366,18 @@ func (c Config) validate() error {
 	if err := c.Flags.Validate(); err != nil {
 		return &ConfigError{Field: "flags", Err: err}
 	}
-	return nil
+	if _, err := c.Tools.Policy(); err != nil {
+		return settingError(err)
+	}
+	return c.Plan.validate()
+}
+
+// settingError names a setting of the tools as all settings are named.
+func settingError(err error) error {
+	if e, ok := errors.AsType[*toolbox.FieldError](err); ok {
+		return &ConfigError{Field: e.Field, Err: e.Err}
+	}
+	return err
 }
 
 // Options are what an [Engine] needs beyond the configuration of a run. The
@@ -266,6 +397,26 @@ type Options struct {
 
 	// Record names a file that gets every request and its answer.
 	Record string
+
+	// Tools are further tools for the agents of runs that have some.
+	Tools []tool.Tool
+
+	// Modules take the place of the planner, the validator and the executor in runs
+	// that plan; nil means the built-in ones. Each run needs its own, so this is a
+	// function that makes them.
+	Modules func() []flow.Module
+
+	// Ask puts a question to the person and returns the answer, or ErrAbsent if
+	// nobody is there. Without it a run that needs a person stops and can be
+	// resumed once its question is answered; see Run.Result.
+	Ask func(ctx context.Context, q Question) (string, error)
+
+	// Answers are prepared answers, as YAML; see docs/tools.md. They are looked at
+	// before anybody is asked.
+	Answers []byte
+
+	// Prompts replace built-in prompts by name.
+	Prompts map[string]string
 
 	// Transport carries the requests to providers; nil means a tuned one.
 	Transport http.RoundTripper

@@ -27,6 +27,7 @@ type Run struct {
 	ballot  *ballot.Ballot
 	runtime *local.Runtime
 	steps   int
+	kind    string
 
 	done   chan struct{} // closed when result and err are set
 	result *Result
@@ -50,6 +51,9 @@ func newID(family string, t time.Time) string {
 
 // ID is the run's name.
 func (r *Run) ID() string { return r.log.Run() }
+
+// Kind is what kind of run it is: a task family, or one of the Kind constants.
+func (r *Run) Kind() string { return r.kind }
 
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.log.Dir() }
@@ -154,7 +158,10 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 	step := int(r.runtime.Progress().Steps.Load())
 	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error(), Step: step}
 	exhausted, outOfBudget := errors.AsType[*budget.ExhaustedError](cause)
+	waiting, needsPerson := errors.AsType[*local.WaitingError](cause)
 	switch {
+	case needsPerson:
+		end.Stop, end.Step = event.StopWaiting, waiting.Question.Step
 	case outOfBudget:
 		end.Stop = exhausted.Limit
 		f.Emit(event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max})

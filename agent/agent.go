@@ -48,6 +48,9 @@ type Task struct {
 	MaxMoves  int
 	MaxTokens int64
 
+	// Repair says what is made of an answer that should be data; see WithRepair.
+	Repair flow.Repair
+
 	// OnFault is told of each failed call, as in model.Request.
 	OnFault func(*model.Error) bool
 

@@ -84,7 +84,30 @@ func transcript() []event.Record {
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
 		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks},
 		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
+		event.ReplanRequested{Replan: 1, Step: 4, Reason: "it failed", Outputs: event.JSONValue(json.RawMessage(`[{"name":"step_0_output","output":1}]`))},
 		event.ContextCompacted{Step: 4, Before: 9000, After: 800, Summary: event.TextValue("so far")},
+		event.DecompositionSelected{
+			Path: "0.1", Step: 4, Problem: event.TextValue("12 * 34"), Atomic: true, PartA: event.TextValue("12 * 30"), PartB: event.TextValue("12 * 4"),
+			Compose: event.TextValue("add them"), By: event.ByDiscriminators, Reason: "no answer won", Score: 0.25, State: "9f86d081884c7d65",
+		},
+		event.SubproblemSolved{
+			Path: "0.1.0", Step: 4, Problem: event.TextValue("12 * 30"), Solution: event.TextValue("360"), Work: event.TextValue("12 * 3 * 10"),
+			Confidence: 0.9, By: event.ByMemo, From: "0.0", State: "9f86d081884c7d65",
+		},
+		event.AnswerComposed{
+			Path: "0", Step: 4, Answer: event.JSONValue(json.RawMessage(`{"answer":"408"}`)), Confidence: 0.3, By: event.ByVote,
+			Final: true, Draft: true, Reason: "it is not checked yet", State: "9f86d081884c7d65",
+		},
+		event.CompletenessChecked{
+			Step: 4, Round: 1, Complete: true, Requirements: []event.Requirement{{Requirement: "the product", Status: "ADDRESSED", Reason: "it is there"}},
+			Missing: []string{"in words"}, State: "9f86d081884c7d65",
+		},
+		event.Escalated{Path: "0.1", Step: 4, Question: "solve/0.1/solve", To: "diversity", Reason: "no answer won"},
+		event.Calibrated{
+			Problems: 5, Samples: 25, Valid: 24, Right: 20, Basis: "known", P: 0.8333, PLow: 0.6412, PHigh: 0.9332, PUsed: 0.7872,
+			V: 0.96, VLow: 0.8046, VHigh: 0.9929, Confidence: 0.95, Target: 0.01, Steps: 7, K: 4, MaxK: 5, Limited: true,
+			StepError: 0.0053, RunError: 0.0366, SamplesPerStep: 7.1, Reason: "the target needs a margin of 6",
+		},
 	}
 	empty := []event.Event{
 		event.TaskSubmitted{}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
@@ -92,7 +115,8 @@ func transcript() []event.Record {
 		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
 		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
 		event.ClarificationRequested{}, event.ClarificationProvided{},
-		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ContextCompacted{},
+		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{},
+		event.DecompositionSelected{}, event.SubproblemSolved{}, event.AnswerComposed{}, event.CompletenessChecked{}, event.Escalated{}, event.Calibrated{},
 	}
 	var records []event.Record
 	for i, e := range append(full, empty...) {
@@ -120,7 +144,8 @@ func TestTranscriptIsComplete(t *testing.T) {
 		event.TypeTaskCompleted, event.TypeTaskFailed, event.TypeBudgetExhausted, event.TypeRunResumed, event.TypeRunCancelled,
 		event.TypeBudgetClaimed, event.TypeEffectClaimed, event.TypeEffectDone, event.TypeEffectRefused, event.TypeEffectUnknown,
 		event.TypeClarificationRequested, event.TypeClarificationProvided,
-		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeContextCompacted,
+		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeReplanRequested, event.TypeContextCompacted,
+		event.TypeDecompositionSelected, event.TypeSubproblemSolved, event.TypeAnswerComposed, event.TypeCompletenessChecked, event.TypeEscalated, event.TypeCalibrated,
 	} {
 		if types[name] != 2 {
 			t.Errorf("the transcript has %d events of type %s, want 2", types[name], name)

@@ -1,10 +1,13 @@
 package event
 
+import "encoding/json"
+
 // The types of event about plans.
 const (
 	TypePlanCreated      Type = "plan_created"
 	TypeValidationPassed Type = "validation_passed"
 	TypeValidationFailed Type = "validation_failed"
+	TypeReplanRequested  Type = "replan_requested"
 	TypeContextCompacted Type = "context_compacted"
 )
 
@@ -45,6 +48,20 @@ type ValidationFailed struct {
 	Checks  []Check  `json:"checks"` // that failed
 }
 
+// ReplanRequested says that a step failed and what remains is to be planned anew.
+type ReplanRequested struct {
+	Replan  int    `json:"replan"` // from 1
+	Step    int    `json:"step"`   // that failed
+	Reason  string `json:"reason"`
+	Outputs Value  `json:"outputs"` // a list of NamedOutput: what is completed
+}
+
+// A NamedOutput is the output of a step under its variable.
+type NamedOutput struct {
+	Name   string          `json:"name"`
+	Output json.RawMessage `json:"output"`
+}
+
 // ContextCompacted says that earlier results were replaced by a summary.
 type ContextCompacted struct {
 	Step    int   `json:"step"`
@@ -57,7 +74,17 @@ type ContextCompacted struct {
 func (PlanCreated) Type() Type      { return TypePlanCreated }
 func (ValidationPassed) Type() Type { return TypeValidationPassed }
 func (ValidationFailed) Type() Type { return TypeValidationFailed }
+func (ReplanRequested) Type() Type  { return TypeReplanRequested }
 func (ContextCompacted) Type() Type { return TypeContextCompacted }
+
+// Largest implements [Carrier].
+func (e ReplanRequested) Largest() int { return len(e.Outputs.JSON) }
+
+// WithValues implements [Carrier].
+func (e ReplanRequested) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Outputs, err = f(e.Outputs)
+	return e, err
+}
 
 // Largest implements [Carrier].
 func (e PlanCreated) Largest() int { return len(e.Plan.JSON) }

@@ -21,9 +21,9 @@ const (
 	ByDefault        = "default"
 )
 
-// DecompositionSelected says how a problem is split, or that it is not. The
-// problem itself is "0"; the parts of the problem at a path are at path.0 and
-// path.1.
+// DecompositionSelected says how a problem is split, or that it is not. The task
+// itself is at path "0", the parts of the problem at a path are at path.0 and
+// path.1, and item i of what was found missing in round r is at "f<r>.<i>".
 type DecompositionSelected struct {
 	Path    string `json:"path"`
 	Step    int    `json:"step"` // that brought it about
@@ -35,7 +35,7 @@ type DecompositionSelected struct {
 	Compose Value `json:"compose_fn,omitzero"` // how the solution is made from those of the parts
 
 	By     string  `json:"by"`
-	Reason string  `json:"reason,omitempty"` // why, if it was not voted for
+	Reason string  `json:"reason,omitempty"` // why, if not simply by vote
 	Score  float64 `json:"score"`            // how much smaller the larger part is than the problem, 0 to 1
 	State  string  `json:"state"`            // hash of what is known now
 }

@@ -72,6 +72,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypePlanCreated:      decodeAs[PlanCreated],
 	TypeValidationPassed: decodeAs[ValidationPassed],
 	TypeValidationFailed: decodeAs[ValidationFailed],
+	TypeReplanRequested:  decodeAs[ReplanRequested],
 	TypeContextCompacted: decodeAs[ContextCompacted],
 
 	TypeDecompositionSelected: decodeAs[DecompositionSelected],

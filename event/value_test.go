@@ -98,7 +98,12 @@ func TestCarriers(t *testing.T) {
 		{event.EffectUnknown{Step: 3, Input: large}, event.EffectUnknown{Step: 3, Input: ref}},
 		{event.PlanCreated{Attempt: 1, Plan: large}, event.PlanCreated{Attempt: 1, Plan: ref}},
 		{event.ValidationPassed{Attempt: 1, Plan: large}, event.ValidationPassed{Attempt: 1, Plan: ref}},
+		{event.ReplanRequested{Step: 3, Outputs: large}, event.ReplanRequested{Step: 3, Outputs: ref}},
 		{event.ContextCompacted{Step: 3, Summary: large}, event.ContextCompacted{Step: 3, Summary: ref}},
+		{event.DecompositionSelected{Step: 3, Problem: large, PartA: large, PartB: large, Compose: large}, event.DecompositionSelected{Step: 3, Problem: ref, PartA: ref, PartB: ref, Compose: ref}},
+		{event.DecompositionSelected{Step: 3, PartB: large}, event.DecompositionSelected{Step: 3, PartB: ref}},
+		{event.SubproblemSolved{Step: 3, Problem: large, Solution: large, Work: large}, event.SubproblemSolved{Step: 3, Problem: ref, Solution: ref, Work: ref}},
+		{event.AnswerComposed{Step: 3, Answer: large}, event.AnswerComposed{Step: 3, Answer: ref}},
 	}
 	carriers := map[event.Type]bool{}
 	for _, test := range tests {

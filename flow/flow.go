@@ -88,6 +88,9 @@ type Question struct {
 
 	// MaxFaults is how many failed attempts the question bears.
 	MaxFaults int `json:"max_faults,omitempty"`
+
+	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
 }
 
 // Groups of voters.
@@ -110,7 +113,22 @@ type Work struct {
 	// all; 0 is the agent's default.
 	MaxMoves  int   `json:"max_moves,omitempty"`
 	MaxTokens int64 `json:"max_tokens,omitempty"`
+
+	// Repair says what may be done to an answer that should be YAML or JSON and
+	// cannot be read, before it is a red flag.
+	Repair Repair `json:"repair,omitempty"`
 }
+
+// Repair is a policy for answers that cannot be read as data.
+type Repair string
+
+// The policies. The zero value leaves answers as they are and is for those that
+// are not data.
+const (
+	RepairOff    Repair = "off"    // read as it is, without what is written around it
+	RepairSyntax Repair = "syntax" // mend what is certainly a slip of syntax
+	RepairLLM    Repair = "llm"    // then have the cheap model write it again
+)
 
 // A Move is a call of a tool that won its vote, and what came of it.
 type Move struct {

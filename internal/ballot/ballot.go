@@ -181,8 +181,21 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sam
 		}
 	}
 	defer r.end()
-	return r.run(ctx, observe)
+	if q.TimeoutMS <= 0 {
+		return r.run(ctx, observe)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(q.TimeoutMS)*time.Millisecond, errTimeout)
+	defer cancel()
+	v, err := r.run(ctx, observe)
+	if errors.Is(err, errTimeout) {
+		r.now = time.Now()
+		v, err = r.verdict(flow.Failed, ""), nil
+		v.Reason = fmt.Sprintf("no decision within the step's timeout of %s", time.Duration(q.TimeoutMS)*time.Millisecond)
+	}
+	return v, err
 }
+
+var errTimeout = errors.New("the time of the question is over")
 
 // votersOf are those whom the question is for.
 func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {

@@ -27,7 +27,7 @@ func (r *race) prepareWork() error {
 	}
 	r.work = &agent.Task{
 		System: r.q.System, Tools: tools, Done: w.Done, Output: r.others.Output,
-		MaxOutput: r.q.MaxOutput, MaxMoves: w.MaxMoves, MaxTokens: w.MaxTokens,
+		MaxOutput: r.q.MaxOutput, MaxMoves: w.MaxMoves, MaxTokens: w.MaxTokens, Repair: w.Repair,
 		OnFault: r.mayRetry, CachePrefix: r.others.CachePrefix,
 	}
 	return nil

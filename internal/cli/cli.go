@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ const (
 	exitUsage       = 2 // wrong usage or configuration
 	exitUndecided   = 3
 	exitBudget      = 4 // a budget or deadline stopped it
+	exitWaiting     = 5 // for a person
 	exitInterrupted = 130
 )
 
@@ -65,7 +67,7 @@ func Main(args []string, s Streams) int {
 	s.Out = out
 	a := &app{Streams: s, sources: map[string]string{}}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(asTask(root, args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -165,6 +167,8 @@ func resultCode(r *maker.Result) int {
 		return exitInterrupted
 	case r.Stop == event.StopConfiguration:
 		return exitUsage
+	case r.Stop == event.StopWaiting:
+		return exitWaiting
 	case r.Status == event.StatusStopped:
 		return exitBudget
 	default:
@@ -179,6 +183,11 @@ type app struct {
 	quiet   bool
 	logDir  string
 	noInput bool
+
+	asking sync.Mutex    // held while a question is on the terminal
+	input  <-chan string // lines from the terminal, once somebody was asked
+	view   *view         // that is live
+
 	sources map[string]string // of settings that were not flags: variable, or file and line
 }
 
@@ -194,17 +203,22 @@ Try it, no key needed:
 
   maker hanoi --disks 10 --model sim/default
 
+A task in words, with a model that you have a key for:
+
+  maker "Count the TODO comments in this folder" --voting first_to_k
+
 Settings come from flags, then from MAKER_* variables (MAKER_AHEAD_BY=3), then
 from maker.yaml in this folder (ahead_by: 3), then from maker/maker.yaml in your
 configuration folder.
 
 Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
-3 undecided, 4 a budget or deadline stopped it, 130 interrupted.`,
+3 undecided, 4 a budget or deadline stopped it, 5 waiting for a person,
+130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no command %q; `maker --help` lists what there is", args[0])}
+				return usageError{fmt.Errorf("there is no command %q; `maker --help` lists what there is (a task of one word: maker run %s)", args[0], args[0])}
 			}
 			return nil
 		},
@@ -220,8 +234,9 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	flags.BoolVar(&a.noInput, "no-input", false, "never ask; fail instead")
 	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
 	root.AddCommand(
-		a.hanoi(), a.runs(), a.show(), a.resume(), a.replay(),
-		a.models(), a.tools(), a.sim(), a.doctor(), a.version(),
+		a.run(), a.plan(), a.validate(), a.exec(), a.hanoi(),
+		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.doctor(), a.version(),
 	)
 	return root
 }

@@ -82,17 +82,19 @@ type engineFlags struct {
 	redFlags    string
 	prices      string
 	record      string
+	strategy    string // of the voting; "" where it is fixed
 }
 
 // choice is a flag that takes one of a few words.
 type choice struct {
 	value   *string
-	allowed []string // "none" stands for ""
+	allowed []string
+	unset   string // the word that stands for ""
 }
 
 func (c *choice) String() string {
 	if c.value == nil || *c.value == "" {
-		return "none"
+		return c.unset
 	}
 	return *c.value
 }
@@ -104,14 +106,57 @@ func (c *choice) Set(s string) error {
 		last := len(c.allowed) - 1
 		return fmt.Errorf("want %s or %s", strings.Join(c.allowed[:last], ", "), c.allowed[last])
 	}
-	if s == "none" {
+	if s == c.unset {
 		s = ""
 	}
 	*c.value = s
 	return nil
 }
 
+// register adds the flags of a chain.
 func (e *engineFlags) register(f *pflag.FlagSet, model string) {
+	e.registerModels(f, model)
+	c := &e.config
+	c.Voting.Strategy = vote.FirstToK
+	intFlag(f, &c.Voting.K, "ahead-by", "k", 3, 1, "votes by which an answer must lead to win")
+	intFlag(f, &c.Voting.MaxSamples, "max-samples", "", 0, 0, "votes and red flags after which a step is undecided (0: 50 times k)")
+	e.registerSampling(f, maker.DefaultMaxOutput)
+	f.Var(&choice{&c.StructuredMode, []string{"none", "json_schema", "json_object"}, "none"}, "structured-mode", "ask the provider for JSON: none, json_schema or json_object")
+	e.registerLimits(f)
+	e.log = "compact"
+	f.Var(&choice{value: &e.log, allowed: []string{"compact", "full"}}, "log", "compact: samples of contested steps only; full: all samples")
+	e.registerFiles(f)
+}
+
+// registerAgents adds the flags of runs whose steps are done by agents.
+func (e *engineFlags) registerAgents(f *pflag.FlagSet) {
+	e.registerModels(f, maker.DefaultModel)
+	e.registerVoting(f)
+	e.registerSampling(f, maker.DefaultStepOutput)
+	e.registerLimits(f)
+	e.registerFiles(f)
+}
+
+// registerResume adds the flags of all kinds of run.
+func (e *engineFlags) registerResume(f *pflag.FlagSet) {
+	e.register(f, "sim/default")
+	c := &e.config
+	e.strategy = string(vote.FirstToK)
+	f.Var(&choice{value: &e.strategy, allowed: []string{"none", "majority", "first_to_k"}}, "voting", "how a step is decided: none, majority or first_to_k")
+	intFlag(f, &c.Voting.N, "voting-n", "", 3, 1, "samples of a majority")
+}
+
+// registerVoting adds the flags of the voting rule under the names that plans use.
+func (e *engineFlags) registerVoting(f *pflag.FlagSet) {
+	c := &e.config
+	e.strategy = string(vote.None)
+	f.Var(&choice{value: &e.strategy, allowed: []string{"none", "majority", "first_to_k"}}, "voting", "how a step is decided: none (one sample), majority or first_to_k")
+	intFlag(f, &c.Voting.N, "voting-n", "", 3, 1, "samples of a majority")
+	intFlag(f, &c.Voting.K, "voting-k", "", 2, 1, "votes by which an answer must lead to win with first_to_k")
+	intFlag(f, &c.Voting.MaxSamples, "max-voting-samples", "", 10, 1, "votes and red flags after which a step is undecided")
+}
+
+func (e *engineFlags) registerModels(f *pflag.FlagSet, model string) {
 	f.SortFlags = false
 	c := &e.config
 	f.StringVarP(&c.Model, "model", "m", model, "model for everything: provider/model")
@@ -120,20 +165,21 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	f.StringVar(&c.ModelCheap, "model-cheap", "", "model for repairs and quality checks (default: the provider's small one)")
 	f.StringVar(&e.voters, "voters", "", "models that share the samples of each step, separated by commas; name@0.7 sets a temperature")
 	f.StringVar(&c.BaseURL, "base-url", "", "address of the server for compat/ models")
+}
 
-	c.Voting.Strategy = vote.FirstToK
-	intFlag(f, &c.Voting.K, "ahead-by", "k", 3, 1, "votes by which an answer must lead to win")
-	intFlag(f, &c.Voting.MaxSamples, "max-samples", "", 0, 0, "votes and red flags after which a step is undecided (0: 50 times k)")
+func (e *engineFlags) registerSampling(f *pflag.FlagSet, maxOutput int) {
+	c := &e.config
 	intFlag(f, &c.BatchSize, "batch-size", "", 64, 1, "samples of one step in flight at most")
 	intFlag(f, &c.Spare, "spare", "", 0, 0, "samples launched beyond what is needed: faster, dearer")
 	intFlag(f, &c.SamplesPerCall, "samples-per-call", "", 1, 1, "samples that one request may ask for, where the server can give several")
-	f.Var(&choice{&c.StructuredMode, []string{"none", "json_schema", "json_object"}}, "structured-mode", "ask the provider for JSON: none, json_schema or json_object")
 	floatFlag(f, &e.first, "first-temperature", 0, 0, "temperature of a step's first sample")
 	floatFlag(f, &e.temp, "temperature", maker.DefaultTemperature, 0, "temperature of the others")
-	intFlag(f, &c.MaxOutput, "max-output", "", maker.DefaultMaxOutput, 1, "tokens of an answer; a longer one is a red flag")
-
+	intFlag(f, &c.MaxOutput, "max-output", "", maxOutput, 1, "tokens of an answer; a longer one is a red flag")
 	f.StringVar(&e.redFlags, "red-flags", "format", "checks that discard an answer: format, default, strict, or a YAML file")
+}
 
+func (e *engineFlags) registerLimits(f *pflag.FlagSet) {
+	c := &e.config
 	intFlag(f, &c.MaxCalls, "max-calls", "", 0, 0, "stop before more calls than this (0: no limit)")
 	intFlag(f, &c.MaxTokens, "max-tokens", "", 0, 0, "stop before more tokens than this (0: no limit)")
 	floatFlag(f, &c.MaxUSD, "max-usd", 0, 0, "stop before spending more dollars than this (0: no limit)")
@@ -143,9 +189,10 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	intFlag(f, &c.MaxFaults, "max-faults", "", 20, 1, "failed calls that one step bears")
 	intFlag(f, &c.RetryAttempts, "retry-attempts", "", maker.DefaultRetryAttempts, 1, "calls that one sample makes before it counts as failed")
 	durationFlag(f, &c.RetryDelay, "retry-delay", maker.DefaultRetryDelay, time.Microsecond, "wait before the first retry; doubles each time")
+}
 
-	e.log = "compact"
-	f.Var(&choice{&e.log, []string{"compact", "full"}}, "log", "compact: samples of contested steps only; full: all samples")
+func (e *engineFlags) registerFiles(f *pflag.FlagSet) {
+	c := &e.config
 	f.StringVar(&e.prices, "prices", "", "YAML file with prices that override the built-in ones")
 	f.StringVar(&e.record, "record", "", "write every request and answer to this file")
 	f.StringVar(&c.ReplayFrom, "replay", "", "answer from a file that --record wrote instead of asking the model")
@@ -157,6 +204,9 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 	c.FirstTemperature, c.Temperature = &e.first, &e.temp
 	c.FullLog = e.log == "full"
 	c.Voters = route.List(e.voters)
+	if e.strategy != "" {
+		c.Voting.Strategy = vote.Strategy(e.strategy)
+	}
 	flags, err := readRedFlags(e.redFlags, c.MaxOutput)
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
@@ -192,6 +242,8 @@ func (e *engineFlags) change(f *pflag.FlagSet, flags *redflag.Config) func(*make
 				c.Voting.K = e.config.Voting.K
 			},
 			"max-samples":       func() { c.Voting.MaxSamples = e.config.Voting.MaxSamples },
+			"voting":            func() { c.Voting.Strategy = vote.Strategy(e.strategy) },
+			"voting-n":          func() { c.Voting.N = e.config.Voting.N },
 			"batch-size":        func() { c.BatchSize = e.config.BatchSize },
 			"spare":             func() { c.Spare = e.config.Spare },
 			"samples-per-call":  func() { c.SamplesPerCall = e.config.SamplesPerCall },

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,6 +129,8 @@ func (a *app) nextAction(r *maker.Result) string {
 		return ""
 	case r.Stop == event.StopCancelled:
 		return "interrupted; everything committed is kept. Continue with: " + resume
+	case r.Stop == event.StopWaiting:
+		return fmt.Sprintf("answer with: %s\nthen continue with: %s", strings.Replace(resume, "resume", "answer", 1), resume)
 	case r.Stop == event.StopConfiguration:
 		return "once the cause is mended, continue with: " + resume
 	case r.Stop == "deadline":

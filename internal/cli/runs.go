@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/internal/runlog"
 )
 
@@ -174,6 +175,7 @@ func (a *app) showContested(dir string) error {
 
 func (a *app) resume() *cobra.Command {
 	var flags engineFlags
+	var people peopleFlags
 	var setAside bool
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
@@ -191,12 +193,20 @@ shown as it ended.`,
 			if err != nil {
 				return err
 			}
+			if err := people.options(a, opts); err != nil {
+				return err
+			}
 			engine, err := maker.New(opts)
 			if err != nil {
 				return err
 			}
+			change := flags.change(cmd.Flags(), opts.Config.Flags)
 			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
-				Change: flags.change(cmd.Flags(), opts.Config.Flags), SetAside: setAside,
+				Change: func(c *maker.Config) {
+					change(c)
+					people.change(cmd.Flags(), &c.Tools)
+				},
+				SetAside: setAside,
 			})
 			if errors.Is(err, maker.ErrFinished) {
 				return a.showFinished(args[0])
@@ -204,11 +214,15 @@ shown as it ended.`,
 			if err != nil {
 				return err
 			}
+			if run.Kind() != hanoi.Name {
+				return a.followSteps(cmd.Context(), run)
+			}
 			return a.follow(cmd.Context(), run)
 		},
 	}
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
-	flags.register(cmd.Flags(), "sim/default")
+	flags.registerResume(cmd.Flags())
+	people.register(cmd.Flags())
 	return cmd
 }
 

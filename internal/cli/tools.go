@@ -13,62 +13,51 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/toolbox"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 )
 
 // toolFlags are the settings of the tools.
 type toolFlags struct {
-	names        []string
-	workspace    string
-	sandbox      string
-	readable     []string
-	allowNetwork bool
-	allowPrivate bool
-	searchURL    string
+	config toolbox.Config
 }
 
 func (t *toolFlags) register(f *pflag.FlagSet) {
-	t.sandbox = "auto"
+	c := &t.config
+	c.Sandbox = "auto"
 	f.SortFlags = false
-	f.StringVar(&t.workspace, "workspace", ".", "folder that the tools work in and cannot leave")
-	f.Var(&choice{&t.sandbox, []string{"auto", "strict", "off"}}, "sandbox", "what confines Bash: auto takes the best there is, strict fails without one, off")
-	f.StringSliceVar(&t.readable, "readable", nil, "further folders that Bash may read, such as a toolchain in your home folder")
-	f.BoolVar(&t.allowNetwork, "allow-network", false, "let Bash use the network")
-	f.BoolVar(&t.allowPrivate, "allow-private", false, "let WebFetch go to loopback and private addresses")
-	f.StringVar(&t.searchURL, "search-url", "", "back end of WebSearch: a URL that returns JSON, with {query} in it")
+	f.StringVar(&c.Workspace, "workspace", ".", "folder that the tools work in and cannot leave")
+	f.StringVar(&c.MCPConfig, "mcp-config", "", "JSON or YAML file with mcpServers, whose tools are added")
+	f.Var(&choice{value: &c.Sandbox, allowed: []string{"auto", "strict", "off"}}, "sandbox", "what confines Bash: auto takes the best there is, strict fails without one, off")
+	f.StringSliceVar(&c.Readable, "readable", nil, "further folders that Bash may read, such as a toolchain in your home folder")
+	f.BoolVar(&c.AllowNetwork, "allow-network", false, "let Bash use the network")
+	f.BoolVar(&c.AllowPrivate, "allow-private", false, "let WebFetch go to loopback and private addresses")
+	f.StringVar(&c.SearchURL, "search-url", "", "back end of WebSearch: a URL that returns JSON, with {query} in it")
 }
 
-// open returns the built-in tools in a registry of their own.
-func (t *toolFlags) open(cmd *cobra.Command, a *app) (*builtin.Set, *tool.Registry, error) {
+func (t *toolFlags) registerNames(f *pflag.FlagSet) {
+	f.StringSliceVar(&t.config.Builtin, "tools", nil, "only these built-in tools, such as Read,Grep")
+}
+
+// open opens the tools as a run would.
+func (t *toolFlags) open(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
 	// A tool that could change the log of a run could change what happened.
 	logs, err := filepath.Abs(a.logDir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	set, err := builtin.New(cmd.Context(), builtin.Options{
-		Workspace:    t.workspace,
-		Tools:        t.names,
-		Sandbox:      t.sandbox,
-		Readable:     t.readable,
-		AllowNetwork: t.allowNetwork,
-		AllowPrivate: t.allowPrivate,
-		SearchURL:    t.searchURL,
-		Protected:    []string{logs},
+	box, err := toolbox.Open(cmd.Context(), t.config, toolbox.Options{
+		Env: os.Getenv, Version: maker.Version, Protected: []string{logs},
+		Warn: func(text string) { fmt.Fprintf(a.Err, "maker: warning: %s\n", text) },
 	})
-	if err != nil {
-		if cmd.Context().Err() != nil {
-			return nil, nil, err
-		}
-		return nil, nil, usageError{err} // the folder, a name or the sandbox
+	if e, ok := errors.AsType[*toolbox.FieldError](err); ok {
+		return nil, &maker.ConfigError{Field: e.Field, Err: e.Err}
 	}
-	registry := tool.NewRegistry()
-	if err := registry.Register(set.Tools()...); err != nil {
-		return nil, nil, errors.Join(err, set.Close())
-	}
-	return set, registry, nil
+	return box, err
 }
 
 // listedTool is a tool as a list shows it.
@@ -93,25 +82,25 @@ used. The class says who runs it: samples run pure and observe tools themselves,
 mutate tool runs once, after the vote, and human means that you are asked.`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			set, registry, err := flags.open(cmd, a)
+			box, err := flags.open(cmd, a)
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.listTools(set, registry), set.Close())
+			return errors.Join(a.listTools(box), box.Close())
 		},
 	}
 	flags.register(cmd.Flags())
-	cmd.Flags().StringSliceVar(&flags.names, "tools", nil, "only these built-in tools, such as Read,Grep")
+	flags.registerNames(cmd.Flags())
 	cmd.AddCommand(a.toolsCall())
 	return cmd
 }
 
-func (a *app) listTools(set *builtin.Set, registry *tool.Registry) error {
+func (a *app) listTools(box *toolbox.Toolbox) error {
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	if !a.json {
 		fmt.Fprintln(w, "TOOL\tCLASS\tSOURCE\tAVAILABLE\tDOES")
 	}
-	for _, t := range registry.List() {
+	for _, t := range box.Registry.List() {
 		if a.json {
 			line := listedTool{t.Name, t.Effect, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
 			if err := a.printJSON(line); err != nil {
@@ -126,7 +115,7 @@ func (a *app) listTools(set *builtin.Set, registry *tool.Registry) error {
 		does, _, _ := strings.Cut(t.Description, "\n")
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", t.Name, t.Effect, t.Source, available, does)
 	}
-	a.saySandbox(set)
+	a.saySandbox(box.Builtin)
 	return w.Flush()
 }
 
@@ -142,7 +131,7 @@ func (a *app) toolsCall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call NAME JSON",
 		Short: "Run one tool by hand",
-		Long: `call runs a built-in tool with the given input, a JSON object, or - to read it
+		Long: `call runs a tool with the given input, a JSON object, or - to read it
 from stdin, and prints the result. A mutate tool changes things, at once.
 
   maker tools call Grep '{"pattern": "TODO", "output_mode": "content"}'
@@ -160,20 +149,23 @@ Exit code 1 means that the result is an error, 2 that the input is wrong.`,
 				}
 				input = data
 			}
-			flags.names = []string{args[0]}
-			set, registry, err := flags.open(cmd, a)
+			if !strings.HasPrefix(args[0], "mcp__") {
+				// What is not called need not be set up.
+				flags.config.Builtin, flags.config.MCPConfig = []string{args[0]}, ""
+			}
+			box, err := flags.open(cmd, a)
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.callTool(cmd, set, registry, args[0], input), set.Close())
+			return errors.Join(a.callTool(cmd, box, args[0], input), box.Close())
 		},
 	}
 	flags.register(cmd.Flags())
 	return cmd
 }
 
-func (a *app) callTool(cmd *cobra.Command, set *builtin.Set, registry *tool.Registry, name string, input json.RawMessage) error {
-	t, err := registry.Get(name)
+func (a *app) callTool(cmd *cobra.Command, box *toolbox.Toolbox, name string, input json.RawMessage) error {
+	t, err := box.Registry.Get(name)
 	if err != nil {
 		return usageError{err}
 	}
@@ -183,7 +175,9 @@ func (a *app) callTool(cmd *cobra.Command, set *builtin.Set, registry *tool.Regi
 	if t.Effect == tool.Human {
 		return usageError{fmt.Errorf("%s asks the person, and that is you", name)}
 	}
-	a.saySandbox(set)
+	if t.Source == tool.Builtin {
+		a.saySandbox(box.Builtin)
+	}
 	result, err := t.Run(cmd.Context(), input)
 	if err != nil {
 		return err

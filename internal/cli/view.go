@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -22,6 +23,23 @@ type view struct {
 	color  bool
 	lines  int // drawn and still on the screen
 	period time.Duration
+
+	mu     sync.Mutex
+	paused bool // somebody else is writing
+}
+
+// pause takes the live lines away until resume.
+func (v *view) pause() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.clear()
+	v.paused = true
+}
+
+func (v *view) resume() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.paused = false
 }
 
 func newView(w io.Writer) *view {

@@ -105,6 +105,9 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 	if err != nil {
 		return b.refuse(key, e, err.Error(), "registry")
 	}
+	if t.Effect == tool.Human {
+		return b.askFor(key, e)
+	}
 	if redact := b.opts.Redact; redact != nil && !bytes.Equal(redact(e.Intent.Input), e.Intent.Input) {
 		return b.refuse(key, e, "its input contains a key of ours", "secrets")
 	}
@@ -123,6 +126,24 @@ func (b *branch) toolOf(name string) (tool.Tool, error) {
 		return tool.Tool{}, fmt.Errorf("there is no tool called %s", name)
 	}
 	return b.opts.Tools.Get(name)
+}
+
+// askFor puts the question of an agent to the person; the answer is the result.
+func (b *branch) askFor(key string, e *flow.Effect) (*flow.Result, error) {
+	var in struct {
+		Question string   `json:"question"`
+		Options  []string `json:"options"`
+	}
+	if err := json.Unmarshal(e.Intent.Input, &in); err != nil || in.Question == "" {
+		return nil, fmt.Errorf("local: %s asks nothing: %s", e.Intent.Tool, e.Intent.Input)
+	}
+	a, err := b.ask(key, &flow.HumanQuestion{
+		Step: e.Step, Kind: event.ClarifyQuestion, Text: in.Question, Options: in.Options, Free: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &flow.Result{Text: a.Text}, nil
 }
 
 // approve asks whoever has to be asked before a call is made. It returns who let

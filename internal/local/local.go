@@ -145,7 +145,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if err := b.claimKey(key); err != nil {
 		return nil, err
 	}
-	if v, ok := b.verdict[key]; ok && v.rule == q.Rule {
+	if v, ok := b.verdict[key]; ok && (v.rule == q.Rule || !b.opts.Checkpoints && v.verdict.Status == flow.Decided) {
+		// What was decided may have been acted upon: another rule is for what is
+		// still to be decided.
 		return v.verdict, nil
 	}
 	b.held, b.spilled = b.held[:0], false

@@ -55,10 +55,13 @@ func ask(f flow.Flow, key, prompt string) (string, error) {
 	return s, json.Unmarshal(v.Answer, &s)
 }
 
+// always gives every kind of run the same kind of log.
+func always(compact bool) func(string) bool { return func(string) bool { return compact } }
+
 // session runs an orchestrator against the log in dir, as a new process would.
 func session(t *testing.T, dir string, m model.Model, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := NewPast(dir, false)
+	past := NewPast(dir, always(false))
 	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
 		log, err = runlog.Create(dir, "run", nil)

@@ -41,6 +41,7 @@ type Past struct {
 	sessions []event.Session
 
 	dir          string
+	compactKind  func(kind string) bool
 	compact      bool
 	sessionStart time.Time
 	last         []byte // the last line
@@ -54,11 +55,12 @@ type pastVerdict struct {
 	rule    vote.Rule
 }
 
-// NewPast returns a Past to be filled by Visit. dir is the run folder. For a
-// compact log only what happened after the last committed step is kept.
-func NewPast(dir string, compact bool) *Past {
+// NewPast returns a Past to be filled by Visit. dir is the run folder. compact says
+// of a kind of run whether only what happened after the last committed step is
+// needed.
+func NewPast(dir string, compact func(kind string) bool) *Past {
 	return &Past{
-		dir: dir, compact: compact, emitted: newEmitted(),
+		dir: dir, compactKind: compact, emitted: newEmitted(),
 		verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
 	}
 }
@@ -130,6 +132,7 @@ func (p *Past) take(rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		p.Submitted, p.Config, p.sessionStart = e, e.Config, rec.Time
+		p.compact = p.compactKind(e.Kind)
 		p.begin(0, e.Setup)
 	case event.RunResumed:
 		p.endSession()

@@ -34,7 +34,7 @@ func written(t *testing.T, events ...event.Event) string {
 
 func pastOf(t *testing.T, dir string) (*Past, error) {
 	t.Helper()
-	p := NewPast(dir, true)
+	p := NewPast(dir, always(true))
 	log, _, err := runlog.Open(dir, nil, p.Visit)
 	if err != nil {
 		return nil, err

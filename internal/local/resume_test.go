@@ -154,7 +154,7 @@ func TestTheEndCountsWhatIsHeld(t *testing.T) {
 		f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
 		b.Close()
 		log.Close()
-		past := NewPast(dir, true)
+		past := NewPast(dir, always(true))
 		l2, _, err := runlog.Open(dir, nil, past.Visit)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestARedactedStepIsCommittedOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "sekret-key", "[redacted]")) }
 	for i := range 2 {
-		past := NewPast(dir, false)
+		past := NewPast(dir, always(false))
 		var log *runlog.Log
 		var err error
 		if i == 0 {

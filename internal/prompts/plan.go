@@ -6,9 +6,108 @@ type YAMLFixer struct {
 	Problem string // what the parser says
 }
 
+// PlannerSystem teaches the planner what a plan is.
+type PlannerSystem struct {
+	MaxToolCalls int // of one step
+}
+
+// PlannerUser asks for the plan of a task.
+type PlannerUser struct {
+	Task      string
+	Catalogue string // of the tools
+
+	// Rejected is the plan before, if it had problems.
+	Rejected string
+	Problems []string
+
+	// Done is what has been completed before the task had to be planned anew, and
+	// Failure what went wrong then.
+	Done    []Input
+	Failure string
+}
+
+// An Input is a value that a step is given, by name.
+type Input struct {
+	Name string
+	YAML string
+}
+
+// ExecutorSystem tells an agent what a step is.
+type ExecutorSystem struct{}
+
+// ExecutorStep is one step of a plan for an agent.
+type ExecutorStep struct {
+	Description          string
+	Inputs               []Input
+	PrimaryTools         []string
+	PrimaryInstructions  string
+	FallbackTools        []string
+	FallbackInstructions string
+	AskTool              string // the tool that asks the person, if there is one
+	Schema               string
+}
+
+// ExecutorConditional asks which step is next.
+type ExecutorConditional struct {
+	Description string
+	Inputs      []Input
+	AskTool     string
+}
+
+// QualityCheck asks for a judgement of a plan. There is one for each of
+// [QualityChecks].
+type QualityCheck struct {
+	Check        string
+	Task         string
+	Plan         string
+	MaxToolCalls int
+}
+
+// QualityChecks are the judgements that a model can make of a plan.
+func QualityChecks() []string {
+	return []string{"single_purpose", "self_contained", "max_k_tool_calls", "non_overlapping", "maximally_decomposed", "appropriately_merged"}
+}
+
 // Prompt implements [Data].
 func (YAMLFixer) Prompt() string { return "yaml_fixer" }
 
+// Prompt implements [Data].
+func (PlannerSystem) Prompt() string { return "planner_system" }
+
+// Prompt implements [Data].
+func (PlannerUser) Prompt() string { return "planner_user" }
+
+// Prompt implements [Data].
+func (ExecutorSystem) Prompt() string { return "executor_system" }
+
+// Prompt implements [Data].
+func (ExecutorStep) Prompt() string { return "executor_step" }
+
+// Prompt implements [Data].
+func (ExecutorConditional) Prompt() string { return "executor_conditional" }
+
+// Prompt implements [Data].
+func (q QualityCheck) Prompt() string { return "quality_" + q.Check }
+
 var planSamples = []Data{
-	YAMLFixer{Text: "a: [1", Problem: "line 1: a bracket is not closed"},
+	YAMLFixer{Text: "a: [1", Problem: "line 1, column 4: the bracket is not closed"},
+	PlannerSystem{MaxToolCalls: 1},
+	PlannerUser{
+		Task: "Count the words in notes.txt.", Catalogue: "- Read (pure): Reads a file.\n",
+		Rejected: "plan: []", Problems: []string{"the plan has no steps (required_fields_present)"},
+		Done: []Input{{"step_0_output", "words: 3"}}, Failure: "step 1: the file was gone",
+	},
+	ExecutorSystem{},
+	ExecutorStep{
+		Description: "Count the words.", Inputs: []Input{{"step_0_output", "text: a b c"}},
+		PrimaryTools: []string{"Read"}, PrimaryInstructions: "Read the file.",
+		FallbackTools: []string{"Bash"}, FallbackInstructions: "Run wc.", AskTool: "AskUserQuestion", Schema: "words: integer",
+	},
+	ExecutorConditional{Description: "If there are words go to step 2, else to step 3.", Inputs: []Input{{"step_0_output", "words: 3"}}, AskTool: "AskUserQuestion"},
+	QualityCheck{"single_purpose", "Count.", "plan: []", 1},
+	QualityCheck{"self_contained", "Count.", "plan: []", 1},
+	QualityCheck{"max_k_tool_calls", "Count.", "plan: []", 1},
+	QualityCheck{"non_overlapping", "Count.", "plan: []", 1},
+	QualityCheck{"maximally_decomposed", "Count.", "plan: []", 1},
+	QualityCheck{"appropriately_merged", "Count.", "plan: []", 1},
 }

@@ -58,7 +58,7 @@ func New(replace map[string]string) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("prompts: %w", err)
 		}
-		if err := s.set(strings.TrimSuffix(entry.Name(), extension), string(text)); err != nil {
+		if err := s.set(strings.TrimSuffix(entry.Name(), Extension), string(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +82,8 @@ func New(replace map[string]string) (*Set, error) {
 	return s, nil
 }
 
-const extension = ".tmpl"
+// Extension is that of the files of templates.
+const Extension = ".tmpl"
 
 func (s *Set) set(name, text string) error {
 	t, err := template.New(name).Option("missingkey=error").Funcs(functions).Parse(text)
@@ -95,7 +96,6 @@ func (s *Set) set(name, text string) error {
 
 var functions = template.FuncMap{
 	"join": strings.Join,
-	"inc":  func(n int) int { return n + 1 },
 }
 
 // Render returns the prompt of d, without white space around it.

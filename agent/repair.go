@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/model"
+)
+
+// WithRepair returns an agent that makes data of the answers of a, by the policy of
+// each task. Where the policy allows it, cheap is asked to write a text again that
+// cannot be read, once.
+func WithRepair(a Agent, cheap model.Model, set *prompts.Set) Agent {
+	return &repairing{a, cheap, set}
+}
+
+type repairing struct {
+	agent   Agent
+	cheap   model.Model
+	prompts *prompts.Set
+}
+
+// Attempt implements [Agent].
+func (r *repairing) Attempt(ctx context.Context, t *Task) (*Result, error) {
+	result, err := r.agent.Attempt(ctx, t)
+	if err != nil || t.Repair == "" || result.Intent != nil || result.Flag != nil {
+		return result, err
+	}
+	start := time.Now()
+	var cleaned yamlclean.Result
+	switch t.Repair {
+	case flow.RepairLLM:
+		cleaned, err = yamlclean.CleanWith(result.Text, func(text string, problem error) (string, error) {
+			return r.rewrite(ctx, t, result, text, problem)
+		})
+	case flow.RepairSyntax:
+		cleaned, err = yamlclean.Clean(result.Text)
+	default:
+		cleaned, err = yamlclean.Read(result.Text)
+	}
+	result.Duration += time.Since(start)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err == nil { // otherwise the reader says what is wrong with it
+		result.Output, result.Repaired = cleaned.Data, cleaned.Repaired
+	}
+	return result, nil
+}
+
+// rewrite has the cheap model write a text again, and adds what that took.
+func (r *repairing) rewrite(ctx context.Context, t *Task, result *Result, text string, problem error) (string, error) {
+	prompt, err := r.prompts.Render(prompts.YAMLFixer{Text: text, Problem: problem.Error()})
+	if err != nil {
+		return "", err
+	}
+	resp, err := r.cheap.Generate(ctx, &model.Request{
+		Messages:    []model.Message{{Role: model.User, Text: prompt}},
+		Temperature: new(float64), MaxOutput: min(len(text)/2+1000, 32_000), OnFault: t.OnFault,
+	})
+	if err != nil {
+		return "", err
+	}
+	result.Usage = result.Usage.Add(resp.Usage)
+	result.Faults = append(result.Faults, resp.Faults...)
+	switch {
+	case result.CostUSD == nil || resp.CostUSD == nil:
+		result.CostUSD = nil
+	default:
+		sum := *result.CostUSD + *resp.CostUSD
+		result.CostUSD = &sum
+	}
+	return resp.Text, nil
+}

@@ -1,0 +1,171 @@
+package flow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/flow/flowtest"
+)
+
+func write(text string) *event.Intent {
+	return &event.Intent{Tool: "Write", Input: json.RawMessage(fmt.Sprintf("%q", text))}
+}
+
+// moves decides each question with the next intent, and then with an answer. It
+// notes what each question had as done.
+func moves(intents ...*event.Intent) (flowtest.Decider, *[]int) {
+	n, done := 0, &[]int{}
+	return func(_ string, q *flow.Question) (*flow.Verdict, error) {
+		*done = append(*done, len(q.Work.Done))
+		cost := 0.5
+		v := flowtest.Decided(q, `"end"`)
+		v.CostUSD, v.DurationMS = &cost, 10
+		v.Voting.Samples, v.Voting.Margin, v.Voting.Faults = 3+n, 3-n, 1
+		if n < len(intents) {
+			v.Answer, v.Intent = nil, intents[n]
+		}
+		n++
+		return v, nil
+	}, done
+}
+
+func TestAct(t *testing.T) {
+	decide, done := moves(write("a"), write("b"))
+	f := flowtest.New(decide)
+	var performed []string
+	f.OnPerform = func(key string, e *flow.Effect) (*flow.Result, error) {
+		performed = append(performed, key+" "+string(e.Intent.Input))
+		return &flow.Result{Text: "wrote " + string(e.Intent.Input)}, nil
+	}
+	q := &flow.Question{Step: 4, Work: &flow.Work{Tools: []string{"Write"}}}
+	out, err := flow.Act(f, "step/4", q, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out.Verdict.Answer) != `"end"` || len(out.Moves) != 2 || out.Moves[1].Result.Text != `wrote "b"` {
+		t.Errorf("Act() = %+v, want the answer after two moves", out)
+	}
+	if diff := cmp.Diff([]string{`step/4/effect/0 "a"`, `step/4/effect/1 "b"`}, performed); diff != "" {
+		t.Errorf("performed: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{0, 1, 2}, *done); diff != "" {
+		t.Errorf("moves that the voters saw: -want +got\n%s", diff)
+	}
+	if q.Work.Done != nil {
+		t.Error("Act() changed the question it was given")
+	}
+	// Samples and cost add up; the margin is that of the closest decision.
+	if v := out.Voting; v.Samples != 3+4+5 || v.Faults != 3 || v.Margin != 1 || *out.CostUSD != 1.5 || out.DurationMS != 30 {
+		t.Errorf("Act() adds up to %+v, $%v, %d ms", v, *out.CostUSD, out.DurationMS)
+	}
+}
+
+func TestActFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		result flow.Result
+		max    int
+		want   string
+		moves  int
+	}{
+		"too many calls":     {flow.Result{Text: "ok"}, 1, "it made 1 calls and came to no answer", 1},
+		"an unknown outcome": {flow.Result{Text: "lost", IsError: true, Unknown: true}, 5, "lost", 1},
+	} {
+		decide, _ := moves(write("a"), write("b"), write("c"))
+		f := flowtest.New(decide)
+		f.OnPerform = func(string, *flow.Effect) (*flow.Result, error) { return &test.result, nil }
+		out, err := flow.Act(f, "s", &flow.Question{Work: &flow.Work{}}, test.max)
+		if err != nil || out.Verdict.Status != flow.Failed || out.Verdict.Reason != test.want || out.Verdict.Intent != nil || len(out.Moves) != test.moves {
+			t.Errorf("Act(%s) = %+v, %v, want failed: %s", name, out.Verdict, err, test.want)
+		}
+	}
+	over := errors.New("out of budget")
+	decide, _ := moves(write("a"))
+	f := flowtest.New(decide)
+	f.OnPerform = func(string, *flow.Effect) (*flow.Result, error) { return nil, over }
+	if _, err := flow.Act(f, "s", &flow.Question{Work: &flow.Work{}}, 0); !errors.Is(err, over) {
+		t.Errorf("Act() = %v, want the error of Perform", err)
+	}
+}
+
+// counter answers each StepStarted with the next one, up to a limit.
+type counter int
+
+func (c counter) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		s, ok := e.(event.StepStarted)
+		if !ok || s.Step >= int(c) {
+			return
+		}
+		if _, err := f.Decide(fmt.Sprint("step/", s.Step), &flow.Question{Step: s.Step}); err != nil {
+			return
+		}
+		yield(event.StepStarted{Step: s.Step + 1})
+	}
+}
+
+type listener struct{ heard *[]int }
+
+func (l listener) Process(_ flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(func(event.Event) bool) {
+		if s, ok := e.(event.StepStarted); ok {
+			*l.heard = append(*l.heard, s.Step)
+		}
+	}
+}
+
+func TestPipe(t *testing.T) {
+	over := errors.New("out of budget")
+	for _, test := range []struct {
+		stop int // the step at which the flow ends
+		want []int
+		err  error
+	}{
+		{-1, []int{0, 1, 2, 3}, nil},
+		{2, []int{0, 1}, over},
+	} {
+		f := flowtest.New(func(_ string, q *flow.Question) (*flow.Verdict, error) {
+			if q.Step == test.stop {
+				return nil, over
+			}
+			return flowtest.Decided(q, "1"), nil
+		})
+		var heard []int
+		err := flow.Pipe(f, event.StepStarted{}, counter(3), listener{&heard})
+		if !errors.Is(err, test.err) || (err == nil) != (test.err == nil) {
+			t.Errorf("Pipe(stop at %d) = %v, want %v", test.stop, err, test.err)
+		}
+		if diff := cmp.Diff(test.want, heard); diff != "" {
+			t.Errorf("Pipe(stop at %d): another module heard: -want +got\n%s", test.stop, diff)
+		}
+		if len(f.Events) != 3 && test.stop < 0 {
+			t.Errorf("Pipe() emitted %d events, want those of the modules and not the first", len(f.Events))
+		}
+	}
+}
+
+// echoing answers every event with itself.
+type echoing struct{}
+
+func (echoing) Process(_ flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) { yield(e) }
+}
+
+func TestPipeEnds(t *testing.T) {
+	f := &silent{flowtest.New(nil)}
+	if err := flow.Pipe(f, event.StepStarted{}, echoing{}); err == nil || !strings.Contains(err.Error(), "answer each other") {
+		t.Errorf("Pipe(two that answer each other) = %v, want an error", err)
+	}
+}
+
+// silent forgets its events: there are many.
+type silent struct{ *flowtest.Flow }
+
+func (silent) Emit(event.Event) {}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+)
+
+// followSteps shows a run of agents until it ends, prints its result and returns
+// its exit code as an error.
+func (a *app) followSteps(ctx context.Context, run *maker.Run) error {
+	if a.json {
+		return a.follow(ctx, run)
+	}
+	result, err := a.watchSteps(ctx, run)
+	if err != nil {
+		return err
+	}
+	return a.finish(result)
+}
+
+// watchSteps writes a line for everything that happens and, on a terminal, a live
+// one below them.
+func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, error) {
+	if a.quiet {
+		return run.Result()
+	}
+	v := newView(a.Err)
+	a.view = v
+	fmt.Fprintf(a.Err, "run %s\n", run.ID())
+	stop := make(chan struct{})
+	live := make(chan struct{})
+	go func() {
+		defer close(live)
+		v.liveLine(run, stop)
+	}()
+	var titles = map[int]string{}
+	for rec, err := range run.Events(context.WithoutCancel(ctx)) {
+		if err != nil {
+			break // the result will say what is wrong
+		}
+		if line := describe(rec.Event, titles); line != "" {
+			v.line(line)
+		}
+	}
+	close(stop)
+	<-live
+	a.view = nil
+	return run.Result()
+}
+
+// line writes a line above the live one.
+func (v *view) line(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.clear()
+	fmt.Fprintf(v.w, "%s\n", text)
+}
+
+// liveLine keeps one line with the state of the run, on a terminal.
+func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
+	if v.width == nil {
+		<-stop
+		return
+	}
+	tick := time.NewTicker(v.period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			v.mu.Lock()
+			if !v.paused {
+				p := run.Progress()
+				text := fmt.Sprintf("%d steps, %d samples, %d flagged, %d faults, %s, %s", p.Steps, p.Samples,
+					p.RedFlagged, p.Faults, maker.DescribeCost(p.Spent.CostUSD()), p.Elapsed.Round(time.Second))
+				if p.Trouble != "" {
+					text += "; " + oneLine(p.Trouble)
+				}
+				v.clear()
+				fmt.Fprintf(v.w, "%s\x1b[K\n", fit(v.paint("36", text), v.width()-1))
+				v.lines = 1
+			}
+			v.mu.Unlock()
+		case <-stop:
+			v.mu.Lock()
+			v.clear()
+			v.mu.Unlock()
+			return
+		}
+	}
+}
+
+// describe is an event in one line for people; empty if they need not see it.
+func describe(e event.Event, titles map[int]string) string {
+	switch e := e.(type) {
+	case event.PlanCreated:
+		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
+	case event.ValidationPassed:
+		if e.Score != nil {
+			return fmt.Sprintf("plan     passed its checks, quality %.2f", *e.Score)
+		}
+		return "plan     passed its checks"
+	case event.ValidationFailed:
+		lines := []string{fmt.Sprintf("plan     rejected: %d problems", len(e.Checks))}
+		for _, c := range e.Checks {
+			lines = append(lines, fmt.Sprintf("         - %s (%s)", oneLine(c.Message), c.Name))
+		}
+		return strings.Join(lines, "\n")
+	case event.ReplanRequested:
+		return fmt.Sprintf("plan     anew, because of %s", oneLine(e.Reason))
+	case event.StepStarted:
+		titles[e.Step] = e.Title
+		return fmt.Sprintf("step %-3d %s …", e.Step, oneLine(e.Title))
+	case event.StepCompleted:
+		return fmt.Sprintf("step %-3d %s: done%s", e.Step, oneLine(e.Title), votesOf(e.Voting))
+	case event.StepFailed:
+		return fmt.Sprintf("step %-3d %s: FAILED: %s", e.Step, oneLine(titles[e.Step]), oneLine(e.Reason))
+	case event.EffectClaimed:
+		again := ""
+		if e.Again {
+			again = " again"
+		}
+		return fmt.Sprintf("  call   %s %s%s (%s, %s)", e.Tool, brief(e.Input), again, strings.TrimPrefix(votesOf(e.Voting), ", "), oneLine(e.Approved))
+	case event.EffectDone:
+		if e.IsError {
+			return fmt.Sprintf("         failed: %s", brief(e.Result))
+		}
+		return ""
+	case event.EffectRefused:
+		return fmt.Sprintf("  call   %s %s refused: %s", e.Tool, brief(e.Input), oneLine(e.Reason))
+	case event.EffectUnknown:
+		return fmt.Sprintf("  call   %s %s: OUTCOME UNKNOWN: %s", e.Tool, brief(e.Input), oneLine(e.Reason))
+	case event.ClarificationRequested:
+		return fmt.Sprintf("  asks   %s", oneLine(e.Text))
+	case event.ClarificationProvided:
+		return fmt.Sprintf("  answer %s (%s)", oneLine(e.Answer), e.By)
+	case event.ContextCompacted:
+		return fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
+	default:
+		return ""
+	}
+}
+
+// votesOf says how a decision came about.
+func votesOf(v event.Voting) string {
+	if v.Samples == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(", votes %s", v.Split())
+	if v.Split() == "" {
+		text = ", no votes"
+	}
+	if v.RedFlagged > 0 {
+		text += fmt.Sprintf(", %d flagged", v.RedFlagged)
+	}
+	return text
+}
+
+// brief is a value in a few words.
+func brief(v event.Value) string {
+	const most = 120
+	text := string(v.JSON)
+	if v.Ref != nil {
+		return fmt.Sprintf("(%d bytes)", v.Ref.Bytes)
+	}
+	if s := v.Text(); s != "" {
+		text = s
+	}
+	text = oneLine(text)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// prettyInput is the input of a call for people.
+func prettyInput(input json.RawMessage) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	var value any
+	if json.Unmarshal(input, &value) != nil || enc.Encode(value) != nil {
+		return string(input)
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// printable keeps line breaks and takes out what could command a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return ' '
+		}
+		return r
+	}, s)
+}

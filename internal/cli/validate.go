@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/vote"
+)
+
+func (a *app) validate() *cobra.Command {
+	var flags workFlags
+	cmd := &cobra.Command{
+		Use:   "validate PLAN",
+		Short: "Check a plan",
+		Long: `validate runs every static check on a plan, from a YAML or JSON file, or from
+stdin if PLAN is -. It says of each problem which step and field it is about and
+what to change. With --quality-checks a model judges what code cannot.
+Exit code 1 means that a check failed.`,
+		Example: `  maker validate plan.yaml
+  maker validate plan.yaml --json`,
+		Args: exactArgs("PLAN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := a.fileArg(args[0])
+			if err != nil {
+				return err
+			}
+			if flags.plan.QualityChecks {
+				return a.judge(cmd, &flags, text)
+			}
+			box, err := flags.tools.open(cmd, a)
+			if err != nil {
+				return err
+			}
+			defer box.Close()
+			rule := flags.engine.config.Voting
+			rule.Strategy = vote.Strategy(flags.engine.strategy)
+			_, report := plan.Validate(text, plan.Options{
+				Tools: box.Registry.Validate, Rule: rule, AllowLoops: flags.plan.AllowLoops,
+			})
+			return a.printReport(args[0], report)
+		},
+	}
+	flags.engine.registerModels(cmd.Flags(), maker.DefaultModel)
+	flags.engine.registerVoting(cmd.Flags())
+	flags.engine.registerLimits(cmd.Flags())
+	flags.engine.redFlags = "format"
+	flags.tools.register(cmd.Flags())
+	flags.tools.registerNames(cmd.Flags())
+	cmd.Flags().BoolVar(&flags.plan.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
+	cmd.Flags().BoolVar(&flags.plan.QualityChecks, "quality-checks", false, "have the cheap model judge the plan too")
+	floatFlag(cmd.Flags(), &flags.plan.Threshold, "quality-threshold", 0.7, 0, "score from 0 to 1 that a plan needs")
+	cmd.Flags().StringVar(&flags.promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts")
+	return cmd
+}
+
+func (a *app) printReport(name string, report plan.Report) error {
+	if a.json {
+		if err := a.printJSON(report); err != nil {
+			return err
+		}
+	} else {
+		failed := 0
+		for _, c := range report.Checks {
+			switch {
+			case c.Skipped:
+				fmt.Fprintf(a.Out, "skip  %-34s %s\n", c.Name, oneLine(c.Message))
+			case c.Passed:
+				fmt.Fprintf(a.Out, "ok    %s\n", c.Name)
+			default:
+				failed++
+				where := ""
+				if c.Line > 0 {
+					where = fmt.Sprintf("%s:%d: ", name, c.Line)
+				}
+				fmt.Fprintf(a.Out, "FAIL  %-34s %s%s\n", c.Name, where, oneLine(c.Message))
+			}
+		}
+		if failed > 0 {
+			fmt.Fprintf(a.Err, "%d problems; docs/plans.md explains each check\n", failed)
+		}
+	}
+	if !report.Passed {
+		return exitError{exitFailed}
+	}
+	return nil
+}
+
+// judge runs the static checks and, if they pass, those of a model.
+func (a *app) judge(cmd *cobra.Command, flags *workFlags, text string) error {
+	engine, err := flags.engineOf(a)
+	if err != nil {
+		return err
+	}
+	run, err := engine.Validate(cmd.Context(), text)
+	if err != nil {
+		return err
+	}
+	_, report := plan.Validate(text, plan.Options{AllowLoops: flags.plan.AllowLoops})
+	var checks []event.Check
+	for rec, err := range run.Events(context.WithoutCancel(cmd.Context())) {
+		if err != nil {
+			return err
+		}
+		switch e := rec.Event.(type) {
+		case event.ValidationPassed:
+			checks = e.Checks
+		case event.ValidationFailed:
+			checks, report.Passed = e.Checks, false
+		}
+	}
+	result, err := run.Result()
+	if err != nil {
+		return err
+	}
+	for _, c := range checks {
+		r := plan.Result{Name: c.Name, Passed: c.Passed, Step: c.Step, Message: c.Message}
+		if c.Score != nil {
+			r.Message = fmt.Sprintf("score %.2f: %s", *c.Score, c.Message)
+		}
+		report.Checks = append(report.Checks, r)
+	}
+	if err := a.printReport("plan", report); err != nil || report.Passed && result.Status == event.StatusCompleted {
+		return err
+	}
+	return a.finish(result)
+}

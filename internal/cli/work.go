@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// workFlags are the settings of runs whose steps are done by agents.
+type workFlags struct {
+	engine     engineFlags
+	tools      toolFlags
+	people     peopleFlags
+	plan       maker.PlanConfig
+	planVoting bool
+	onFailure  string
+	promptsDir string
+}
+
+func (w *workFlags) register(f *pflag.FlagSet) {
+	w.engine.registerAgents(f)
+	p := &w.plan
+	p.Repair = "llm"
+	f.Var(&choice{value: &p.Repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "what may be repaired in an answer that is not YAML before it is a red flag: off, syntax or llm")
+	intFlag(f, &p.StepMaxRetries, "step-max-retries", "", 2, 0, "further attempts at a step that failed, with --voting none")
+	intFlag(f, &p.Parallel, "parallel", "", 1, 1, "independent steps that may run at once")
+	f.BoolVar(&p.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
+	intFlag(f, &p.MaxSteps, "max-steps", "", 1000, 1, "steps after which a plan with loops fails")
+	w.tools.register(f)
+	w.tools.registerNames(f)
+	w.people.register(f)
+	f.StringVar(&w.promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts")
+}
+
+// registerPlanner adds the flags of runs that make a plan.
+func (w *workFlags) registerPlanner(f *pflag.FlagSet) {
+	p := &w.plan
+	f.BoolVar(&w.planVoting, "plan-voting", false, "sample several plans and vote on their structure, by the rule of --voting")
+	intFlag(f, &p.MaxRetries, "max-planner-retries", "", 2, 0, "further attempts at a plan that its checks rejected")
+	f.BoolVar(&p.QualityChecks, "quality-checks", false, "have the cheap model judge the plan too")
+	floatFlag(f, &p.Threshold, "quality-threshold", 0.7, 0, "score from 0 to 1 that a plan needs")
+}
+
+// registerReplan adds the flags of runs that may plan anew.
+func (w *workFlags) registerReplan(f *pflag.FlagSet) {
+	w.onFailure = "stop"
+	f.Var(&choice{value: &w.onFailure, allowed: []string{"stop", "replan"}}, "on-failure", "what to do when a step fails: stop, or replan what remains")
+	intFlag(f, &w.plan.MaxReplans, "max-replans", "", 2, 1, "how often, with --on-failure replan")
+}
+
+// never turns a count of 0 into the value that means 0 in a configuration, where 0
+// means the default.
+func never(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+func (w *workFlags) options(a *app) (*maker.Options, error) {
+	o, err := w.engine.options(a)
+	if err != nil {
+		return nil, err
+	}
+	p := w.plan
+	p.MaxRetries, p.StepMaxRetries = never(p.MaxRetries), never(p.StepMaxRetries)
+	if w.onFailure != "replan" {
+		p.MaxReplans = 0
+	}
+	if w.planVoting {
+		p.Voting = o.Config.Voting
+		if p.Voting.Strategy == vote.None {
+			p.Voting.Strategy = vote.FirstToK
+		}
+	}
+	o.Config.Plan, o.Config.Tools = p, w.tools.config
+	if o.Config.Tools.MCPConfig != "" {
+		// A run may be resumed from elsewhere.
+		if o.Config.Tools.MCPConfig, err = filepath.Abs(o.Config.Tools.MCPConfig); err != nil {
+			return nil, err
+		}
+	}
+	if o.Config.Tools.Workspace, err = filepath.Abs(o.Config.Tools.Workspace); err != nil {
+		return nil, err
+	}
+	w.people.apply(&o.Config.Tools)
+	if err := w.people.options(a, o); err != nil {
+		return nil, err
+	}
+	o.Prompts, err = readPrompts(w.promptsDir)
+	return o, err
+}
+
+// engineOf makes the engine of a command.
+func (w *workFlags) engineOf(a *app) (*maker.Engine, error) {
+	o, err := w.options(a)
+	if err != nil {
+		return nil, err
+	}
+	return maker.New(o)
+}
+
+func (a *app) run() *cobra.Command {
+	var flags workFlags
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "run TASK",
+		Short: "Plan a task, check the plan, and carry it out step by step",
+		Long: `run turns a task in words into a plan of tiny steps, checks the plan before
+anything is spent on it, and has each step done by isolated agents: with --voting
+first_to_k by several of them, whose answers and calls must agree. A call that
+changes something is made once, after the vote, and waits for your approval unless
+--approve or --allow say otherwise.
+
+TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
+		Example: `  maker run "Count the TODO comments per file and write them to todo.md"
+  maker run "..." --voting first_to_k --voting-k 3 --approve none
+  maker run "..." --tools Read,Grep,Write --allow 'Write(docs/)' --max-usd 1
+  maker run "..." --dry-run`,
+		Args: exactArgs("TASK"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			task, err := a.textArg(args[0])
+			if err != nil {
+				return err
+			}
+			if dryRun {
+				return a.dryRun(cmd.Context(), &flags, task)
+			}
+			engine, err := flags.engineOf(a)
+			if err != nil {
+				return err
+			}
+			run, err := engine.Run(cmd.Context(), task)
+			if err != nil {
+				return err
+			}
+			return a.followSteps(cmd.Context(), run)
+		},
+	}
+	flags.register(cmd.Flags())
+	flags.registerPlanner(cmd.Flags())
+	flags.registerReplan(cmd.Flags())
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "plan and estimate the cost, but do nothing")
+	return cmd
+}
+
+func (a *app) plan() *cobra.Command {
+	var flags workFlags
+	cmd := &cobra.Command{
+		Use:   "plan TASK",
+		Short: "Make a plan for a task and check it",
+		Long: `plan makes a plan as run does, checks it and prints it. Nothing is carried out.
+The output is a plan for maker exec, which you may edit first; maker validate says
+whether it is still sound.`,
+		Example: `  maker plan "Count the TODO comments per file" > plan.yaml
+  maker validate plan.yaml
+  maker exec plan.yaml`,
+		Args: exactArgs("TASK"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			task, err := a.textArg(args[0])
+			if err != nil {
+				return err
+			}
+			engine, err := flags.engineOf(a)
+			if err != nil {
+				return err
+			}
+			run, err := engine.Plan(cmd.Context(), task)
+			if err != nil {
+				return err
+			}
+			return a.followPlan(cmd.Context(), run)
+		},
+	}
+	flags.register(cmd.Flags())
+	flags.registerPlanner(cmd.Flags())
+	return cmd
+}
+
+func (a *app) exec() *cobra.Command {
+	var flags workFlags
+	cmd := &cobra.Command{
+		Use:   "exec PLAN",
+		Short: "Carry out a plan",
+		Long: `exec carries out a plan from a YAML or JSON file, or from stdin if PLAN is -. The
+plan is checked first, as maker validate does. docs/plans.md describes the form.`,
+		Example: `  maker exec plan.yaml
+  maker exec plan.yaml --voting first_to_k --voting-k 3 --approve none`,
+		Args: exactArgs("PLAN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := a.fileArg(args[0])
+			if err != nil {
+				return err
+			}
+			engine, err := flags.engineOf(a)
+			if err != nil {
+				return err
+			}
+			run, err := engine.Exec(cmd.Context(), text)
+			if err != nil {
+				return err
+			}
+			return a.followSteps(cmd.Context(), run)
+		},
+	}
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// dryRun makes the plan of a task, prints it, and says what carrying it out would
+// take. Without a key the simulator makes an outline.
+func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
+	engine, err := flags.engineOf(a)
+	if err != nil {
+		return err
+	}
+	priced := engine
+	run, err := engine.Plan(ctx, task)
+	if e, ok := errors.AsType[*maker.ConfigError](err); ok && e.Field == "model" {
+		fmt.Fprintf(a.Err, "no plan by a real model: %v\nthis is the outline that the simulator makes\n", e.Err)
+		flags.engine.config.Model = "sim/default?p=1"
+		if engine, err = flags.engineOf(a); err == nil {
+			run, err = engine.Plan(ctx, task)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.followPlan(ctx, run); err != nil {
+		return err
+	}
+	result, err := run.Result()
+	if err != nil {
+		return err
+	}
+	output, err := maker.LoadValue(run.Dir(), result.Output)
+	if err != nil {
+		return err
+	}
+	e, err := priced.Estimate(output.Text())
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Type string `json:"type"`
+			*maker.Estimate
+		}{"estimate", e})
+	}
+	fmt.Fprintf(a.Err, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
+		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, maker.DescribeCost(e.CostUSD))
+	return nil
+}
+
+// followPlan waits for a plan and prints it.
+func (a *app) followPlan(ctx context.Context, run *maker.Run) error {
+	if a.json {
+		return a.followSteps(ctx, run)
+	}
+	result, err := a.watchSteps(ctx, run)
+	if err != nil {
+		return err
+	}
+	if resultCode(result) != exitDone {
+		return a.finish(result)
+	}
+	output, err := maker.LoadValue(run.Dir(), result.Output)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.Out, output.Text())
+	return err
+}
+
+// longest bounds what is read from a file or from stdin as a whole.
+const longest = 2 << 20
+
+// textArg is a text given as an argument, or on stdin.
+func (a *app) textArg(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	return readAll(a.In, "stdin")
+}
+
+// fileArg is the content of a file, or of stdin.
+func (a *app) fileArg(name string) (string, error) {
+	if name == "-" {
+		return readAll(a.In, "stdin")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", usageError{err}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return "", usageError{fmt.Errorf("%s is a folder, want a file", name)}
+	}
+	return readAll(f, name)
+}
+
+func readAll(r io.Reader, name string) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(r, longest+1))
+	switch {
+	case err != nil:
+		return "", usageError{fmt.Errorf("%s: %w", name, err)}
+	case len(data) > longest:
+		return "", usageError{fmt.Errorf("%s is longer than %d bytes", name, longest)}
+	case strings.TrimSpace(string(data)) == "":
+		return "", usageError{fmt.Errorf("%s is empty", name)}
+	}
+	return string(data), nil
+}
+
+// asTask turns maker "TASK" into maker run "TASK": words with spaces between them
+// are no command.
+func asTask(root *cobra.Command, args []string) []string {
+	task := false
+	for _, arg := range args {
+		for _, c := range root.Commands() {
+			if c.Name() == arg {
+				return args
+			}
+		}
+		if arg == "help" || arg == "completion" || strings.HasPrefix(arg, "__complete") {
+			return args
+		}
+		task = task || !strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, " \n\t")
+	}
+	if !task {
+		return args
+	}
+	return append([]string{"run"}, args...)
+}

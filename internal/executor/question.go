@@ -1,0 +1,82 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// question is what the agents of a step are asked.
+func (r *run) question(a *attempt) (*flow.Question, error) {
+	s, c := a.step, &r.config
+	inputs, err := r.inputs(s)
+	if err != nil {
+		return nil, err
+	}
+	system, err := c.Prompts.Render(prompts.ExecutorSystem{})
+	if err != nil {
+		return nil, err
+	}
+	q := &flow.Question{
+		Step: a.number, System: system, Model: s.Model,
+		Rule: s.Voting.Rule(c.Rule), Flags: c.Flags,
+		FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
+		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+		Work: &flow.Work{Repair: c.Repair},
+	}
+	format := MappingFormat{Key: vote.KeyOptions{VoteOn: s.VoteOn, Ignore: s.Ignore}}
+	var prompt prompts.Data
+	if s.TaskType == plan.ConditionalStep {
+		// The reason is prose, and an answer without a next step is still an answer:
+		// one that fails the step.
+		format.Key = vote.KeyOptions{Ignore: append([]string{"reason"}, s.Ignore...)}
+		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Inputs: inputs, AskTool: c.AskTool}
+	} else {
+		q.Work.Tools = append(append(q.Work.Tools, s.PrimaryTools...), s.FallbackTools...)
+		prompt = prompts.ExecutorStep{
+			Description: s.TaskDescription, Inputs: inputs,
+			PrimaryTools: s.PrimaryTools, PrimaryInstructions: s.PrimaryToolInstructions,
+			FallbackTools: s.FallbackTools, FallbackInstructions: s.FallbackToolInstructions,
+			AskTool: c.AskTool, Schema: s.OutputSchema,
+		}
+	}
+	if c.AskTool != "" {
+		q.Work.Tools = append(q.Work.Tools, c.AskTool)
+	}
+	if q.Prompt, err = c.Prompts.Render(prompt); err != nil {
+		return nil, err
+	}
+	if s.Timeout != "" {
+		if q.TimeoutMS, err = plan.Millis(s.Timeout); err != nil {
+			return nil, err
+		}
+	}
+	params, err := json.Marshal(format)
+	if err != nil {
+		return nil, err
+	}
+	q.Answer = flow.Format{Reader: MappingReader, Params: params}
+	return q, nil
+}
+
+// inputs are the whole outputs that a step refers to.
+func (r *run) inputs(s *plan.Step) ([]prompts.Input, error) {
+	var list []prompts.Input
+	for _, variable := range s.Outputs() {
+		output, ok := r.outputs[variable]
+		if !ok {
+			return nil, fmt.Errorf("its input %s was not produced: the step that produces it is on a branch that was not taken", variable)
+		}
+		text, err := yamlclean.Encode(output)
+		if err != nil {
+			return nil, fmt.Errorf("its input %s: %w", variable, err)
+		}
+		list = append(list, prompts.Input{Name: variable, YAML: text})
+	}
+	return list, nil
+}

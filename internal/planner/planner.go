@@ -1,0 +1,179 @@
+// Package planner turns a task into a plan and looks at the plan before anything
+// is spent on it. Its two modules are the first two of the pipeline: the [Planner]
+// answers task_submitted with plan_created, and the [Validator] answers that with
+// validation_passed or validation_failed, whereupon the planner tries again.
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Config is how plans are made.
+type Config struct {
+	Prompts   *prompts.Set
+	Catalogue string // of the tools
+
+	// Rule is how plans are voted on; [vote.None] takes one as it comes.
+	Rule             vote.Rule
+	Flags            redflag.Config
+	FirstTemperature *float64
+	Temperature      *float64
+	MaxOutput        int
+	MaxFaults        int
+	Repair           flow.Repair
+
+	// Retries is how often a plan that was rejected is made anew.
+	Retries int
+
+	// MaxToolCalls is how many calls of tools a step should need at most.
+	MaxToolCalls int
+}
+
+// A Planner makes plans for one run.
+type Planner struct {
+	config  Config
+	task    string
+	last    string // the plan that was looked at last
+	done    []prompts.Input
+	failure string
+}
+
+// New returns a planner.
+func New(c Config) *Planner {
+	if c.MaxToolCalls <= 0 {
+		c.MaxToolCalls = 1
+	}
+	return &Planner{config: c}
+}
+
+// Process implements [flow.Module].
+func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		switch e := e.(type) {
+		case event.TaskSubmitted:
+			p.task = e.Task
+			p.plan(f, 0, 0, nil, yield)
+		case event.ValidationFailed:
+			problems := problemsOf(e)
+			if e.Attempt >= p.config.Retries {
+				yield(event.TaskFailed{Status: event.StatusFailed, Reason: rejected(e.Attempt+1, problems)})
+				return
+			}
+			p.plan(f, e.Replan, e.Attempt+1, problems, yield)
+		case event.ReplanRequested:
+			var outputs []event.NamedOutput
+			if err := json.Unmarshal(e.Outputs.JSON, &outputs); err != nil {
+				yield(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: e.Step})
+				return
+			}
+			p.done, p.failure = nil, e.Reason
+			for _, o := range outputs {
+				text, err := yamlclean.Encode(o.Output)
+				if err != nil {
+					text = string(o.Output)
+				}
+				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: text})
+			}
+			p.plan(f, e.Replan, 0, nil, yield)
+		}
+	}
+}
+
+func rejected(attempts int, problems []string) string {
+	text := fmt.Sprintf("no plan passed its checks in %d attempts; the last one:", attempts)
+	for _, problem := range problems {
+		text += "\n- " + problem
+	}
+	return text
+}
+
+func problemsOf(e event.ValidationFailed) []string {
+	var list []string
+	for _, c := range e.Checks {
+		list = append(list, fmt.Sprintf("%s (%s)", c.Message, c.Name))
+	}
+	return list
+}
+
+// plan makes one plan.
+func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yield func(event.Event) bool) {
+	q, err := p.question(attempt, problems)
+	if err != nil {
+		yield(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
+		return
+	}
+	v, err := f.Decide(fmt.Sprintf("plan/%d/attempt/%d", replan, attempt), q)
+	if err != nil {
+		return // the run is over; the pipeline knows why
+	}
+	if v.Status != flow.Decided {
+		end := event.TaskFailed{Status: event.StatusFailed, Reason: "no plan: " + v.Reason}
+		if v.Status == flow.Undecided {
+			end.Status = event.StatusUndecided
+		}
+		yield(end)
+		return
+	}
+	var answer Answer
+	if err := json.Unmarshal(v.Answer, &answer); err != nil {
+		yield(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
+		return
+	}
+	p.last = answer.Plan
+	yield(event.PlanCreated{
+		Plan: event.TextValue(answer.Plan), Attempt: attempt, Replan: replan,
+		Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
+	})
+}
+
+func (p *Planner) question(attempt int, problems []string) (*flow.Question, error) {
+	c := &p.config
+	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: c.MaxToolCalls})
+	if err != nil {
+		return nil, err
+	}
+	user := prompts.PlannerUser{Task: p.task, Catalogue: c.Catalogue, Problems: problems, Done: p.done, Failure: p.failure}
+	if attempt > 0 {
+		user.Rejected = p.last
+	}
+	prompt, err := c.Prompts.Render(user)
+	if err != nil {
+		return nil, err
+	}
+	params, err := json.Marshal(Format{Strict: c.Rule.Strategy != vote.None})
+	if err != nil {
+		return nil, err
+	}
+	return &flow.Question{
+		System: system, Prompt: prompt, Model: flow.Reasoning,
+		Answer: flow.Format{Reader: Reader, Params: params},
+		Rule:   c.Rule, Flags: c.Flags,
+		FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
+		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+		Work: &flow.Work{Repair: c.Repair},
+	}, nil
+}
+
+// AsPlan is a module that ends a run with the first plan that passes: the task was
+// to plan.
+type AsPlan struct{}
+
+// Process implements [flow.Module].
+func (AsPlan) Process(_ flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		valid, ok := e.(event.ValidationPassed)
+		if !ok {
+			return
+		}
+		yield(event.TaskCompleted{Output: valid.Plan})
+	}
+}

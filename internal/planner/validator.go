@@ -1,0 +1,182 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// ValidatorConfig is how plans are checked.
+type ValidatorConfig struct {
+	Static plan.Options
+
+	// Quality has a model judge what code cannot, and Threshold is the score that a
+	// plan needs.
+	Quality   bool
+	Threshold float64
+	Prompts   *prompts.Set
+	MaxOutput int
+	MaxFaults int
+
+	// MaxToolCalls is how many calls of tools a step should need at most.
+	MaxToolCalls int
+
+	// Final says that nobody makes another plan: one that is rejected ends the run.
+	Final bool
+}
+
+// DefaultThreshold is the score that a plan needs if nothing else is said.
+const DefaultThreshold = 0.7
+
+// weights of the quality checks in the score. What breaks isolated agents counts
+// most.
+var weights = map[string]float64{
+	"single_purpose": 2, "self_contained": 3, "max_k_tool_calls": 2,
+	"non_overlapping": 1, "maximally_decomposed": 1, "appropriately_merged": 1,
+}
+
+// A Validator checks the plans of one run.
+type Validator struct {
+	config ValidatorConfig
+	task   string
+}
+
+// NewValidator returns a validator.
+func NewValidator(c ValidatorConfig) *Validator {
+	if c.Threshold == 0 {
+		c.Threshold = DefaultThreshold
+	}
+	if c.MaxToolCalls <= 0 {
+		c.MaxToolCalls = 1
+	}
+	return &Validator{config: c}
+}
+
+// Process implements [flow.Module].
+func (v *Validator) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		switch e := e.(type) {
+		case event.TaskSubmitted:
+			v.task = e.Task
+		case event.ReplanRequested:
+			var outputs []event.NamedOutput
+			if json.Unmarshal(e.Outputs.JSON, &outputs) == nil {
+				v.config.Static.Available = nil
+				for _, o := range outputs {
+					v.config.Static.Available = append(v.config.Static.Available, o.Name)
+				}
+			}
+		case event.PlanCreated:
+			v.check(f, e, yield)
+		}
+	}
+}
+
+func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(event.Event) bool) {
+	text := e.Plan.Text()
+	_, report := plan.Validate(text, v.config.Static)
+	if !report.Passed {
+		v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Checks: FailedChecks(report)}, yield)
+		return
+	}
+	passed := event.ValidationPassed{Plan: e.Plan, Attempt: e.Attempt, Replan: e.Replan}
+	if v.config.Quality {
+		checks, score, err := v.quality(f, e)
+		if err != nil {
+			return // the run is over; the pipeline knows why
+		}
+		if score < v.config.Threshold {
+			v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Score: &score, Checks: worst(checks)}, yield)
+			return
+		}
+		passed.Score, passed.Checks = &score, checks
+	}
+	yield(passed)
+}
+
+func (v *Validator) reject(e event.ValidationFailed, yield func(event.Event) bool) {
+	if yield(e) && v.config.Final {
+		yield(event.TaskFailed{Status: event.StatusFailed, Reason: rejected(e.Attempt+1, problemsOf(e))})
+	}
+}
+
+// FailedChecks are the checks of a report that failed, as events have them.
+func FailedChecks(r plan.Report) []event.Check {
+	var list []event.Check
+	for _, c := range r.Checks {
+		if !c.Passed && !c.Skipped {
+			list = append(list, event.Check{Name: c.Name, Step: c.Step, Message: c.Message})
+		}
+	}
+	return list
+}
+
+// worst are the checks to tell the planner about: those that did not score full.
+func worst(checks []event.Check) []event.Check {
+	var list []event.Check
+	for _, c := range checks {
+		if c.Score == nil || *c.Score < 1 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// quality asks a model for its judgement of each property. A judgement that is not
+// to be had counts as the worst one.
+func (v *Validator) quality(f flow.Flow, e event.PlanCreated) ([]event.Check, float64, error) {
+	names := prompts.QualityChecks()
+	checks := make([]event.Check, len(names))
+	err := f.Parallel(len(names), func(i int, f flow.Flow) error {
+		var err error
+		checks[i], err = v.judge(f, e, names[i])
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	var sum, of float64
+	for _, c := range checks {
+		sum += weights[c.Name] * *c.Score
+		of += weights[c.Name]
+	}
+	return checks, sum / of, nil
+}
+
+func (v *Validator) judge(f flow.Flow, e event.PlanCreated, check string) (event.Check, error) {
+	c := event.Check{Name: check, Score: new(float64)}
+	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: e.Plan.Text(), MaxToolCalls: v.config.MaxToolCalls})
+	if err != nil {
+		c.Message = err.Error()
+		return c, nil
+	}
+	verdict, err := f.Decide(fmt.Sprintf("plan/%d/attempt/%d/quality/%s", e.Replan, e.Attempt, check), &flow.Question{
+		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
+		Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{},
+		FirstTemperature: new(float64), Temperature: new(float64),
+		MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
+		Work: &flow.Work{Repair: flow.RepairSyntax},
+	})
+	if err != nil {
+		return c, err
+	}
+	if verdict.Status != flow.Decided {
+		c.Message = "no judgement: " + verdict.Reason
+		return c, nil
+	}
+	var s Score
+	if err := json.Unmarshal(verdict.Answer, &s); err != nil {
+		c.Message = err.Error()
+		return c, nil
+	}
+	*c.Score, c.Message = s.Score, s.Reason
+	c.Passed = s.Score >= v.config.Threshold
+	return c, nil
+}

@@ -1,0 +1,130 @@
+package yamlclean
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Result is what was read from a text.
+type Result struct {
+	// Data is the value as JSON; see [Decode].
+	Data json.RawMessage
+
+	// Text is the YAML that was parsed: the text itself, a part of it, or what
+	// the fixes made of that.
+	Text string
+
+	// Repaired is whether the text had to be changed to be read. Taking the YAML
+	// out of fences and prose is no change.
+	Repaired bool
+
+	// Fixes are the names of what was changed, in order.
+	Fixes []string
+}
+
+// FixedByModel is the name in [Result.Fixes] for what the function given to
+// [CleanWith] did.
+const FixedByModel = "model"
+
+// Read takes the YAML out of a text and loads it, and repairs nothing.
+//
+// An error is a [*ParseError] whose place is in the text as given.
+func Read(text string) (Result, error) {
+	r, _, err := read(text)
+	if err != nil {
+		return Result{}, err
+	}
+	return r, nil
+}
+
+// Clean does what [Read] does and, if the YAML cannot be loaded, tries the fixes
+// that the package comment lists. The result depends on the text alone.
+//
+// An error is a [*ParseError] for the text as given, not for what fixes made of
+// it.
+func Clean(text string) (Result, error) {
+	r, p, problem := read(text)
+	if problem == nil {
+		return r, nil
+	}
+	if r, ok := p.repair(); ok {
+		return r, nil
+	}
+	return Result{}, problem
+}
+
+// CleanWith does what [Clean] does and, if that fails, calls fix once with the
+// text and the error, to let a model correct it. What fix returns is cleaned in
+// its turn; it must be a mapping or a list.
+//
+// An error is or wraps the [*ParseError] for the text as given, and also wraps the
+// error of fix if there is one.
+func CleanWith(text string, fix func(text string, problem error) (string, error)) (Result, error) {
+	r, err := Clean(text)
+	if err == nil || fix == nil {
+		return r, err
+	}
+	fixed, fixErr := fix(text, err)
+	if fixErr != nil {
+		return Result{}, fmt.Errorf("%w (and it could not be repaired: %w)", err, fixErr)
+	}
+	if r, fixErr = Clean(fixed); fixErr != nil || !isCollection(r.Data) {
+		return Result{}, err
+	}
+	r.Repaired = true
+	r.Fixes = append([]string{FixedByModel}, r.Fixes...)
+	return r, nil
+}
+
+func isCollection(data json.RawMessage) bool {
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
+}
+
+// read returns what a text says as it stands, or the part of it that should have
+// been YAML and the error in it.
+func read(text string) (Result, part, *ParseError) {
+	if err := checkText(text); err != nil {
+		return Result{}, part{}, err
+	}
+	p := extract(text)
+	if p.err != nil {
+		return Result{}, p, p.problem()
+	}
+	r, err := newResult(p.root, p.text)
+	if err != nil {
+		return Result{}, p, p.original(err)
+	}
+	return r, p, nil
+}
+
+func newResult(root *yaml.Node, text string) (Result, *ParseError) {
+	data, err := Decode(root)
+	if err != nil {
+		var p *ParseError
+		if !errors.As(err, &p) {
+			p = &ParseError{1, 1, err.Error()}
+		}
+		return Result{}, p
+	}
+	return Result{Data: data, Text: text}, nil
+}
+
+// repair tries the fixes on a part that could not be loaded.
+func (p *part) repair() (Result, bool) {
+	if checkText(p.text) != nil {
+		return Result{}, false
+	}
+	fixed := repair(unifyBreaks(p.text))
+	if fixed == nil {
+		return Result{}, false
+	}
+	r, err := newResult(fixed.root, fixed.doc.String())
+	if err != nil || !isCollection(r.Data) {
+		return Result{}, false
+	}
+	r.Repaired, r.Fixes = true, fixed.names
+	return r, true
+}

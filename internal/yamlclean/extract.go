@@ -1,0 +1,260 @@
+package yamlclean
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A part is the part of a text that is YAML, or should be.
+type part struct {
+	text   string
+	line   int // lines of the text before it
+	indent int // columns that were cut off its lines
+
+	root *yaml.Node
+	err  *problem
+}
+
+// newPart loads a part.
+func newPart(text string, line, indent int) part {
+	p := part{text: text, line: line, indent: indent}
+	p.root, p.err = load(text)
+	return p
+}
+
+// isA reports whether the part is YAML of this kind.
+func (p *part) isA(kind yaml.Kind) bool { return p.root != nil && p.root.Kind == kind }
+
+func (p *part) collection() bool { return p.isA(yaml.MappingNode) || p.isA(yaml.SequenceNode) }
+
+// problem returns why the part cannot be loaded.
+func (p *part) problem() *ParseError { return p.original(p.err.locate()) }
+
+// original returns an error of the part as one of the whole text.
+func (p *part) original(err *ParseError) *ParseError {
+	return &ParseError{err.Line + p.line, err.Column + p.indent, err.Message}
+}
+
+// extract returns the part of a text that is YAML:
+//
+//   - all of it, if it is a mapping or a list;
+//   - else the last fenced block with the label yaml, yml or json;
+//   - else the last fenced block without a label that is a mapping, or a list, or
+//     else the last one;
+//   - else what begins with the first line that looks like a key of a mapping, an
+//     item of a list or a bracket, without a remark at the end;
+//   - else all of it.
+//
+// A block in which there is only a scalar, or nothing, is passed over as long as
+// there is another one.
+func extract(text string) part {
+	whole := newPart(text, 0, 0)
+	if whole.collection() {
+		return cutAnnouncement(whole)
+	}
+	unified := unifyBreaks(text)
+	lines := strings.Split(unified, "\n")
+	if p, ok := choose(lines, fences(lines)); ok {
+		return cutAnnouncement(p)
+	}
+	if p, ok := cutProse(lines, whole); ok {
+		return p
+	}
+	return whole
+}
+
+// A fence is a fenced block.
+type fence struct {
+	label  string
+	line   int // of the first line after the opening fence
+	indent int
+	lines  []string
+	closed bool
+	before int // line of the opening fence
+}
+
+// fences finds the fenced blocks of a text. A block ends with a fence that is
+// indented as its opening one; fences within the YAML are indented more. The last
+// one may be open.
+func fences(lines []string) []fence {
+	var all []fence
+	for i := 0; i < len(lines); i++ {
+		f, mark, ok := openingFence(lines[i])
+		if !ok {
+			continue
+		}
+		f.before, f.line = i, i+1
+		if len(f.lines) > 0 { // what follows the label
+			f.line = i
+		}
+		for i++; i < len(lines); i++ {
+			if closesFence(lines[i], mark, f.indent) {
+				f.closed = true
+				break
+			}
+			f.lines = append(f.lines, cutIndent(lines[i], f.indent))
+		}
+		if !f.closed {
+			f.closed = closeAtEnd(&f, mark)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// openingFence reads a line that opens a fenced block. It returns the block and
+// the mark that closes it.
+func openingFence(t string) (fence, string, bool) {
+	for _, c := range []string{"`", "~"} {
+		at := strings.Index(t, c+c+c)
+		if at < 0 {
+			continue
+		}
+		rest := strings.TrimLeft(t[at:], c)
+		mark := t[at : len(t)-len(rest)]
+		info := strings.TrimSpace(rest)
+		label, after := cutLabel(info)
+		before := strings.TrimSpace(t[:at])
+		f := fence{label: label, indent: at}
+		switch {
+		case before != "" && (!wanted(label) || after != ""):
+			continue // only a label tells that a fence begins after text
+		case before != "":
+			f.indent = 0
+		}
+		if after != "" && strings.IndexByte("{[", after[0]) >= 0 {
+			if inner, ok := strings.CutSuffix(after, mark); ok {
+				after = inner
+			}
+			f.lines = []string{after}
+		} else if strings.Contains(info, "`") {
+			continue
+		}
+		return f, mark, true
+	}
+	return fence{}, "", false
+}
+
+// cutLabel cuts the label of a fence from what follows it.
+func cutLabel(info string) (label, after string) {
+	n := strings.IndexAny(info, " \t{[:")
+	if n < 0 {
+		return strings.ToLower(info), ""
+	}
+	return strings.ToLower(info[:n]), strings.TrimSpace(info[n:])
+}
+
+// wanted reports whether the label of a fence is one of data.
+func wanted(label string) bool {
+	return label == "yaml" || label == "yml" || label == "json"
+}
+
+func closesFence(t, mark string, indent int) bool {
+	trimmed := strings.TrimSpace(t)
+	if len(trimmed) < len(mark) || strings.Trim(trimmed, mark[:1]) != "" {
+		return false
+	}
+	return len(t)-len(strings.TrimLeft(t, " \t")) == indent
+}
+
+// closeAtEnd takes a fence off the end of a block that has none of its own: one
+// that is indented otherwise, or that follows text on its line.
+func closeAtEnd(f *fence, mark string) bool {
+	last := len(f.lines) - 1
+	for last >= 0 && strings.TrimSpace(f.lines[last]) == "" {
+		last--
+	}
+	if last < 0 {
+		return false
+	}
+	t, ok := strings.CutSuffix(strings.TrimRight(f.lines[last], " \t"), mark)
+	if ok {
+		f.lines = append(f.lines[:last:last], t)
+	}
+	return ok
+}
+
+func cutIndent(t string, indent int) string {
+	n := 0
+	for n < indent && n < len(t) && (t[n] == ' ' || t[n] == '\t') {
+		n++
+	}
+	return t[n:]
+}
+
+// maxFences is how many blocks are looked at, from the last one.
+const maxFences = 20
+
+// choose returns the block that is meant; see [extract].
+func choose(lines []string, all []fence) (part, bool) {
+	var labelled, bare []fence
+	for i := len(all) - 1; i >= 0; i-- {
+		switch f := all[i]; {
+		case wanted(f.label):
+			labelled = append(labelled, f)
+		case f.label == "":
+			bare = append(bare, f)
+		}
+	}
+	if len(labelled) > 0 {
+		first := part{}
+		for i, f := range labelled[:min(len(labelled), maxFences)] {
+			p := f.part()
+			if p.collection() || p.err != nil && !blank(f.lines) {
+				return p, true
+			}
+			if i == 0 {
+				first = p
+			}
+		}
+		return first, true
+	}
+	return chooseBare(lines, bare)
+}
+
+// chooseBare chooses among blocks without a label, of which the last comes first.
+func chooseBare(lines []string, bare []fence) (part, bool) {
+	bare = bare[:min(len(bare), maxFences)]
+	var parts []part
+	for _, f := range bare {
+		if !f.closed && blank(f.lines) || !f.closed && len(bare) == 1 {
+			// A closing fence without an opening one: what is before it.
+			before := lines[:f.before]
+			whole := newPart(strings.Join(before, "\n"), 0, 0)
+			if p, ok := cutProse(before, whole); ok {
+				whole = p
+			}
+			if whole.collection() || blank(f.lines) {
+				parts = append(parts, whole)
+			}
+		}
+		if !blank(f.lines) {
+			parts = append(parts, f.part())
+		}
+	}
+	for _, kind := range []yaml.Kind{yaml.MappingNode, yaml.SequenceNode} {
+		for _, p := range parts {
+			if p.isA(kind) {
+				return p, true
+			}
+		}
+	}
+	if len(parts) > 0 {
+		return parts[0], true
+	}
+	return part{}, false
+}
+
+func (f *fence) part() part {
+	return newPart(strings.Join(f.lines, "\n"), f.line, f.indent)
+}
+
+func blank(lines []string) bool {
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,252 @@
+package yamlclean
+
+import (
+	"slices"
+	"strings"
+)
+
+// fixBlockMarker makes a text of several lines, which cannot be read as it
+// stands, the literal block that it was meant as. The text is kept line by line.
+func fixBlockMarker(d document) document {
+	const most = 100
+	entries := scan(d)
+	keys := map[string]int{}
+	for _, l := range d {
+		keys[leadingKey(l.text)]++
+	}
+	fixed, tried := d, 0
+	for i, e := range entries {
+		if !e.isKey() && !e.isItem() || tried > most {
+			continue
+		}
+		var texts []string
+		last := e.last
+		switch {
+		case e.style == plain && !e.oneLine():
+			texts = blockOfPlain(d, e, keys)
+		case e.style == empty && e.isKey() && i+1 < len(entries) && e.text(d) == "":
+			if last = bodyEnd(d, e); isProse(d, entries[i+1], last, keys) {
+				tried++
+				texts = blockOfBody(d, e, last)
+			}
+		}
+		if texts != nil {
+			tried++
+			shift := len(fixed) - len(d)
+			fixed = fixed.replaceLines(e.first+shift, last+shift, texts)
+		}
+	}
+	if len(fixed) == len(d) && &fixed[0] == &d[0] || tried > most {
+		return nil
+	}
+	return fixed
+}
+
+// blockOfPlain returns the lines of a plain scalar as a block, nil if they can be
+// read as they are or may be something else than text.
+func blockOfPlain(d document, e *entry, keys map[string]int) []string {
+	first := e.text(d)
+	if strings.IndexByte("&!", first[0]) >= 0 || !damagedText(d, e) {
+		return nil
+	}
+	marker, first := cutMarker(first)
+	prose := marker != "" // or there is a line that is no key, and not below one
+	deepest, common := -1, -1
+	for i := e.first + 1; i <= e.last; i++ {
+		t := d[i].text
+		if strings.TrimSpace(t) == "" {
+			continue
+		}
+		n := indentOf(t)
+		if common < 0 {
+			common = n
+		}
+		if marker == "" && n != common || n < common {
+			return nil // who knows how far the first line would be indented
+		}
+		key := leadingKey(t)
+		switch {
+		case marker == "" && nameLike(key) && keys[key] > 1:
+			return nil
+		case !nameLike(key):
+			prose = prose || deepest < 0 || n <= deepest
+		case deepest < 0 || n < deepest:
+			deepest = n
+		}
+	}
+	if !prose {
+		return nil
+	}
+	if marker == "" {
+		marker = "|-"
+	}
+	margin := strings.Repeat(" ", e.parent+2)
+	texts := []string{d[e.first].text[:e.value] + marker, margin + first}
+	for _, l := range d[e.first+1 : e.last+1] {
+		t := ""
+		if strings.TrimSpace(l.text) != "" {
+			t = margin + l.text[common:]
+		}
+		texts = append(texts, t)
+	}
+	return texts
+}
+
+// cutMarker cuts the marker of a block off a text that was put behind it.
+func cutMarker(t string) (marker, rest string) {
+	for _, m := range []string{"|-", "|+", ">-", ">+", "|", ">"} {
+		if rest, ok := strings.CutPrefix(t, m+" "); ok {
+			return m, strings.TrimLeft(rest, " ")
+		}
+	}
+	return "", t
+}
+
+// damagedText reports whether a plain scalar of several lines cannot be read.
+func damagedText(d document, e *entry) bool {
+	damaged := e.text(d)[0] == '|' || e.text(d)[0] == '>'
+	for i := e.first; i <= e.last; i++ {
+		t := strings.TrimLeft(d[i].text, " ")
+		if i == e.first {
+			t = e.text(d)
+		}
+		if maybeComment(t) {
+			return false // it may be one
+		}
+		damaged = damaged || badColon(t) >= 0 || comment(t) >= 0 && i < e.last
+	}
+	return damaged
+}
+
+// bodyEnd returns the last line that is indented more than the key of an entry.
+func bodyEnd(d document, e *entry) int {
+	last := e.first
+	for i := e.first + 1; i < len(d); i++ {
+		if strings.TrimSpace(d[i].text) == "" {
+			continue
+		}
+		if indentOf(d[i].text) <= e.keyAt {
+			break
+		}
+		last = i
+	}
+	return last
+}
+
+// isProse reports whether lines below a key that begin with this entry can only
+// be text.
+func isProse(d document, first *entry, last int, keys map[string]int) bool {
+	if first.first > last || first.isItem() || nameLike(first.key) || first.style == quote || first.style == flow || first.style == block {
+		return false
+	}
+	for i := first.first; i <= last; i++ {
+		t := d[i].text
+		if strings.TrimSpace(t) == "" {
+			continue
+		}
+		if n := indentOf(t); n < first.indent || n == first.indent && nameLike(keyOf(t)) && keys[keyOf(t)] > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// blockOfBody returns the lines of a key and its body as a block, nil if the body
+// can be read as it is.
+func blockOfBody(d document, e *entry, last int) []string {
+	if !cannotBe("\n" + d[e.first+1:last+1].String()) {
+		return nil
+	}
+	texts := []string{strings.TrimRight(d[e.first].text, " \t") + " |-"}
+	for _, l := range d[e.first+1 : last+1] {
+		texts = append(texts, l.text)
+	}
+	return texts
+}
+
+// fixUnindentedText makes lines without a key, between the keys of a mapping, part
+// of the text before them:
+//
+//	reasoning: The first line
+//	and the second.
+//	plan: []
+//
+// Lines at the end are left alone: they may be a remark about the whole.
+func fixUnindentedText(d document) document {
+	entries := scan(d)
+	fixed := d
+	for i := 0; i < len(entries); i++ {
+		e := entries[i]
+		next := i + 1
+		for next < len(entries) && isLooseText(entries[next]) {
+			next++
+		}
+		if next == i+1 || next == len(entries) || !e.isKey() || !continues(e, entries[next]) {
+			continue
+		}
+		last := entries[next-1].last
+		shift := len(fixed) - len(d)
+		switch e.style {
+		case plain:
+			if t := e.text(d); strings.IndexByte("&!|>", t[0]) >= 0 || comment(t) >= 0 || plainTag(t) != tagStr {
+				continue
+			}
+			texts := []string{d[e.first].text[:e.value] + "|-"}
+			texts = append(texts, indentTexts(slices.Concat([]string{e.text(d)}, d.texts(e.first+1, last)), e.parent+2)...)
+			fixed = fixed.replaceLines(e.first+shift, last+shift, texts)
+		case block:
+			if e.oneLine() {
+				continue
+			}
+			texts := indentTexts(d.texts(e.last+1, last), indentOf(d[firstText(d, e)].text))
+			fixed = fixed.replaceLines(e.last+1+shift, last+shift, texts)
+		}
+		i = next - 1
+	}
+	if len(fixed) == len(d) && slices.Equal(fixed, d) {
+		return nil
+	}
+	return fixed
+}
+
+// isLooseText reports whether an entry is a line of text that belongs to nothing.
+func isLooseText(e *entry) bool {
+	return !e.isKey() && !e.isItem() && e.style == plain && e.parent == loose
+}
+
+// continues reports whether an entry is the next key of the mapping that another
+// one is in, or begins the next item of the list that it is in.
+func continues(e, next *entry) bool {
+	if !nameLike(next.key) {
+		return false
+	}
+	return next.keyAt == e.keyAt
+}
+
+// firstText returns the first line of a block scalar that is not blank.
+func firstText(d document, e *entry) int {
+	i := e.first + 1
+	for i < e.last && strings.TrimSpace(d[i].text) == "" {
+		i++
+	}
+	return i
+}
+
+// texts returns lines without their indentation, last included.
+func (d document) texts(first, last int) []string {
+	var texts []string
+	for i := first; i <= last; i++ {
+		texts = append(texts, strings.TrimLeft(d[i].text, " "))
+	}
+	return texts
+}
+
+func indentTexts(texts []string, by int) []string {
+	margin := strings.Repeat(" ", by)
+	for i, t := range texts {
+		if t != "" {
+			texts[i] = margin + t
+		}
+	}
+	return texts
+}

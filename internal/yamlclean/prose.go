@@ -1,0 +1,145 @@
+package yamlclean
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// cutProse takes a mapping or list out of the prose before and after it. It cuts
+// nothing that looks like YAML, so what is left may be broken; and it returns
+// false if there is nothing to cut.
+func cutProse(lines []string, whole part) (part, bool) {
+	if whole.err == nil {
+		return part{}, false
+	}
+	start := 0
+	for start < len(lines) && !looksLikeYAML(lines[start]) {
+		start++
+	}
+	if start == len(lines) {
+		return part{}, false
+	}
+	p := whole
+	if !blank(lines[:start]) {
+		p = newPart(strings.Join(lines[start:], "\n"), start, 0)
+	}
+	if p.root == nil {
+		if end := remark(lines, start); end > start {
+			return newPart(strings.Join(lines[start:end], "\n"), start, 0), true
+		}
+	}
+	return p, p.line > 0
+}
+
+// looksLikeYAML reports whether a line can be the first one of a mapping or list.
+func looksLikeYAML(t string) bool {
+	switch {
+	case t == "":
+		return false
+	case t[0] == '{' || t[0] == '[':
+		return true
+	case t[0] == '-':
+		return blankAt(t, 1) || marker(t, "---")
+	}
+	return t[0] != ' ' && t[0] != '\t' && nameLike(keyOf(t))
+}
+
+// remark returns the line at which a remark after the YAML begins, -1 if there is
+// none. It is a paragraph at the very end, without anything that looks like YAML.
+// It may only follow a value that is complete, or sound as remarks do: a text that
+// is not indented could be part of the value before it.
+func remark(lines []string, start int) int {
+	end := len(lines)
+	for end > start && strings.TrimSpace(lines[end-1]) == "" {
+		end--
+	}
+	from := -1
+	for i := end - 1; i > start; i-- {
+		t := lines[i]
+		if strings.TrimSpace(t) == "" {
+			from = i + 1
+			continue
+		}
+		if t[0] == ' ' || t[0] == '\t' || strings.IndexByte("-{}[]#\"'", t[0]) >= 0 || keyOf(t) != "" && nameLike(keyOf(t)) {
+			if t[0] == '}' || t[0] == ']' {
+				return i + 1 // the end of what is in brackets
+			}
+			break
+		}
+	}
+	if from < 0 || from >= end {
+		return -1
+	}
+	if courtesy(lines[from]) || completeBefore(lines[start:from]) {
+		return from
+	}
+	return -1
+}
+
+// courtesy reports whether a line begins as the remarks do with which assistants
+// end.
+func courtesy(t string) bool {
+	t = strings.ToLower(t)
+	for _, opening := range []string{"let me know", "please let me know", "i hope this", "hope this", "feel free"} {
+		if strings.HasPrefix(t, opening) {
+			return true
+		}
+	}
+	return false
+}
+
+// completeBefore reports whether the last value of a text is in quotes or
+// brackets, or is a number or another literal.
+func completeBefore(lines []string) bool {
+	d := newDocument(strings.Join(lines, "\n"))
+	entries := scan(d)
+	if len(entries) == 0 {
+		return false
+	}
+	switch e := entries[len(entries)-1]; e.style {
+	case quote, flow:
+		return e.end >= 0 && e.rest(d) == ""
+	case plain:
+		return e.oneLine() && plainTag(e.text(d)) != tagStr
+	}
+	return false
+}
+
+// announcements are the words with which a line begins that says that the YAML
+// follows.
+var announcements = []string{"here is", "here's", "here are", "below is", "below are", "sure", "certainly", "of course", "okay", "the following"}
+
+// cutAnnouncement cuts a first line such as "Here is the plan:" off a mapping. To
+// YAML it is a key without a value.
+func cutAnnouncement(p part) part {
+	for p.isA(yaml.MappingNode) && len(p.root.Content) > 2 {
+		key, value := p.root.Content[0], p.root.Content[1]
+		if value.Tag != tagNull || value.Value != "" || key.Style&quoted != 0 || !announces(key.Value) {
+			break
+		}
+		lines := strings.Split(unifyBreaks(p.text), "\n")
+		if key.Line > len(lines) || strings.TrimSpace(lines[key.Line-1]) != key.Value+":" {
+			break
+		}
+		rest := newPart(strings.Join(lines[key.Line:], "\n"), p.line+key.Line, p.indent)
+		if !rest.isA(yaml.MappingNode) {
+			break
+		}
+		p = rest
+	}
+	return p
+}
+
+func announces(key string) bool {
+	key = strings.ToLower(key)
+	if len(strings.Fields(key)) < 3 {
+		return false
+	}
+	for _, a := range announcements {
+		if rest, ok := strings.CutPrefix(key, a); ok && (rest[0] == ' ' || rest[0] == ',' || rest[0] == '!') {
+			return true
+		}
+	}
+	return false
+}

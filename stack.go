@@ -1,0 +1,292 @@
+package maker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/agent/native"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/ballot"
+	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/limiter"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/retry"
+	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/toolbox"
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/recorded"
+	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// stack is the voters with everything that is put around them.
+type stack struct {
+	config    Config
+	voters    []ballot.Voter
+	limiters  []providerLimit // one for each provider, in order of appearance
+	ledger    *budget.Ledger
+	keys      []string
+	secrets   *secret.Set
+	simulated bool
+	closers   []io.Closer
+
+	// Of runs with agents.
+	engine  *Engine
+	routes  route.Options
+	tools   *toolbox.Toolbox
+	prompts *prompts.Set
+	mu      sync.Mutex
+	groups  map[string][]ballot.Voter
+}
+
+// providerLimit is a provider with its limiter.
+type providerLimit struct {
+	provider string
+	limiter  *limiter.Limiter
+}
+
+func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j *job) (*stack, error) {
+	s := &stack{config: cfg, engine: e, prompts: j.prompts}
+	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
+	s.routes = route.Options{
+		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.opts.Transport, Prices: e.opts.Prices,
+		Warn:    func(text string) { e.opts.Logger.Warn(text) },
+		Offline: cfg.ReplayFrom != "",
+	}
+	field := "model"
+	if len(cfg.Voters) > 0 {
+		field = "voters"
+	}
+	var opened []*route.Voter
+	keys := route.AllKeys(e.opts.Env)
+	for _, name := range cfg.voters() {
+		v, err := route.Open(name, s.routes)
+		if err != nil {
+			return nil, &ConfigError{Field: field, Err: err}
+		}
+		if err := s.ledger.Check(v.Price); err != nil {
+			return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
+		}
+		opened, keys = append(opened, v), append(keys, v.Secrets...)
+		s.simulated = s.simulated || v.Simulated
+	}
+	if err := checkBaseURL(cfg, opened); err != nil {
+		return nil, err
+	}
+	s.keys, s.secrets = keys, secret.NewSet(keys...)
+	if err := s.record(opened, e.opts); err != nil {
+		return nil, err
+	}
+	for _, v := range opened {
+		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
+	}
+	if j.agents {
+		if err := s.equip(ctx); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
+}
+
+// equip gives the voters agents, and the agents tools.
+func (s *stack) equip(ctx context.Context) error {
+	logs, err := filepath.Abs(s.engine.opts.LogDir)
+	if err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	s.tools, err = toolbox.Open(ctx, s.config.Tools, toolbox.Options{
+		Env: s.engine.opts.Env, Version: Version, Extra: s.engine.opts.Tools,
+		Protected: []string{logs}, // a tool that could change a log could change what happened
+		Warn:      func(text string) { s.engine.opts.Logger.Warn(text) },
+	})
+	if err != nil {
+		return settingError(err)
+	}
+	s.closers = append(s.closers, s.tools)
+	if s.tools.MCP != nil {
+		s.secrets = secret.NewSet(append(s.keys, s.tools.MCP.Secrets()...)...)
+	}
+	s.groups = map[string][]ballot.Voter{}
+	cheap, err := s.group(flow.Cheap)
+	if err != nil {
+		return err
+	}
+	if _, err := s.group(flow.Reasoning); err != nil {
+		return err
+	}
+	for i := range s.voters {
+		s.voters[i].Agent = s.agentFor(s.voters[i].Model, cheap[0].Model)
+	}
+	return nil
+}
+
+// agentFor is the agent around a model.
+func (s *stack) agentFor(m, cheap model.Model) agent.Agent {
+	return agent.WithRepair(native.New(m), cheap, s.prompts)
+}
+
+// registry has the tools of the run; nil if it has none.
+func (s *stack) registry() *tool.Registry {
+	if s.tools == nil {
+		return nil
+	}
+	return s.tools.Registry
+}
+
+// group returns the voters that a question asks for: the model of a role, or a
+// model by its name. They are opened when they are first needed.
+func (s *stack) group(name string) ([]ballot.Voter, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if group, ok := s.groups[name]; ok {
+		return group, nil
+	}
+	if s.groups == nil {
+		return nil, fmt.Errorf("maker: this kind of run has one model only, not also %q", name)
+	}
+	field, wanted := "model", name
+	switch name {
+	case flow.Reasoning:
+		field, wanted = "model_reasoning", s.config.For(Reasoning)
+	case flow.Cheap:
+		field, wanted = "model_cheap", s.config.For(Cheap)
+	}
+	v, err := s.named(wanted)
+	if err != nil {
+		return nil, &ConfigError{Field: field, Err: err}
+	}
+	cheap := v.Model
+	if group := s.groups[flow.Cheap]; len(group) > 0 {
+		cheap = group[0].Model
+	}
+	v.Agent = s.agentFor(v.Model, cheap)
+	s.groups[name] = []ballot.Voter{v}
+	return s.groups[name], nil
+}
+
+// named opens a model, unless it is open already.
+func (s *stack) named(name string) (ballot.Voter, error) {
+	for _, v := range s.voters {
+		if v.Name == name {
+			return ballot.Voter{Name: v.Name, Model: v.Model, Temperature: v.Temperature}, nil
+		}
+	}
+	v, err := route.Open(name, s.routes)
+	if err != nil {
+		return ballot.Voter{}, err
+	}
+	if s.config.ReplayFrom != "" || s.engine.opts.Record != "" {
+		return ballot.Voter{}, fmt.Errorf("--record and --replay work with one model for everything, and there is %s too; use --model alone", v.Name)
+	}
+	if err := s.ledger.Check(v.Price); err != nil {
+		return ballot.Voter{}, fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)
+	}
+	s.simulated = s.simulated || v.Simulated
+	return ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)}, nil
+}
+
+// checkBaseURL refuses an address that nobody would use: requests must not go
+// elsewhere than the user thinks.
+func checkBaseURL(cfg Config, voters []*route.Voter) error {
+	elsewhere := ""
+	for _, v := range voters {
+		if v.Provider == "compat" {
+			return nil
+		}
+		if !v.Simulated {
+			elsewhere = v.Provider
+		}
+	}
+	if cfg.BaseURL == "" || elsewhere == "" {
+		return nil
+	}
+	return badConfig("base_url", "it is for compat/ models, and there is none; %s/ has its own variable (see `maker models`)", elsewhere)
+}
+
+// wrap puts the decorators around a voter. Voters of one provider share its
+// limiter.
+func (s *stack) wrap(v *route.Voter) model.Model {
+	var limit *limiter.Limiter
+	for _, p := range s.limiters {
+		if p.provider == v.Provider {
+			limit = p.limiter
+		}
+	}
+	if limit == nil {
+		limit = limiter.New(limiter.Options{})
+		s.limiters = append(s.limiters, providerLimit{v.Provider, limit})
+	}
+	m := retry.Timeout(v.Model, s.config.CallTimeout)
+	m = s.ledger.Wrap(m, v.Price)
+	m = limit.Wrap(m)
+	return retry.New(m, retry.Options{MaxAttempts: s.config.RetryAttempts, BaseDelay: s.config.RetryDelay})
+}
+
+// record puts a recorder around each voter, or a player in its place.
+func (s *stack) record(voters []*route.Voter, o Options) error {
+	if s.config.ReplayFrom != "" {
+		player, err := recorded.Open(s.config.ReplayFrom)
+		if err != nil {
+			return &ConfigError{Field: "replay", Err: err}
+		}
+		for _, v := range voters {
+			v.Model = player
+		}
+	}
+	if o.Record == "" {
+		return nil
+	}
+	if len(voters) > 1 {
+		// A recording does not say which model gave an answer.
+		return badConfig("record", "it works with one voter, not with %d", len(voters))
+	}
+	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{Redact: s.secrets.Redact})
+	if err != nil {
+		return &ConfigError{Field: "record", Err: err}
+	}
+	voters[0].Model = recorder
+	s.closers = append(s.closers, recorder)
+	return nil
+}
+
+// setup is what the session is done with.
+func (s *stack) setup() event.Setup {
+	name := strings.Join(s.config.voters(), ",")
+	if s.config.ReplayFrom != "" {
+		name += " replayed from " + s.config.ReplayFrom
+	}
+	return event.Setup{Model: name, Rule: s.config.Voting, Simulated: s.simulated}
+}
+
+// trouble says which provider is failing, and how.
+func (s *stack) trouble() string {
+	for _, p := range s.limiters {
+		state := p.limiter.State()
+		wait := max(0, time.Until(state.Until)).Round(100 * time.Millisecond)
+		switch {
+		case state.Open:
+			return fmt.Sprintf("%s is failing: %s; next try in %s", p.provider, state.LastError, wait)
+		case wait > 2*time.Second:
+			return fmt.Sprintf("%s asked to wait; next call in %s", p.provider, wait)
+		}
+	}
+	return ""
+}
+
+// close ends what the stack holds open.
+func (s *stack) close() error {
+	var err error
+	for _, c := range s.closers {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
