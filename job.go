@@ -30,6 +30,15 @@ const (
 	KindValidate = "validate" // check a given plan
 )
 
+// isAgentKind reports whether the steps of a kind of run are done by agents.
+func isAgentKind(kind string) bool {
+	switch kind {
+	case KindRun, KindPlan, KindExec, KindValidate:
+		return true
+	}
+	return false
+}
+
 // job is what a run does: all that its kind and parameters say.
 type job struct {
 	kind    string
@@ -92,12 +101,10 @@ func (e *Engine) defaultsOf(kind string) defaults {
 }
 
 func (e *Engine) newJob(kind string, params json.RawMessage, cfg Config) (*job, error) {
-	switch kind {
-	case KindRun, KindPlan, KindExec, KindValidate:
+	if isAgentKind(kind) {
 		return e.planJob(kind, params, cfg)
-	default:
-		return e.chainJob(kind, params, cfg)
 	}
+	return e.chainJob(kind, params, cfg)
 }
 
 func (e *Engine) chainJob(family string, params json.RawMessage, cfg Config) (*job, error) {

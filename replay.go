@@ -62,6 +62,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 		if head, ok := rec.Event.(event.TaskSubmitted); ok {
 			// A family that this program does not know cannot check its steps.
 			p.chain, _, _, _ = e.newChain(head.Kind, head.Params)
+			p.agents = isAgentKind(head.Kind)
 			if cfg, err := parseConfig(head.Config); err == nil {
 				p.rule = cfg.Voting
 			}
@@ -84,10 +85,14 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 type player struct {
 	replay *Replay
 	chain  domain.Chain
+	agents bool      // steps are decided move by move, each by its own rule
 	rule   vote.Rule // in force
 	steps  int       // committed so far
 	output json.RawMessage
 	races  map[string]*recount
+
+	numbers map[int]bool      // of the steps that are committed, if agents did them
+	effects map[string]string // how each effect stands: claimed, done or refused
 
 	// What a result lists depends on how many steps there are in the end.
 	early     []StepResult // the first ones
@@ -96,13 +101,23 @@ type player struct {
 }
 
 func newPlayer(r *Result) *player {
-	return &player{replay: &Replay{Result: r, Differences: []string{}}, races: map[string]*recount{}}
+	return &player{
+		replay: &Replay{Result: r, Differences: []string{}}, races: map[string]*recount{},
+		numbers: map[int]bool{}, effects: map[string]string{},
+	}
 }
 
 // recount is a race whose samples are in the log.
 type recount struct {
-	tally *vote.Tally
-	early bool // there were samples after the decision
+	samples []countedSample
+	tally   *vote.Tally
+	early   bool // there were samples after the decision
+}
+
+// countedSample is a vote, or a red flag.
+type countedSample struct {
+	key     string
+	flagged bool
 }
 
 func (p *player) differ(format string, args ...any) {
@@ -126,26 +141,59 @@ func (p *player) take(dir string, rec event.Record) {
 		p.recounted(e)
 	case event.StepCompleted:
 		p.step(dir, e)
+	case event.EffectClaimed, event.EffectDone, event.EffectRefused:
+		p.effect(e)
+	}
+}
+
+// effect checks that nothing was executed without a claim, or twice.
+func (p *player) effect(e event.Event) {
+	p.replay.Result.take(e)
+	const claimed, done, refused = "claimed", "done", "refused"
+	switch e := e.(type) {
+	case event.EffectClaimed:
+		if was := p.effects[e.Effect]; was != "" && !(was == claimed && e.Again) {
+			p.differ("the effect %s is claimed after it was %s", e.Effect, was)
+		}
+		p.effects[e.Effect] = claimed
+	case event.EffectDone:
+		if was := p.effects[e.Effect]; was != claimed {
+			p.differ("the effect %s is done, but it was not claimed before (%s)", e.Effect, was)
+		}
+		p.effects[e.Effect] = done
+	case event.EffectRefused:
+		if was := p.effects[e.Effect]; was != "" {
+			p.differ("the effect %s is refused after it was %s", e.Effect, was)
+		}
+		p.effects[e.Effect] = refused
 	}
 }
 
 func (p *player) race(question string) *recount {
 	r, ok := p.races[question]
 	if !ok {
-		r = &recount{tally: vote.NewTally(p.rule)}
+		r = &recount{}
 		p.races[question] = r
 	}
 	return r
 }
 
 func (r *recount) add(key string, flagged bool) {
-	if r.tally.Decision().Outcome == vote.Won {
-		r.early = true
-	}
-	if flagged {
-		r.tally.Flag()
-	} else {
-		r.tally.Vote(key)
+	r.samples = append(r.samples, countedSample{key, flagged})
+}
+
+// count holds the race again by a rule.
+func (r *recount) count(rule vote.Rule) {
+	r.tally = vote.NewTally(rule)
+	for _, s := range r.samples {
+		if r.tally.Decision().Outcome == vote.Won {
+			r.early = true
+		}
+		if s.flagged {
+			r.tally.Flag()
+		} else {
+			r.tally.Vote(s.key)
+		}
 	}
 }
 
@@ -154,6 +202,11 @@ func (p *player) recounted(e event.VoteCompleted) {
 	p.replay.Races++
 	r := p.race(e.Question)
 	delete(p.races, e.Question)
+	rule := p.rule
+	if p.agents && e.Rule.Validate() == nil {
+		rule = e.Rule
+	}
+	r.count(rule)
 	votes := map[string]int{}
 	for _, c := range r.tally.Counts() {
 		votes[c.Key] = c.Votes
@@ -171,10 +224,17 @@ func (p *player) recounted(e event.VoteCompleted) {
 }
 
 func (p *player) step(dir string, e event.StepCompleted) {
-	if e.Step != p.steps {
+	if p.agents {
+		if p.numbers[e.Step] {
+			p.differ("step %d is committed twice", e.Step)
+		}
+		p.numbers[e.Step] = true
+	} else if e.Step != p.steps {
 		p.differ("step %d is committed where step %d belongs", e.Step, p.steps)
 	}
-	if votes, margin := recountMap(e.Voting.Votes); margin != e.Voting.Margin || votes+e.Voting.RedFlagged != e.Voting.Samples {
+	if p.agents {
+		// Its moves were counted one by one.
+	} else if votes, margin := recountMap(e.Voting.Votes); margin != e.Voting.Margin || votes+e.Voting.RedFlagged != e.Voting.Samples {
 		p.differ("step %d: the votes %v and %d red flags do not give %d samples and a margin of %d",
 			e.Step, e.Voting.Votes, e.Voting.RedFlagged, e.Voting.Samples, e.Voting.Margin)
 	} else if p.rule.Strategy == vote.FirstToK && margin != p.rule.K {
@@ -237,7 +297,7 @@ func (p *player) end() {
 	if r.Status != event.StatusCompleted {
 		return
 	}
-	if r.StepsTotal != 0 && p.steps != r.StepsTotal {
+	if r.StepsTotal != 0 && p.steps != r.StepsTotal && !p.agents {
 		p.differ("the run is completed with %d of %d steps", p.steps, r.StepsTotal)
 	}
 	if p.chain != nil {

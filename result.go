@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
@@ -60,6 +59,9 @@ type Result struct {
 	StepsCompleted int          `json:"steps_completed"` // committed
 	StepsOmitted   int          `json:"steps_omitted"`   // committed, but not listed in Steps
 
+	// Effects are the calls that won a vote and were executed, or refused.
+	Effects []EffectResult `json:"effects,omitempty"`
+
 	Voting VotingTotals `json:"voting"`
 
 	// TotalCostUSD is null if the cost of any answer is not known.
@@ -76,6 +78,65 @@ type StepResult struct {
 	Voting     event.Voting `json:"voting"`
 	CostUSD    *float64     `json:"cost_usd"`
 	DurationMS int64        `json:"duration_ms"`
+}
+
+// An EffectResult is a call that won a vote, and what came of it.
+type EffectResult struct {
+	Effect string      `json:"effect"` // the key that the log has it under
+	Step   int         `json:"step"`
+	Tool   string      `json:"tool"`
+	Input  event.Value `json:"input"`
+	Status string      `json:"status"`       // done, failed, refused or unknown
+	By     string      `json:"by,omitempty"` // who let it pass or refused it
+	Result event.Value `json:"result"`
+}
+
+// The statuses of an effect.
+const (
+	EffectDone    = "done"
+	EffectFailed  = "failed" // the tool reported an error
+	EffectRefused = "refused"
+	EffectUnknown = "unknown" // claimed, and nobody knows what came of it
+)
+
+// take adds what an event says about an effect.
+func (r *Result) take(e event.Event) {
+	switch e := e.(type) {
+	case event.EffectClaimed:
+		made := EffectResult{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved}
+		if e.Again {
+			if was := r.effect(e.Effect); was != nil {
+				*was = made
+				return
+			}
+		}
+		if len(r.Effects) < maxListed {
+			r.Effects = append(r.Effects, made)
+		}
+	case event.EffectDone:
+		if made := r.effect(e.Effect); made != nil {
+			made.Status, made.Result = EffectDone, e.Result
+			if e.IsError {
+				made.Status = EffectFailed
+			}
+			if e.By != "" {
+				made.By = e.By
+			}
+		}
+	case event.EffectRefused:
+		if len(r.Effects) < maxListed {
+			r.Effects = append(r.Effects, EffectResult{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectRefused, By: e.By})
+		}
+	}
+}
+
+func (r *Result) effect(key string) *EffectResult {
+	for i := range slices.Backward(r.Effects) {
+		if r.Effects[i].Effect == key {
+			return &r.Effects[i]
+		}
+	}
+	return nil
 }
 
 // A FailedStep is a step without a result.
@@ -104,6 +165,9 @@ func BuildResult(dir string) (*Result, error) {
 	r, err := newResult(dir)
 	if err != nil {
 		return nil, err
+	}
+	if isAgentKind(r.Kind) {
+		return scanResult(dir, r) // there is more to tell than steps
 	}
 	x, err := runlog.OpenIndex(dir)
 	if err != nil {
@@ -137,14 +201,20 @@ func scanResult(dir string, r *Result) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if line.Type != event.TypeStepCompleted {
+		switch line.Type {
+		case event.TypeStepCompleted, event.TypeEffectClaimed, event.TypeEffectDone, event.TypeEffectRefused:
+		default:
 			continue
 		}
 		rec, err := line.Decode()
 		if err != nil {
 			return nil, err
 		}
-		p.count(rec.Event.(event.StepCompleted))
+		if step, ok := rec.Event.(event.StepCompleted); ok {
+			p.count(step)
+		} else {
+			r.take(rec.Event)
+		}
 	}
 	r.Steps = p.listed()
 	r.finish(p.steps)
@@ -199,6 +269,7 @@ func (r *Result) end(e event.Event) {
 	switch e := e.(type) {
 	case event.TaskCompleted:
 		r.Status, r.TotalDurationMS, spent = event.StatusCompleted, e.DurationMS, e.Spent
+		r.Output = e.Output
 		r.setup(e.Setup)
 	case event.TaskFailed:
 		r.Status, r.Reason, r.Wrong = e.Status, e.Reason, e.Wrong
@@ -254,7 +325,9 @@ func (r *Result) finish(committed int) {
 	r.StepsOmitted = committed - len(r.Steps)
 	if committed > 0 {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(committed)
-		r.Output = r.Steps[len(r.Steps)-1].Output
+		if last := r.Steps[len(r.Steps)-1].Output; r.Output.IsZero() || !isAgentKind(r.Kind) {
+			r.Output = last
+		}
 	}
 }
 
@@ -299,89 +372,4 @@ func replaceFile(path string, data []byte) error {
 		return errors.Join(fmt.Errorf("maker: %s: %w", path, err), os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// Markdown is the result for people.
-func (r *Result) Markdown() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**", r.Task, strings.ToUpper(r.Status[:1])+r.Status[1:])
-	if r.Reason != "" {
-		fmt.Fprintf(&b, ": %s", r.Reason)
-	}
-	b.WriteString("\n\n| | |\n|---|---|\n")
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "| %s | %s |\n", name, fmt.Sprintf(format, args...))
-	}
-	row("run", "`%s`", r.Run)
-	row("model", "%s", DescribeModel(r))
-	row("voting", "%s", DescribeRule(r.Voting.Rule))
-	for _, s := range r.Sessions {
-		row("from step "+strconv.Itoa(s.Step), "`%s`, %s", s.Model, DescribeRule(s.Rule))
-	}
-	row("steps", "%d of %d", r.StepsCompleted, r.StepsTotal)
-	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
-	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
-	row("red flags", "%d", r.Voting.RedFlagged)
-	row("faults", "%d", r.Voting.Faults)
-	if f := r.FailedStep; f != nil {
-		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, f.Status, f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
-	}
-	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
-	row("cost", "%s", DescribeCost(r.TotalCostUSD))
-	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
-	if r.Voting.Contested > 0 {
-		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin |\n|---|---|---|---|---|\n")
-		shown := 0
-		for _, s := range r.Steps {
-			if s.Voting.Contested() && shown < 50 {
-				shown++
-				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin)
-			}
-		}
-		if rest := r.Voting.Contested - shown; rest > 0 {
-			fmt.Fprintf(&b, "\n… and %d more; see `maker show %s`.\n", rest, r.Run)
-		}
-	}
-	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
-	return b.String()
-}
-
-// DescribeModel says who answered.
-func DescribeModel(r *Result) string {
-	simulated := false
-	for _, s := range r.Sessions {
-		simulated = simulated || s.Simulated
-	}
-	switch {
-	case r.Simulated:
-		return r.Model + "  (simulated: no real model answered; the cost is what it would have been)"
-	case simulated:
-		return r.Model + "  (part of the run was simulated)"
-	default:
-		return r.Model
-	}
-}
-
-// DescribeRule says in words when a question is decided.
-func DescribeRule(r vote.Rule) string {
-	switch r.Strategy {
-	case vote.FirstToK:
-		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
-	case vote.Majority:
-		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
-	default:
-		return "one sample"
-	}
-}
-
-// DescribeCost formats a cost that may not be known.
-func DescribeCost(usd *float64) string {
-	switch {
-	case usd == nil:
-		return "unknown"
-	case *usd != 0 && *usd < 0.1:
-		return fmt.Sprintf("$%.6f", *usd)
-	default:
-		return fmt.Sprintf("$%.2f", *usd)
-	}
 }

@@ -264,7 +264,11 @@ func (s *stack) setup() event.Setup {
 	if s.config.ReplayFrom != "" {
 		name += " replayed from " + s.config.ReplayFrom
 	}
-	return event.Setup{Model: name, Rule: s.config.Voting, Simulated: s.simulated}
+	setup := event.Setup{Model: name, Rule: s.config.Voting, Simulated: s.simulated}
+	if s.tools != nil {
+		setup.Sandbox = s.tools.Builtin.Sandbox()
+	}
+	return setup
 }
 
 // trouble says which provider is failing, and how.

@@ -242,6 +242,7 @@ type Setup struct {
 	Model     string    `json:"model,omitempty"` // all voters, separated by commas
 	Rule      vote.Rule `json:"rule"`
 	Simulated bool      `json:"simulated,omitempty"` // no real model answered
+	Sandbox   string    `json:"sandbox,omitempty"`   // what confines the commands of tools, if there are any
 
 	// Sessions are what each part of the run was done with, if that changed.
 	Sessions []Session `json:"sessions,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // A Value is a JSON value that may be large. In the log it stands either as
@@ -45,6 +46,21 @@ func (v Value) Text() string {
 
 // IsZero reports whether there is no value.
 func (v Value) IsZero() bool { return v.JSON == nil && v.Ref == nil }
+
+// Compact returns the JSON of the value on one line, without the escapes that logs
+// have for the sake of web pages.
+func (v Value) Compact() string {
+	var data any
+	dec := json.NewDecoder(bytes.NewReader(v.JSON))
+	dec.UseNumber()
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if dec.Decode(&data) != nil || enc.Encode(data) != nil {
+		return string(v.JSON)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
 
 // MarshalJSON writes the value or its reference.
 func (v Value) MarshalJSON() ([]byte, error) {

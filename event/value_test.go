@@ -135,3 +135,14 @@ func TestCarriers(t *testing.T) {
 		}
 	}
 }
+
+func TestCompact(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"b": "\u003ca\u003e \u0026", "a": 12345678901234567890}`: `{"a":12345678901234567890,"b":"<a> &"}`,
+		`"x"`: `"x"`, `[1, 2.50]`: `[1,2.50]`, ``: ``,
+	} {
+		if got := (event.Value{JSON: json.RawMessage(in)}).Compact(); got != want {
+			t.Errorf("Compact(%s) = %s, want %s", in, got, want)
+		}
+	}
+}

@@ -93,7 +93,8 @@ func (o *Outcome) add(v *Verdict) {
 		return
 	}
 	sum := o.Voting
-	if v.Voting.Margin <= sum.Margin {
+	closer := v.Voting.Margin < sum.Margin || v.Voting.Margin == sum.Margin && len(v.Voting.Votes) > len(sum.Votes)
+	if closer {
 		sum.Votes, sum.Margin, sum.ByModel = v.Voting.Votes, v.Voting.Margin, v.Voting.ByModel
 	}
 	sum.Samples += v.Voting.Samples

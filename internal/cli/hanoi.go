@@ -144,6 +144,21 @@ func (a *app) nextAction(r *maker.Result) string {
 	}
 }
 
+// countEffects says in a few words what came of the calls that won a vote.
+func countEffects(effects []maker.EffectResult) string {
+	counts := map[string]int{}
+	for _, e := range effects {
+		counts[e.Status]++
+	}
+	var parts []string
+	for _, status := range []string{maker.EffectDone, maker.EffectFailed, maker.EffectRefused, maker.EffectUnknown} {
+		if n := counts[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), status))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // printResult shows a result to people.
 func (a *app) printResult(r *maker.Result) {
 	w := a.Out
@@ -157,7 +172,14 @@ func (a *app) printResult(r *maker.Result) {
 	for _, s := range r.Sessions {
 		fmt.Fprintf(w, "    from step %s: %s, %s\n", thousands(s.Step), s.Model, maker.DescribeRule(s.Rule))
 	}
-	fmt.Fprintf(w, "  steps       %s of %s\n", thousands(r.StepsCompleted), thousands(r.StepsTotal))
+	if r.StepsTotal > 0 {
+		fmt.Fprintf(w, "  steps       %s of %s\n", thousands(r.StepsCompleted), thousands(r.StepsTotal))
+	} else {
+		fmt.Fprintf(w, "  steps       %s\n", thousands(r.StepsCompleted))
+	}
+	if len(r.Effects) > 0 {
+		fmt.Fprintf(w, "  calls       %s\n", countEffects(r.Effects))
+	}
 	v := r.Voting
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
 	fmt.Fprintf(w, "  contested   %s steps, smallest margin %d\n", thousands(v.Contested), v.LeastMargin)
@@ -189,5 +211,10 @@ func (a *app) printResult(r *maker.Result) {
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", thousands(rest), r.Run)
+	}
+	if r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
+		if out := maker.DescribeOutput(r.Output); out != "" {
+			fmt.Fprintf(w, "\n%s\n", printable(strings.TrimRight(out, "\n")))
+		}
 	}
 }

@@ -100,6 +100,10 @@ func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
 // describe is an event in one line for people; empty if they need not see it.
 func describe(e event.Event, titles map[int]string) string {
 	switch e := e.(type) {
+	case event.TaskSubmitted:
+		return saySandbox(e.Setup)
+	case event.RunResumed:
+		return saySandbox(e.Setup)
 	case event.PlanCreated:
 		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
 	case event.ValidationPassed:
@@ -148,6 +152,13 @@ func describe(e event.Event, titles map[int]string) string {
 	}
 }
 
+func saySandbox(s event.Setup) string {
+	if s.Sandbox == "" {
+		return ""
+	}
+	return "sandbox  " + s.Sandbox
+}
+
 // votesOf says how a decision came about.
 func votesOf(v event.Voting) string {
 	if v.Samples == 0 {
@@ -166,12 +177,12 @@ func votesOf(v event.Voting) string {
 // brief is a value in a few words.
 func brief(v event.Value) string {
 	const most = 120
-	text := string(v.JSON)
 	if v.Ref != nil {
 		return fmt.Sprintf("(%d bytes)", v.Ref.Bytes)
 	}
-	if s := v.Text(); s != "" {
-		text = s
+	text := v.Compact()
+	if strings.HasPrefix(text, `"`) {
+		text = v.Text()
 	}
 	text = oneLine(text)
 	if len(text) > most {

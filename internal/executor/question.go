@@ -70,7 +70,9 @@ func (r *run) inputs(s *plan.Step) ([]prompts.Input, error) {
 	for _, variable := range s.Outputs() {
 		output, ok := r.outputs[variable]
 		if !ok {
-			return nil, fmt.Errorf("its input %s was not produced: the step that produces it is on a branch that was not taken", variable)
+			// The step that produces it is on a branch that was not taken.
+			list = append(list, prompts.Input{Name: variable, YAML: "null # it does not exist: what produces it was not needed"})
+			continue
 		}
 		text, err := yamlclean.Encode(output)
 		if err != nil {
