@@ -116,7 +116,7 @@ func TestDeadline(t *testing.T) {
 	wantResumable(t, e, r, 3)
 
 	// The caller's own deadline is one as well.
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond) // time to start, on a busy machine
 	defer cancel()
 	run, err := newEngine(t, maker.Options{Config: maker.Config{Model: stuck}}).Chain(ctx, hanoi.Name, hanoi.Params{Disks: 3})
 	if err != nil {

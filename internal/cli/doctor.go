@@ -15,9 +15,12 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/sandbox"
+	"github.com/maker-mdap/maker/internal/toolbox"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/model/sim"
+	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/tool/mcp"
 )
 
 // check is one line of a doctor's report.
@@ -30,13 +33,15 @@ type check struct {
 
 func (a *app) doctor() *cobra.Command {
 	var online bool
-	var baseURL string
+	var baseURL, mcpConfig string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is there and what is wrong",
 		Long: `doctor looks at this machine: versions, configuration files, the folder for runs,
 the simulator, prices and which keys are set (never their values). With --online
-it also asks each provider that has a key or an address for its list of models.
+it also asks each provider that has a key or an address for its list of models. It
+starts the MCP servers of --mcp-config, or of mcpServers in maker.yaml, and says how
+they are.
 Exit code 1 means that something needed does not work.`,
 		Args:        exactArgs(),
 		Annotations: map[string]string{anySettings: "it reports them"},
@@ -46,6 +51,7 @@ Exit code 1 means that something needed does not work.`,
 			if online {
 				checks = append(checks, ping(cmd.Context(), baseURL)...)
 			}
+			checks = append(checks, checkServers(cmd.Context(), mcpConfig)...)
 			for _, c := range checks {
 				broken = broken || c.Needed && !c.OK
 				if a.json {
@@ -71,7 +77,43 @@ Exit code 1 means that something needed does not work.`,
 	}
 	cmd.Flags().BoolVar(&online, "online", false, "ask the configured providers whether they answer")
 	cmd.Flags().StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
+	cmd.Flags().StringVar(&mcpConfig, "mcp-config", "", "JSON or YAML file with mcpServers to look at")
 	return cmd
+}
+
+// checkServers starts the MCP servers that are configured and says how they are.
+func checkServers(ctx context.Context, path string) []check {
+	for _, p := range configPaths() {
+		if path != "" {
+			break
+		}
+		if file, err := readConfigFile(p, nil); err == nil && file.servers {
+			path = p
+		}
+	}
+	if path == "" {
+		return nil
+	}
+	servers, err := toolbox.ReadMCP(path, os.Getenv)
+	if err != nil {
+		return []check{{"mcp", false, true, err.Error()}}
+	}
+	connected, err := mcp.Connect(ctx, servers, tool.NewRegistry(), &mcp.Options{Dir: filepath.Dir(path), Version: maker.Version})
+	if err != nil {
+		return []check{{"mcp", false, true, err.Error()}}
+	}
+	defer connected.Close()
+	var checks []check
+	for _, h := range connected.Health() {
+		c := check{Name: "mcp " + h.Name, OK: h.State == mcp.Ready, Needed: h.Required}
+		if c.OK {
+			c.Detail = fmt.Sprintf("%s, %s %s, %d tools, up in %s", h.Transport, h.Server, h.Version, h.Tools, h.Took.Round(time.Millisecond))
+		} else {
+			c.Detail = fmt.Sprintf("%s, %s: %s", h.Transport, h.State, oneLine(h.Reason))
+		}
+		checks = append(checks, c)
+	}
+	return checks
 }
 
 // ping asks every provider that is configured: one that has a key, or an address

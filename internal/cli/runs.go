@@ -117,10 +117,7 @@ func (a *app) showStep(dir string, step int) error {
 		return err
 	}
 	defer x.Close()
-	if step >= x.Len() {
-		return usageError{fmt.Errorf("--step: step %d is not committed; the run has %d steps", step, x.Len())}
-	}
-	s, err := x.At(step)
+	s, err := findStep(x, step)
 	if err != nil {
 		return err
 	}
@@ -142,6 +139,22 @@ func (a *app) showStep(dir string, step int) error {
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", maker.DescribeCost(e.CostUSD), maker.DescribeCost(e.Spent.CostUSD()))
 	fmt.Fprintf(a.Out, "  time      %d ms\n", e.DurationMS)
 	return nil
+}
+
+// findStep finds a step by its number: at its place where steps are in a row, or
+// else one by one, because a plan leaves out the steps of branches not taken.
+func findStep(x *runlog.Index, step int) (runlog.Step, error) {
+	if step < x.Len() {
+		if s, err := x.At(step); err != nil || s.Step == step {
+			return s, err
+		}
+	}
+	for s, err := range x.All() {
+		if err != nil || s.Step == step {
+			return s, err
+		}
+	}
+	return runlog.Step{}, usageError{fmt.Errorf("--step: step %d is not committed; the run has %d steps", step, x.Len())}
 }
 
 func (a *app) showContested(dir string) error {

@@ -47,9 +47,15 @@ func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 			return
 		}
 		for _, file := range files {
-			if v, ok := file.values[f.Name]; ok {
-				if err := cmd.Flags().Set(f.Name, v.text); err != nil {
-					failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
+			v, ok := file.values[f.Name]
+			if !ok && f.Name == "mcp-config" && file.servers {
+				v, ok = configValue{texts: []string{file.path}}, true
+			}
+			if ok {
+				for _, text := range v.texts {
+					if err := cmd.Flags().Set(f.Name, text); err != nil && failed == nil {
+						failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
+					}
 				}
 				sources[f.Name] = fmt.Sprintf("%s, line %d: %s", file.path, v.line, strings.ReplaceAll(f.Name, "-", "_"))
 				return
@@ -75,14 +81,29 @@ func envName(flag string) string {
 }
 
 type configFile struct {
-	path   string
-	values map[string]configValue // by flag
+	path    string
+	values  map[string]configValue // by flag
+	servers bool                   // it configures MCP servers
 }
 
 type configValue struct {
-	text string
-	line int
+	texts []string // one, or those of a list
+	line  int
 }
+
+// set gives the value to a flag.
+func (v configValue) set(to pflag.Value) error {
+	for _, text := range v.texts {
+		if err := to.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serversKey is the part of a configuration file that is about MCP servers, called
+// as everybody calls it.
+const serversKey = "mcpServers"
 
 // configPaths lists where a configuration file may be, nearest first.
 func configPaths() []string {
@@ -135,7 +156,7 @@ func (f configFile) checkValues(root *cobra.Command) error {
 			if flag == nil {
 				continue
 			}
-			if err := flag.Value.Set(v.text); err != nil {
+			if err := v.set(flag.Value); err != nil {
 				return fmt.Errorf("%s, line %d: --%s: %w", f.path, v.line, name, err)
 			}
 			break
@@ -172,17 +193,42 @@ func readConfigFile(path string, known []string) (configFile, error) {
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		name := strings.ReplaceAll(key.Value, "_", "-")
+		if key.Value == serversKey {
+			file.servers = true // whoever starts them reads it
+			continue
+		}
+		texts, single := scalars(value)
 		switch {
+		case known == nil:
+			continue
 		case !slices.Contains(known, name):
 			return file, fmt.Errorf("%s, line %d: there is no setting %q; there are %s", path, key.Line, key.Value,
 				strings.ReplaceAll(strings.Join(known, ", "), "-", "_"))
-		case value.Kind != yaml.ScalarNode:
-			return file, fmt.Errorf("%s, line %d: %s wants a single value", path, value.Line, key.Value)
+		case !single:
+			return file, fmt.Errorf("%s, line %d: %s wants a single value, or a list of them", path, value.Line, key.Value)
 		}
 		if _, twice := file.values[name]; twice {
 			return file, fmt.Errorf("%s, line %d: %s is set twice", path, key.Line, key.Value)
 		}
-		file.values[name] = configValue{value.Value, value.Line}
+		file.values[name] = configValue{texts, value.Line}
 	}
 	return file, nil
+}
+
+// scalars are the texts of a value that is one, or a list of them.
+func scalars(n *yaml.Node) ([]string, bool) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return []string{n.Value}, true
+	case yaml.SequenceNode:
+		texts := []string{}
+		for _, item := range n.Content {
+			if item.Kind != yaml.ScalarNode {
+				return nil, false
+			}
+			texts = append(texts, item.Value)
+		}
+		return texts, true
+	}
+	return nil, false
 }
