@@ -34,6 +34,7 @@ type pastAnswer struct {
 func (p *Past) takeEffect(e event.Event) {
 	switch e := e.(type) {
 	case event.EffectClaimed:
+		p.close(e.Step)
 		p.effects[e.Effect] = pastEffect{claimed: true, intent: intentOf(e.Tool, e.Input)}
 	case event.EffectDone:
 		was := p.effects[e.Effect]

@@ -419,3 +419,41 @@ func TestAnUnavailableToolIsRefused(t *testing.T) {
 		t.Errorf("Perform(no such tool) = %+v, %v, want a refusal that names it", got, err)
 	}
 }
+
+// TestWhatIsAskedAgain: after a failure the questions without a winner are asked
+// again, but for those that came before something that happened since.
+func TestWhatIsAskedAgain(t *testing.T) {
+	undecided := func(question string, step int) event.Event {
+		return event.VoteCompleted{Question: question, Step: step, Status: string(flow.FlaggedOut)}
+	}
+	dir := written(t,
+		event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		undecided("step/0/try/0", 0),
+		event.StepCompleted{Step: 0},
+		undecided("step/1/try/0", 1),
+		event.EffectClaimed{Effect: "step/1/try/1/effect/0", Step: 1, Tool: "Pay", Input: event.JSONValue(json.RawMessage(`{}`))},
+		event.EffectDone{Effect: "step/1/try/1/effect/0", Step: 1, Tool: "Pay"},
+		undecided("step/1/try/1", 1),
+		undecided("step/2/try/0", 2), // of a branch beside it
+		event.VoteCompleted{Question: "step/3", Step: 3, Status: string(flow.Decided)},
+		event.AnswerComposed{Draft: true},
+		event.StepFailed{Step: 1},
+		event.TaskFailed{Status: event.StatusFailed},
+	)
+	p := NewPast(dir, always(false))
+	log, _, err := runlog.Open(dir, nil, p.Visit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := p.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	for question, kept := range map[string]bool{
+		"step/0/try/0": true, "step/1/try/0": true, "step/1/try/1": false, "step/2/try/0": false, "step/3": true,
+	} {
+		if _, ok := p.verdicts[question]; ok != kept {
+			t.Errorf("the verdict on %s is kept: %t, want %t", question, ok, kept)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package local
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -35,8 +36,8 @@ type Past struct {
 	claim event.BudgetClaimed // of a session that has not ended in an orderly way
 
 	// What may have ended a session: it is asked again, not taken as it was.
-	open   string        // question without a winner, if nothing came of it yet
-	failed []event.Event // step_failed since the last other event
+	open   map[string]int // questions without a winner, with their steps, if nothing came of those yet
+	failed []event.Event  // step_failed since the last other event
 
 	sessions []event.Session
 
@@ -61,7 +62,7 @@ type pastVerdict struct {
 func NewPast(dir string, compact func(kind string) bool) *Past {
 	return &Past{
 		dir: dir, compactKind: compact, emitted: newEmitted(),
-		verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
+		open: map[string]int{}, verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
 	}
 }
 
@@ -72,7 +73,8 @@ func (p *Past) Visit(l runlog.Line) error {
 		p.Steps++
 		p.lastStep = append(p.lastStep[:0], l.Raw...)
 		p.last = append(p.last[:0], l.Raw...)
-		p.End, p.open, p.failed = nil, "", nil
+		p.End, p.failed = nil, nil
+		clear(p.open)
 		clear(p.verdicts)
 		return nil
 	}
@@ -80,10 +82,10 @@ func (p *Past) Visit(l runlog.Line) error {
 	if err != nil {
 		return &runlog.CorruptError{Dir: p.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
 	}
-	switch rec.Event.(type) {
-	case event.VoteCompleted, event.StepCompleted, event.EffectClaimed, event.EffectDone, event.EffectRefused:
-		// What samples said is not needed again.
-		rec.Event, err = rec.Event.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(p.dir, v) })
+	switch e := rec.Event.(type) {
+	case event.SampleCompleted, event.SampleRedFlagged: // what samples said is not needed again
+	case event.Carrier:
+		rec.Event, err = e.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(p.dir, v) })
 		if err != nil {
 			return err
 		}
@@ -117,8 +119,11 @@ func (p *Past) take(rec event.Record) {
 		if n := len(p.sessions); n > 0 && e.Simulated {
 			p.sessions[n-1].Simulated = true // as its answers showed
 		}
-		delete(p.verdicts, p.open)
-		p.open, p.failed = "", nil
+		for question := range p.open {
+			delete(p.verdicts, question)
+		}
+		clear(p.open)
+		p.failed = nil
 		return
 	case event.TaskCompleted:
 		p.Spent, p.End, p.claim = e.Spent, e, event.BudgetClaimed{}
@@ -128,7 +133,7 @@ func (p *Past) take(rec event.Record) {
 	for _, e := range p.failed {
 		p.emitted.add(e)
 	}
-	p.End, p.open, p.failed = nil, "", nil
+	p.End, p.failed = nil, nil
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		p.Submitted, p.Config, p.sessionStart = e, e.Config, rec.Time
@@ -153,7 +158,7 @@ func (p *Past) take(rec event.Record) {
 			Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
 		}}
 		if e.Status != string(flow.Decided) {
-			p.open = e.Question
+			p.open[e.Question] = e.Step
 		}
 		if e.Spent.Calls > 0 {
 			p.Spent = e.Spent
@@ -161,6 +166,7 @@ func (p *Past) take(rec event.Record) {
 	case event.StepCompleted:
 		p.Steps++
 		p.Spent = e.Spent
+		p.close(e.Step)
 		p.emitted.add(e)
 	case event.EffectClaimed, event.EffectDone, event.EffectRefused, event.EffectUnknown:
 		p.takeEffect(e)
@@ -170,6 +176,12 @@ func (p *Past) take(rec event.Record) {
 	default:
 		p.emitted.add(e)
 	}
+}
+
+// close says that a step went on after its questions without a winner: asked again,
+// they could lead elsewhere than to what has happened since.
+func (p *Past) close(step int) {
+	maps.DeleteFunc(p.open, func(_ string, of int) bool { return of == step })
 }
 
 // begin notes what a session is done with. One that got nowhere does not count.

@@ -1,0 +1,298 @@
+package solver
+
+import (
+	"fmt"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// An action is one thing done about one node: one step of the run. Actions run at
+// the same time, so they read the solver and change only themselves; what comes of
+// them is committed afterwards, one after another.
+type action struct {
+	s        *solver
+	node     *node
+	step     int
+	maySplit bool // there is room for parts
+
+	// What came of it: one of these.
+	proposal *Proposal
+	solution *Solution
+	answer   *Answer
+	check    *Check
+
+	settledBy string // one of the By constants of package event
+	because   string // why, if not simply by vote
+	checked   bool   // it needs no review
+
+	// The last vote, and why it was not the end.
+	asked   string
+	voting  event.Voting
+	status  flow.Status
+	reason  string
+	broken  bool     // nobody could be asked
+	options []string // solutions that got votes
+	best    draft    // the best of what was not accepted
+
+	costUSD    float64
+	unpriced   bool
+	durationMS int64
+}
+
+// run does what is next for the node.
+func (a *action) run(f flow.Flow) error {
+	switch a.node.stage {
+	case open:
+		return a.decompose(f)
+	case atomic:
+		return a.solve(f)
+	default:
+		return a.compose(f)
+	}
+}
+
+func (a *action) failed() bool {
+	return a.proposal == nil && a.solution == nil && a.answer == nil && a.check == nil
+}
+
+// key names a question about the node.
+func (a *action) key(what string) string { return "solve/" + a.node.path + "/" + what }
+
+// decide asks and keeps the accounts.
+func (a *action) decide(f flow.Flow, key string, q *flow.Question) (*flow.Verdict, error) {
+	v, err := f.Decide(key, q)
+	if err != nil {
+		return nil, err
+	}
+	a.asked, a.voting = key, v.Voting
+	a.durationMS += v.DurationMS
+	if v.CostUSD == nil {
+		a.unpriced = true
+	} else {
+		a.costUSD += *v.CostUSD
+	}
+	return v, nil
+}
+
+// undecided notes that a vote had no winner.
+func (a *action) undecided(key string, v *flow.Verdict) {
+	a.asked, a.status, a.reason, a.options = key, v.Status, v.Reason, nil
+	a.broken = v.Status == flow.Failed || v.Status == flow.Stopped
+	for _, c := range v.Candidates {
+		// A solution or an answer; of a proposal neither is there.
+		both, err := decode[struct {
+			Solution string `json:"solution"`
+			Answer   string `json:"answer"`
+		}](c.Answer)
+		if text := both.Solution + both.Answer; err == nil && text != "" {
+			a.options = append(a.options, text)
+		}
+	}
+	if len(a.options) > 0 {
+		a.best = draft{answerOf(a.options[0]), leading}
+	}
+}
+
+// rejected notes that a verifier does not accept what won.
+func (a *action) rejected(key string, err error) {
+	a.asked, a.status, a.reason, a.options = key, flow.Failed, "the verifier: "+err.Error(), nil
+	a.broken = false
+}
+
+// unvoted says that something was settled without a vote.
+func (a *action) unvoted(by, because string) {
+	a.settledBy, a.because = by, because
+	a.voting = event.Voting{Strategy: vote.None, Votes: map[string]int{}}
+}
+
+// climb tries in the usual way and then, while that gives nothing, in one
+// configured way after another.
+func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (bool, error)) (bool, error) {
+	ok, err := try(key, way{})
+	for _, e := range a.s.cfg.Escalate {
+		if ok || err != nil {
+			break
+		}
+		next := key + "/" + string(e)
+		var attempt func() (bool, error)
+		switch e {
+		case Diversity:
+			if !a.broken { // other words do not mend what is out of order
+				attempt = func() (bool, error) { return try(next, way{diverse: true}) }
+			}
+		case Model:
+			if name := a.s.cfg.Models.Escalation; name != "" {
+				attempt = func() (bool, error) { return try(next, way{model: name}) }
+			}
+		case Split:
+			if a.node.stage == atomic && a.maySplit {
+				attempt = func() (bool, error) { return a.splitFurther(f, next) }
+			}
+		case Person:
+			// Whether and how to split is no question for a person.
+			if a.node.stage == atomic || a.node.stage == split {
+				attempt = func() (bool, error) { return a.askPerson(f, next) }
+			}
+		}
+		if attempt == nil {
+			continue
+		}
+		f.Emit(event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(e), Reason: a.reason})
+		ok, err = attempt()
+	}
+	return ok, err
+}
+
+// splitFurther gives up solving the node as it is. If nobody agrees on how to split
+// it either, the trouble remains the one before.
+func (a *action) splitFurther(f flow.Flow, key string) (bool, error) {
+	before := *a
+	ok, err := a.propose(f, key, way{}, true)
+	if ok || err != nil {
+		a.because = before.reason
+		return ok, err
+	}
+	a.reason = before.reason + "; nobody agrees on how to split it: " + a.reason
+	a.asked, a.voting, a.status, a.broken, a.options = before.asked, before.voting, before.status, before.broken, before.options
+	return false, nil
+}
+
+// askPerson has the person give the solution of the node.
+func (a *action) askPerson(f flow.Flow, key string) (bool, error) {
+	given, err := f.Ask(key, &flow.HumanQuestion{
+		Step: a.step, Kind: event.ClarifyQuestion, Options: a.options, Free: true,
+		Text: fmt.Sprintf("The voters do not agree (%s). What is the solution of this problem?\n\n%s", a.reason, a.node.problem),
+	})
+	if err != nil {
+		return false, err
+	}
+	solution := Solution{Solution: given.Text, Confidence: 1, Work: "given by a person"}
+	if err := a.s.verifySolution(a.node.problem, &solution); err != nil {
+		a.rejected(key, err)
+		return false, nil
+	}
+	a.solution = &solution
+	a.unvoted(event.ByPerson, a.reason)
+	return true, nil
+}
+
+// solve asks for the solution of a problem that is not split. It may end with the
+// problem being split after all.
+func (a *action) solve(f flow.Flow) error {
+	_, err := a.climb(f, a.key("solve"), func(key string, w way) (bool, error) {
+		q, err := a.s.cfg.atomQuestion(a.step, w, a.node.problem, a.s.memory.facts)
+		if err != nil {
+			return false, err
+		}
+		return a.askSolution(f, key, q)
+	})
+	return err
+}
+
+// askSolution asks a question that a solution of the node answers.
+func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, error) {
+	v, err := a.decide(f, key, q)
+	if err != nil {
+		return false, err
+	}
+	if v.Status != flow.Decided {
+		a.undecided(key, v)
+		return false, nil
+	}
+	solution, err := decode[Solution](v.Answer)
+	if err != nil {
+		return false, err
+	}
+	if err := a.s.verifySolution(a.node.problem, &solution); err != nil {
+		a.rejected(key, err)
+		if a.best.quality <= wrong {
+			a.best = draft{answerOf(solution.Solution), wrong}
+		}
+		return false, nil
+	}
+	a.solution, a.settledBy = &solution, event.ByVote
+	return true, nil
+}
+
+// compose makes the solution of the node from those of its parts: by code where
+// the domain can and may, otherwise by vote. At the root it makes the answer.
+func (a *action) compose(f flow.Flow) error {
+	n, cfg := a.node, &a.s.cfg
+	x, y := n.parts[0].part(), n.parts[1].part()
+	if a.composeByCode(x, y) {
+		return nil
+	}
+	if n == a.s.root {
+		return a.composeAnswer(f, a.key("compose"), prompts.SolveAnswer{Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y)})
+	}
+	_, err := a.climb(f, a.key("compose"), func(key string, w way) (bool, error) {
+		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.solutionForm(n.problem), func(wording int) prompts.Data {
+			return prompts.SolveCompose{
+				Problem: n.problem, Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y),
+				Facts: a.s.memory.facts, Wording: wording,
+			}
+		})
+		if err != nil {
+			return false, err
+		}
+		return a.askSolution(f, key, q)
+	})
+	return err
+}
+
+func (a *action) composeByCode(x, y domain.Part) bool {
+	c, ok := a.s.cfg.Adapter.(domain.Composer)
+	if !ok || !a.s.cfg.ComposeByCode {
+		return false
+	}
+	text, ok := c.Compose(a.node.problem, a.node.how, x, y)
+	solution := Solution{
+		Solution: text, Work: "put together by code",
+		Confidence: min(a.node.parts[0].solution.Confidence, a.node.parts[1].solution.Confidence),
+	}
+	if !ok || a.s.verifySolution(a.node.problem, &solution) != nil {
+		return false
+	}
+	a.solution = &solution
+	a.unvoted(event.ByCode, "")
+	return true
+}
+
+// composeAnswer asks for the answer to the whole task. The global verifier looks
+// at it later, because its complaint helps those who answer next.
+func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer) error {
+	cfg := &a.s.cfg
+	data.Problem, data.Facts, data.Work = a.s.problem, a.s.memory.facts, a.s.memory.work
+	_, err := a.climb(f, key, func(key string, w way) (bool, error) {
+		if w.model == "" {
+			w.model = a.s.composer
+		}
+		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), func(wording int) prompts.Data {
+			data := data
+			data.Wording = wording
+			return data
+		})
+		if err != nil {
+			return false, err
+		}
+		v, err := a.decide(f, key, q)
+		if err != nil {
+			return false, err
+		}
+		if v.Status != flow.Decided {
+			a.undecided(key, v)
+			return false, nil
+		}
+		answer, err := decode[Answer](v.Answer)
+		if err != nil {
+			return false, err
+		}
+		a.answer, a.settledBy = &answer, event.ByVote
+		return true, nil
+	})
+	return err
+}

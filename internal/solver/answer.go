@@ -1,0 +1,220 @@
+package solver
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A Proposal is how somebody would split a problem.
+type Proposal struct {
+	PartA     string `json:"subproblem_a"`
+	PartB     string `json:"subproblem_b"`
+	Compose   string `json:"compose_fn"`
+	IsAtomic  bool   `json:"is_atomic"`
+	Rationale string `json:"rationale"`
+}
+
+// A Solution is the answer to a problem that is a part of another.
+type Solution struct {
+	Solution   string  `json:"solution"`
+	Confidence float64 `json:"confidence"`
+	Work       string  `json:"work_shown"`
+}
+
+// An Answer is what the whole task gets.
+type Answer struct {
+	Answer     string  `json:"answer"`
+	Confidence float64 `json:"confidence"`
+	Support    Support `json:"support"`
+}
+
+// Support is what an answer rests on.
+type Support struct {
+	Summary   string   `json:"summary"`
+	Equations []string `json:"equations"`
+	Points    []string `json:"points"`
+}
+
+// A Check says whether an answer is complete.
+type Check struct {
+	Requirements []event.Requirement `json:"requirements"`
+	Complete     bool                `json:"complete"`
+	Missing      []string            `json:"missing_work"`
+}
+
+// A Result is the output of a run.
+type Result struct {
+	Answer
+
+	// Status is how the answer came about: "direct" without splitting the problem,
+	// "composed" from its parts, or "draft" if the run ended without success.
+	Status string `json:"status"`
+
+	// Remarks are what did not go as planned, such as a limit that was reached.
+	Remarks []string `json:"remarks,omitempty"`
+}
+
+// The statuses of a result.
+const (
+	StatusDirect   = "direct"
+	StatusComposed = "composed"
+	StatusDraft    = "draft"
+)
+
+// DraftConfidence is what a draft says about itself, whoever wrote it.
+const DraftConfidence = 0.3
+
+// The statuses of a requirement.
+const (
+	Addressed = "ADDRESSED"
+	Missing   = "MISSING"
+)
+
+// The red flags of proposals, beside those of package redflag.
+const (
+	FlagTautology = "tautology" // a part is the whole, or its sibling, in other white space
+	FlagCycle     = "cycle"     // a part is something that it is itself a part of
+	FlagGrowth    = "growth"    // a part is longer than the whole
+	FlagPattern   = "pattern"   // of answers that are none in this domain
+	FlagWrong     = "wrong"     // the domain knows that it is wrong
+)
+
+// Normal returns the form in which problems are compared: Unicode normal form C,
+// single spaces, no full stop at the end. Letter case and all other punctuation
+// count: 5! is not 5.
+func Normal(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return text // json.Marshal of a string does not fail
+	}
+	key, err := vote.Canonical(quoted, vote.KeyOptions{})
+	if err != nil {
+		return text // beyond all limits: it agrees with itself
+	}
+	var normal string
+	if json.Unmarshal([]byte(key), &normal) != nil {
+		return text
+	}
+	return strings.TrimRight(normal, ".。 ")
+}
+
+// fields reads text as one JSON object that has the wanted fields and no others.
+// A Markdown fence around the whole text is no part of it. Nothing is repaired.
+func fields(text string, want ...string) (map[string]json.RawMessage, *redflag.Flag) {
+	raw := json.RawMessage(unfenced(text))
+	if _, err := vote.Canonical(raw, vote.KeyOptions{KeepSpace: true}); err != nil {
+		return nil, redflag.New(redflag.SchemaInvalid, "%v", err)
+	}
+	var got map[string]json.RawMessage
+	if json.Unmarshal(raw, &got) != nil || got == nil {
+		return nil, redflag.New(redflag.SchemaInvalid, "the answer is no JSON object")
+	}
+	for _, name := range want {
+		if _, ok := got[name]; !ok {
+			return nil, redflag.New(redflag.MissingField, "field %q is missing", name)
+		}
+	}
+	if len(got) > len(want) {
+		var extra []string
+		for name := range got {
+			if !slices.Contains(want, name) {
+				extra = append(extra, name)
+			}
+		}
+		return nil, redflag.New(redflag.SchemaInvalid, "nobody asked for the field %q", slices.Min(extra))
+	}
+	return got, nil
+}
+
+// unfenced returns what is inside a fence that encloses the whole text, and
+// otherwise the text.
+func unfenced(text string) string {
+	text = strings.TrimSpace(text)
+	inner, ok := strings.CutPrefix(text, "```")
+	if !ok {
+		return text
+	}
+	if inner, ok = strings.CutSuffix(inner, "```"); !ok {
+		return text
+	}
+	info, inner, ok := strings.Cut(inner, "\n")
+	if info = strings.TrimSpace(info); !ok || info != "" && info != "json" {
+		return text
+	}
+	return inner
+}
+
+// value reads a field, which has the type of what it is read into and is not null.
+func value[T any](from map[string]json.RawMessage, name string, into *T) *redflag.Flag {
+	if string(from[name]) == "null" {
+		return redflag.New(redflag.MissingField, "field %q is null", name)
+	}
+	if err := json.Unmarshal(from[name], into); err != nil {
+		return redflag.New(redflag.SchemaInvalid, "field %q is %s", name, string(from[name]))
+	}
+	return nil
+}
+
+// confidence reads the field of that name, a number from 0 to 1.
+func confidence(from map[string]json.RawMessage, into *float64) *redflag.Flag {
+	if flag := value(from, "confidence", into); flag != nil {
+		return flag
+	}
+	if c := *into; math.IsNaN(c) || c < 0 || c > 1 {
+		return redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", c)
+	}
+	return nil
+}
+
+// blank reports whether nothing can be seen of a text.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// encode writes what a reader read: plain structs, which cannot fail.
+func encode(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return data
+}
+
+// decode reads what encode wrote. A recorded verdict that does not decode comes
+// from a damaged log.
+func decode[T any](raw json.RawMessage) (T, error) {
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, fmt.Errorf("solver: an answer is not what a reader makes of it: %w", err)
+	}
+	return v, nil
+}
+
+// evidence fills in what the domain finds in texts.
+func (s *Support) evidence(a domain.Adapter, texts ...string) {
+	e, ok := a.(domain.Evidencer)
+	if !ok {
+		return
+	}
+	for _, text := range texts {
+		found := e.Evidence(text)
+		s.Equations = union(s.Equations, found.Equations)
+		s.Points = union(s.Points, found.Points)
+	}
+}
+
+// union appends what is not there yet.
+func union(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,185 @@
+package solver
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Config is how a problem is solved. A zero field means its default, where one is
+// named.
+type Config struct {
+	Domain  string         // the name of Adapter, under which the readers know it
+	Adapter domain.Adapter // of the family of problems; required
+	Prompts *prompts.Set   // nil means the built-in ones
+
+	Rule             vote.Rule // of every vote; required
+	Flags            redflag.Config
+	FirstTemperature *float64
+	Temperature      *float64
+	Structured       string
+	MaxOutput        int // tokens of an answer; DefaultMaxOutput
+	AtomOutput       int // tokens of an answer to a problem that is not split; DefaultAtomOutput
+	MaxFaults        int
+	Models           Models
+
+	// Direct is the attempt at the problem as it is, before it is split.
+	Direct Direct
+
+	MaxDepth int // of the tree; the problem itself is at depth 0. DefaultMaxDepth
+	MaxNodes int // of the tree; DefaultMaxNodes
+
+	// MaxGrowth is by how many characters a part may be longer than the whole: a
+	// short problem may need more words for its parts than for itself.
+	MaxGrowth int // DefaultMaxGrowth
+
+	// MaxFillRounds bounds the rounds of filling gaps in the answer, and
+	// MaxStagnant those among them in a row that change nothing.
+	MaxFillRounds int // DefaultMaxFillRounds
+	MaxStagnant   int // DefaultMaxStagnant
+
+	// Escalate says what is done, in this order, when voters do not agree. Nil
+	// means DefaultEscalation; an empty list, nothing.
+	Escalate           []Escalation
+	DiverseTemperature float64 // of voters who are asked again; DefaultDiverse
+
+	// ComposeByCode lets the adapter put solutions together where it can. The
+	// way to do it is then part of what proposals are voted on.
+	ComposeByCode bool
+
+	// VerifyVotes discards answers that the adapter knows to be wrong before they
+	// are counted. Otherwise it looks only at what won.
+	VerifyVotes bool
+
+	// RequireWork discards solutions that do not show how they were found.
+	RequireWork bool
+
+	// Facts are what everybody who works on a part may know: at most MaxFacts.
+	Facts []string
+}
+
+// Models name the groups of voters: see [flow.Question]. Empty is the default one.
+type Models struct {
+	Reasoning  string // splits, chooses, composes and checks
+	Execution  string // solves what is not split
+	Escalation string // is asked when the others do not agree; empty if there is none
+}
+
+// Direct is the cheap attempt at the whole problem. It is held to the same margin
+// as every vote, and saves samples by giving up early.
+type Direct struct {
+	Off        bool
+	MaxSamples int // 0 means two more than the margin
+}
+
+// An Escalation is what is done when voters do not agree.
+type Escalation string
+
+// The escalations.
+const (
+	Diversity Escalation = "diversity" // ask in other words, at a higher temperature
+	Model     Escalation = "model"     // ask Models.Escalation
+	Split     Escalation = "split"     // split what could not be solved as it is
+	Person    Escalation = "person"    // ask the person for the solution
+)
+
+// DefaultEscalation is everything, from cheap to dear.
+func DefaultEscalation() []Escalation { return []Escalation{Diversity, Model, Split, Person} }
+
+// The defaults.
+const (
+	DefaultMaxOutput     = 750
+	DefaultAtomOutput    = 500
+	DefaultMaxDepth      = 6
+	DefaultMaxNodes      = 511
+	DefaultMaxGrowth     = 120
+	DefaultMaxFillRounds = 2
+	DefaultMaxStagnant   = 2
+	DefaultDiverse       = 0.7
+)
+
+// DefaultFlags discard what is longer than 750 tokens or 3,000 characters, says
+// the same phrase more than three times, or is less than 30 % sure of itself.
+func DefaultFlags() redflag.Config {
+	c := redflag.Default()
+	c.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: redflag.DefaultMaxTokens, MaxChars: 3000}
+	return c
+}
+
+// withDefaults returns a complete configuration, or says what is wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	if c.Adapter == nil {
+		return c, fmt.Errorf("solver: there is no adapter: set Adapter, for example to that of domain/text")
+	}
+	if err := c.Rule.Validate(); err != nil {
+		return c, fmt.Errorf("solver: Rule: %w", err)
+	}
+	if c.Prompts == nil {
+		c.Prompts = prompts.Default()
+	}
+	for _, n := range []struct {
+		name    string
+		value   *int
+		initial int
+	}{
+		{"MaxOutput", &c.MaxOutput, DefaultMaxOutput},
+		{"AtomOutput", &c.AtomOutput, DefaultAtomOutput},
+		{"MaxDepth", &c.MaxDepth, DefaultMaxDepth},
+		{"MaxNodes", &c.MaxNodes, DefaultMaxNodes},
+		{"MaxGrowth", &c.MaxGrowth, DefaultMaxGrowth},
+		{"MaxFillRounds", &c.MaxFillRounds, DefaultMaxFillRounds},
+		{"MaxStagnant", &c.MaxStagnant, DefaultMaxStagnant},
+		{"Direct.MaxSamples", &c.Direct.MaxSamples, min(c.votesToWin()+2, c.Rule.MaxSamples)},
+	} {
+		if *n.value < 0 {
+			return c, fmt.Errorf("solver: %s is %d, want 0 or more", n.name, *n.value)
+		}
+		if *n.value == 0 {
+			*n.value = n.initial
+		}
+	}
+	if err := c.directRule().Validate(); err != nil {
+		return c, fmt.Errorf("solver: Direct.MaxSamples: %w", err)
+	}
+	if len(c.Facts) > MaxFacts {
+		return c, fmt.Errorf("solver: there are %d facts, want at most %d", len(c.Facts), MaxFacts)
+	}
+	if c.DiverseTemperature == 0 {
+		c.DiverseTemperature = DefaultDiverse
+	}
+	if c.Escalate == nil {
+		c.Escalate = DefaultEscalation()
+	}
+	for i, e := range c.Escalate {
+		if !slices.Contains(DefaultEscalation(), e) {
+			return c, fmt.Errorf("solver: Escalate[%d] is %q, want one of %q", i, e, DefaultEscalation())
+		}
+		if slices.Contains(c.Escalate[:i], e) {
+			return c, fmt.Errorf("solver: Escalate[%d]: %q is there twice", i, e)
+		}
+	}
+	return c, nil
+}
+
+// votesToWin is the least number of votes that decide a question.
+func (c *Config) votesToWin() int {
+	switch c.Rule.Strategy {
+	case vote.FirstToK:
+		return c.Rule.K
+	case vote.Majority:
+		return c.Rule.N/2 + 1
+	default:
+		return 1
+	}
+}
+
+// directRule is the rule of the direct attempt.
+func (c *Config) directRule() vote.Rule {
+	rule := c.Rule
+	rule.MaxSamples = c.Direct.MaxSamples
+	return rule
+}

@@ -1,0 +1,246 @@
+package solver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+)
+
+// finish checks the answer and fills its gaps until nothing is missing, or until
+// the rounds are used up.
+func (s *solver) finish(f flow.Flow) error {
+	last := s.hash()
+	seen := map[string]bool{last: true}
+	stagnant := 0
+	for round := 0; ; round++ {
+		r, err := s.review(f, round)
+		switch {
+		case r == nil || err != nil:
+			return err
+		case r.problem == "":
+			return s.complete(f, StatusComposed)
+		case round == s.cfg.MaxFillRounds:
+			s.end(f, flow.Failed, fmt.Sprintf("after %d rounds of filling gaps: %s", round, r.problem), event.Voting{})
+			return nil
+		}
+		if ok, err := s.fill(f, round, r); !ok {
+			return err
+		}
+
+		now := s.hash()
+		trouble := ""
+		switch {
+		case now == last:
+			if stagnant++; stagnant >= s.cfg.MaxStagnant {
+				trouble = fmt.Sprintf("%d rounds of filling gaps changed nothing: %s", stagnant, r.problem)
+			}
+		case seen[now]:
+			trouble = "filling gaps goes round in circles: " + r.problem
+		default:
+			stagnant = 0
+		}
+		last, seen[now] = now, true
+		if trouble == "" {
+			continue
+		}
+		if s.composer == s.cfg.Models.Escalation { // also if there is none
+			s.end(f, flow.Failed, trouble, event.Voting{})
+			return nil
+		}
+		s.composer, stagnant = s.cfg.Models.Escalation, 0
+		f.Emit(event.Escalated{Path: s.root.path, Step: s.step, Question: fillKey(round), To: string(Model), Reason: trouble})
+	}
+}
+
+func fillKey(round int) string { return fmt.Sprintf("solve/fill/%d", round) }
+
+// review is what is wrong with the answer.
+type review struct {
+	problem string   // in words, empty if there is none
+	wrong   string   // what the verifier says
+	missing []string // what the voters say
+}
+
+// review has the answer verified by code and then checked for completeness by
+// vote. It returns nil if the run has ended.
+func (s *solver) review(f flow.Flow, round int) (*review, error) {
+	if err := s.verifyAnswer(&s.answer); err != nil {
+		return &review{problem: "the answer is wrong: " + err.Error(), wrong: err.Error()}, nil
+	}
+	a := &action{s: s, node: s.root, step: s.step}
+	answer := form{ReadCheck, encode(checkParams{s.problem, s.cfg.MaxGrowth, maxMissing}), checkSchema}
+	ok, err := a.climb(f, fmt.Sprintf("solve/check/%d", round), func(key string, w way) (bool, error) {
+		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
+			return prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes, Wording: wording}
+		})
+		if err != nil {
+			return false, err
+		}
+		v, err := a.decide(f, key, q)
+		if err != nil {
+			return false, err
+		}
+		if v.Status != flow.Decided {
+			a.undecided(key, v)
+			return false, nil
+		}
+		check, err := decode[Check](v.Answer)
+		a.check, a.settledBy = &check, event.ByVote
+		return err == nil, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		s.fail(f, a, "check")
+		return nil, nil
+	}
+	f.Emit(event.CompletenessChecked{
+		Step: a.step, Round: round, Complete: a.check.Complete,
+		Requirements: a.check.Requirements, Missing: a.check.Missing, State: s.hash(),
+	})
+	s.commit(f, a, fmt.Sprintf("check %d", round))
+	if a.check.Complete {
+		return &review{}, nil
+	}
+	return &review{problem: "something is missing: " + strings.Join(a.check.Missing, "; "), missing: a.check.Missing}, nil
+}
+
+// maxMissing is how many missing items a check may list.
+const maxMissing = 5
+
+// fill makes the answer better by what a review found. It reports whether that
+// was achieved; if not, and there is no error, the run has ended.
+func (s *solver) fill(f flow.Flow, round int, r *review) (bool, error) {
+	if r.wrong != "" {
+		return s.refine(f, fillKey(round)+"/correct", s.correction(r.wrong))
+	}
+	var items []*node
+	for i, problem := range r.missing {
+		n := s.add(nil, fmt.Sprintf("f%d.%d", round, i), problem, 1)
+		if n.stage == open {
+			n.stage = atomic
+		}
+		if n.stage == solved {
+			s.emitSolved(f, n, s.step, event.ByMemo)
+		}
+		items = append(items, n)
+	}
+	s.trees = append(s.trees, items...)
+	if ok, err := s.grow(f); !ok {
+		return false, err
+	}
+	for i, n := range items {
+		ok, err := s.refine(f, fmt.Sprintf("%s/%d", fillKey(round), i), prompts.SolveAnswer{
+			Compose: "add to the answer a what was missing from it, b",
+			A:       prompts.SolvePart{Problem: s.problem, Solution: s.answer.Answer}, B: prompts.SolvePart(n.part()),
+		})
+		if !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// correction asks for an answer instead of a wrong one.
+func (s *solver) correction(wrong string) prompts.SolveAnswer {
+	data := prompts.SolveAnswer{Compose: s.root.how, Wrong: fmt.Sprintf("%q is wrong: %s", s.answer.Answer, wrong)}
+	if len(s.root.parts) == 2 {
+		data.A, data.B = prompts.SolvePart(s.root.parts[0].part()), prompts.SolvePart(s.root.parts[1].part())
+	} else {
+		data.A = prompts.SolvePart{Problem: s.problem, Solution: s.answer.Answer}
+	}
+	return data
+}
+
+// refine replaces the answer.
+func (s *solver) refine(f flow.Flow, key string, data prompts.SolveAnswer) (bool, error) {
+	a := &action{s: s, node: s.root, step: s.step}
+	if err := a.composeAnswer(f, key, data); err != nil {
+		return false, err
+	}
+	if a.failed() {
+		s.fail(f, a, "fill")
+		return false, nil
+	}
+	s.commit(f, a, strings.TrimPrefix(key, "solve/"))
+	return true, nil
+}
+
+// draft is the best answer so far.
+type draft struct {
+	answer  Answer
+	quality quality
+}
+
+// quality says how much a draft is worth.
+type quality int
+
+const (
+	none    quality = iota
+	wrong           // it won a vote, but the verifier knows better
+	leading         // it has the most votes, but did not win
+	settled         // it won a vote, and nothing is known to be wrong with it
+)
+
+func answerOf(text string) Answer {
+	return Answer{Answer: text, Support: Support{Equations: []string{}, Points: []string{}}}
+}
+
+// improve keeps a draft if it is as good as the one before, and
+// says so: the run may be stopped at any time.
+func (s *solver) improve(f flow.Flow, d draft, by, reason string) {
+	if d.quality == none || d.quality < s.draft.quality || d.quality == s.draft.quality && d.answer.Answer == s.draft.answer.Answer {
+		return
+	}
+	s.draft = d
+	answer := d.answer
+	answer.Confidence = DraftConfidence
+	f.Emit(event.AnswerComposed{
+		Path: s.root.path, Step: s.step, Confidence: answer.Confidence, By: by, Draft: true, Reason: reason, State: s.hash(),
+		Answer: event.JSONValue(encode(Result{Answer: answer, Status: StatusDraft, Remarks: s.remarks})),
+	})
+}
+
+// complete ends the run with success.
+func (s *solver) complete(f flow.Flow, status string) error {
+	result := event.JSONValue(encode(Result{Answer: s.answer, Status: status, Remarks: s.remarks}))
+	f.Emit(event.AnswerComposed{
+		Path: s.root.path, Step: s.step - 1, Answer: result, Confidence: s.answer.Confidence,
+		By: s.answerBy, Final: true, State: s.hash(),
+	})
+	f.Emit(event.TaskCompleted{Steps: s.step, Output: result})
+	return nil
+}
+
+// fail ends the run because an action came to nothing.
+func (s *solver) fail(f flow.Flow, a *action, title string) {
+	if a.node == s.root {
+		s.improve(f, a.best, event.ByVote, a.reason)
+	}
+	s.end(f, a.status, title+": "+a.reason, a.voting)
+}
+
+// maxRemarks is how many remarks become part of the reason of a failure.
+const maxRemarks = 3
+
+// end ends the run without success. The best draft is in the log.
+func (s *solver) end(f flow.Flow, verdict flow.Status, reason string, voting event.Voting) {
+	status := event.StatusFailed
+	if verdict == flow.Undecided {
+		status = event.StatusUndecided
+	}
+	if n := len(s.remarks); n > 0 {
+		reason += "; " + strings.Join(s.remarks[:min(n, maxRemarks)], "; ")
+	}
+	if s.draft.quality == none {
+		reason += "; there is no draft"
+	} else {
+		reason += fmt.Sprintf("; the best draft has a confidence of %v", DraftConfidence)
+	}
+	f.Emit(event.StepFailed{Step: s.step, Status: string(verdict), Reason: reason, Voting: voting})
+	f.Emit(event.TaskFailed{Status: status, Reason: reason, Step: s.step})
+}

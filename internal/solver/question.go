@@ -1,0 +1,120 @@
+package solver
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+)
+
+// way is how a question is put: as usual, or differently after an escalation.
+type way struct {
+	diverse bool
+	model   string // instead of the usual one
+}
+
+// form is what the answers to a question look like and who reads them.
+type form struct {
+	reader string
+	params json.RawMessage
+	schema string
+}
+
+// question puts what data says in words. Voters who are to be diverse are asked in
+// several words, none of them greedily.
+func (c *Config) question(step int, w way, model string, answer form, data func(wording int) prompts.Data) (*flow.Question, error) {
+	q := &flow.Question{
+		Step: step, Model: model, Answer: flow.Format{Reader: answer.reader, Params: answer.params},
+		Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
+		Structured: c.Structured, MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+	}
+	if c.Structured != "" {
+		q.Schema = json.RawMessage(answer.schema)
+	}
+	var err error
+	if q.Prompt, err = c.Prompts.Render(data(0)); err != nil {
+		return nil, err
+	}
+	if w.model != "" {
+		q.Model = w.model
+	}
+	if w.diverse {
+		warm := c.DiverseTemperature
+		q.FirstTemperature, q.Temperature = &warm, &warm
+		for wording := range prompts.SolveWordings {
+			text, err := c.Prompts.Render(data(wording))
+			if err != nil {
+				return nil, err
+			}
+			q.Variants = append(q.Variants, text)
+		}
+	}
+	return q, nil
+}
+
+// solutionForm is that of solutions of problem, answerForm that of answers to it.
+func (c *Config) solutionForm(problem string) form {
+	return form{ReadSolution, encode(solutionParams{c.Domain, problem, c.RequireWork, c.VerifyVotes}), solutionSchema}
+}
+
+func (c *Config) answerForm(problem string) form {
+	return form{ReadAnswer, encode(solutionParams{c.Domain, problem, false, c.VerifyVotes}), answerSchema}
+}
+
+// atomQuestion asks for the solution of a problem that is not split.
+func (c *Config) atomQuestion(step int, w way, problem string, facts []string) (*flow.Question, error) {
+	q, err := c.question(step, w, c.Models.Execution, c.solutionForm(problem), func(wording int) prompts.Data {
+		return prompts.SolveAtom{Problem: problem, Facts: facts, Wording: wording}
+	})
+	if err != nil {
+		return nil, err
+	}
+	q.MaxOutput = c.AtomOutput
+	return q, nil
+}
+
+// Atoms asks for solutions in the way that a run with a configuration does. It is
+// for measuring the voters before the run.
+type Atoms struct{ cfg Config }
+
+// NewAtoms returns the atoms of a configuration.
+func NewAtoms(cfg Config) (*Atoms, error) {
+	c, err := cfg.withDefaults()
+	return &Atoms{c}, err
+}
+
+// Question asks for the solution of problem.
+func (a *Atoms) Question(problem string) (*flow.Question, error) {
+	return a.cfg.atomQuestion(0, way{}, problem, a.cfg.Facts)
+}
+
+// Solution returns the solution in an answer to such a question.
+func (a *Atoms) Solution(answer json.RawMessage) (string, error) {
+	s, err := decode[Solution](answer)
+	return s.Solution, err
+}
+
+// Same reports whether two solutions say the same.
+func (a *Atoms) Same(x, y string) bool { return a.cfg.Adapter.Equivalent(x, y) }
+
+// The schemas of the answers, for models that are asked for structured output.
+var (
+	proposalSchema = object(`"subproblem_a":{"type":"string"},"subproblem_b":{"type":"string"},"compose_fn":{"type":"string"},"is_atomic":{"type":"boolean"},"rationale":{"type":"string"}`,
+		"subproblem_a", "subproblem_b", "compose_fn", "is_atomic", "rationale")
+	pickSchema     = object(`"pick":{"type":"string"},"reason":{"type":"string"}`, "pick", "reason")
+	solutionSchema = object(`"solution":{"type":"string"},"confidence":{"type":"number"},"work_shown":{"type":"string"}`,
+		"solution", "confidence", "work_shown")
+	answerSchema = object(`"answer":{"type":"string"},"confidence":{"type":"number"},"support":`+object(
+		`"summary":{"type":"string"},"equations":{"type":"array","items":{"type":"string"}},"points":{"type":"array","items":{"type":"string"}}`,
+		"summary", "equations", "points"),
+		"answer", "confidence", "support")
+	checkSchema = object(`"requirements":{"type":"array","items":`+object(
+		`"requirement":{"type":"string"},"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
+		"requirement", "status", "reason")+`},"complete":{"type":"boolean"},"missing_work":{"type":"array","items":{"type":"string"}}`,
+		"requirements", "complete", "missing_work")
+)
+
+func object(properties string, required ...string) string {
+	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}`, properties, encode(required))
+}
