@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -67,10 +68,17 @@ func superviseCommand(control *os.File) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("orders: %w", err)
 	}
 	defer removeAll(p.Temp)
-	stop := make(chan struct{})
+	stop, orphaned := make(chan struct{}), make(chan struct{})
 	go func() {
-		_, _ = io.Copy(io.Discard, orders) // until it is closed
+		// An order to stop is a byte. The end without one means that nobody is left
+		// who could have given it.
+		if _, err := orders.ReadByte(); err != nil {
+			close(orphaned)
+			return
+		}
 		close(stop)
+		_, _ = io.Copy(io.Discard, orders) // until it is closed
+		close(orphaned)
 	}()
 	pid, failure, err := startConfined(p.Confine)
 	if err != nil {
@@ -78,7 +86,7 @@ func superviseCommand(control *os.File) (Outcome, error) {
 	}
 	f := &family{main: pid, exited: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
 	go f.reap()
-	outcome := f.watch(p, stop)
+	outcome := f.watch(p, stop, orphaned)
 	text, readErr := io.ReadAll(failure)
 	if readErr == nil && len(text) > 0 {
 		return outcome, errors.New(string(text))
@@ -138,7 +146,10 @@ func (f *family) reap() {
 	}
 }
 
-func (f *family) watch(p plan, stop <-chan struct{}) Outcome {
+// watch returns when the command has ended, by itself, for a limit, because it was
+// told to stop, or because nobody is left who waits for it: then there is no grace,
+// in which more could happen that nobody will ever hear of.
+func (f *family) watch(p plan, stop, orphaned <-chan struct{}) Outcome {
 	var outcome Outcome
 	ticks := time.NewTicker(checkEvery)
 	defer ticks.Stop()
@@ -159,18 +170,33 @@ func (f *family) watch(p plan, stop <-chan struct{}) Outcome {
 				f.finish()
 				return outcome
 			}
+		case <-orphaned:
+			outcome.ExitCode = 128 + int(syscall.SIGKILL)
+			f.finish()
+			return outcome
 		case <-stop:
 			stop = nil
-			for _, pid := range f.members(0) {
-				if pid != f.main || !p.Wrapped {
-					_ = syscall.Kill(pid, syscall.SIGTERM)
-				}
-			}
+			f.terminate(p.Wrapped)
 			deadline = time.After(p.Limits.Grace)
 		case <-deadline:
 			outcome.ExitCode = 128 + int(syscall.SIGKILL)
 			f.finish()
 			return outcome
+		}
+	}
+}
+
+// terminate asks all of them to end, at the same moment: a shell that saw its
+// command end before it was asked itself would go on to the next one. Therefore they
+// are stopped first, and the signal waits for them.
+func (f *family) terminate(wrapped bool) {
+	members := f.members(0)
+	if wrapped {
+		members = slices.DeleteFunc(members, func(pid int) bool { return pid == f.main })
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT} {
+		for _, pid := range members {
+			_ = syscall.Kill(pid, signal)
 		}
 	}
 }

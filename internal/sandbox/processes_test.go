@@ -182,6 +182,55 @@ func TestOurDeathEndsTheCommand(t *testing.T) {
 	})
 }
 
+// TestNothingFollowsTheEnd: a shell whose command is ended must not go on to the
+// next one.
+func TestNothingFollowsTheEnd(t *testing.T) {
+	forEach(t, all, func(t *testing.T, level Level) {
+		for range 10 { // it is a race
+			dir := t.TempDir()
+			s := open(t, Options{Levels: []Level{level}, Workspace: dir})
+			ctx, cancel := context.WithCancel(t.Context())
+			out := &trigger{text: "ready", f: cancel}
+			mark := marker()
+			if _, err := s.Run(ctx, Command{Output: out, Args: []string{"bash", "-c", `echo ready; sleep $1; echo done > done.txt`, "bash", mark}}); err == nil {
+				t.Fatalf("Run(cancelled) succeeded, output %q", out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "done.txt")); err == nil {
+				t.Fatal("the command after the one that was ended ran")
+			}
+		}
+	})
+}
+
+// TestOurDeathEndsTheCommandAtOnce: when nobody is left to hear of it, there is no
+// grace in which more could happen.
+func TestOurDeathEndsTheCommandAtOnce(t *testing.T) {
+	forEach(t, all, func(t *testing.T, level Level) {
+		for range 5 {
+			dir, mark := t.TempDir(), marker()
+			script := `trap 'echo late > late.txt' TERM; echo ready; sleep ` + mark + `; echo late > late.txt`
+			cmd, out := startParent(t, parentJob{dir, level, script})
+			buffer := make([]byte, 100)
+			if n, err := out.Read(buffer); err != nil || string(buffer[:n]) != "ready\n" {
+				t.Fatalf("output %q, %v, want ready", buffer[:n], err)
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // killed
+			deadline := time.Now().Add(15 * time.Second)
+			for len(running(t, mark)) > 0 {
+				if time.Now().After(deadline) {
+					t.Fatalf("still running: %q", running(t, mark))
+				}
+			}
+			if data, err := os.ReadFile(filepath.Join(dir, "late.txt")); err == nil {
+				t.Fatalf("after our death the command wrote %q", data)
+			}
+		}
+	})
+}
+
 func TestSockets(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -102,8 +102,13 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, err
 	}
 	defer reports.Close()
 
-	// Closing the pipe is the order to stop. It also happens if we are killed.
-	stop := context.AfterFunc(ctx, func() { _ = control.Close() })
+	// A byte is the order to stop. If we are killed the pipe is closed without one.
+	// It is written only when the plan was.
+	sent := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		<-sent
+		_, _ = control.Write([]byte{'\n'})
+	})
 	defer stop()
 	// A supervisor that does not obey would be a bug, or stopped by somebody.
 	last := make(chan struct{})
@@ -117,6 +122,7 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, err
 	})()
 
 	writeErr := json.NewEncoder(control).Encode(p)
+	close(sent)
 	data, readErr := io.ReadAll(io.LimitReader(reports, 1<<20))
 	waitErr := cmd.Wait()
 	_ = control.Close()
