@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every check and every test of the project. It needs Go and nothing else:
-# tools and modules are fetched by the go command.
+# tools and modules are fetched by the go command. For the slow suites it installs
+# Debian's nodejs and npm if they are missing and it may, and some npm packages.
 #
 #   ./test.sh          everything
 #   ./test.sh quick    without the slow suites and the measurements
@@ -25,9 +26,10 @@ go -C test/sdk mod tidy -diff
 
 say "vet"
 go vet ./...
-go vet -tags slow ./internal/e2e
-GOOS=windows go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./cmd/maker
-GOOS=darwin go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./cmd/maker
+go vet -tags slow ./internal/e2e ./tool/mcp ./agent/claudecode
+for os in windows darwin; do
+  GOOS=$os go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./cmd/maker
+done
 
 say "staticcheck"
 go tool staticcheck -tags slow ./...
@@ -58,7 +60,14 @@ go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"
       done
   done
 
-say "slow suite: the real program, killed, starved and run for a million steps"
+say "npm packages: real MCP servers and the claude program"
+if ! command -v npm >/dev/null; then
+  apt-get update -q && apt-get install -y -q nodejs npm
+fi
+npm ci --prefix test/npm --no-audit --no-fund
+
+say "slow suites: real MCP servers and the claude program; the real maker, killed, starved and run for a million steps"
+go test -tags slow -count=1 -timeout 10m ./tool/mcp ./agent/claudecode
 go test -tags slow -count=1 -timeout 40m ./internal/e2e
 
 say "the vendors' SDKs judge the wire formats (a module of its own; builds for minutes)"

@@ -14,9 +14,9 @@
 // # The worst case
 //
 // A token is at least one byte, so a prompt has at most as many tokens as bytes,
-// plus the few that a provider puts around each message. The answer has at most
-// [model.Request.MaxOutput] tokens; where a request sets none, the most that the
-// price table says the model can write, or else [DefaultOutput]. Input is
+// plus the few that a provider puts around each message and about tools. The answer
+// has at most [model.Request.MaxOutput] tokens; where a request sets none, the most
+// that the price table says the model can write, or else [DefaultOutput]. Input is
 // reserved at the dearest input price, which is that of writing the cache.
 //
 // # What is never learnt
@@ -46,8 +46,12 @@ import (
 // its output, from a model whose greatest output is not known.
 const DefaultOutput = 32_768
 
-// messageTokens bounds what a provider adds around one message.
-const messageTokens = 8
+// messageTokens bounds what a provider adds around one message, and toolPrompt what
+// it tells the model about using tools, if there are any.
+const (
+	messageTokens = 8
+	toolPrompt    = 1024
+)
 
 // Limits are what a run may use. Zero means no limit.
 type Limits struct {

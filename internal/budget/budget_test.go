@@ -513,3 +513,14 @@ func TestAClaimThatFailsStopsTheCall(t *testing.T) {
 		t.Errorf("Spent() = %+v, want no call", got)
 	}
 }
+
+// TestToolsCost: what a provider says about tools in a prompt of its own is part of
+// the worst case.
+func TestToolsCost(t *testing.T) {
+	m := &metered{}
+	plain := m.worstCase(&model.Request{Messages: []model.Message{{Text: "hello"}}, MaxOutput: 10}, 1)
+	with := m.worstCase(&model.Request{Messages: []model.Message{{Text: "hello"}}, MaxOutput: 10, Tools: []model.Tool{{Name: "Read"}}}, 1)
+	if with.tokens < plain.tokens+500 {
+		t.Errorf("the worst case is %d tokens without and %d with a tool, want several hundred more", plain.tokens, with.tokens)
+	}
+}

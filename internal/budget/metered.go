@@ -112,6 +112,9 @@ func (m *metered) Unwrap() model.Model { return m.model }
 // worstCase is the most that the request can use with n answers.
 func (m *metered) worstCase(req *model.Request, n int) amount {
 	input := int64(req.Bytes() + messageTokens*req.Parts())
+	if len(req.Tools) > 0 {
+		input += toolPrompt
+	}
 	output := int64(req.MaxOutput)
 	if output <= 0 {
 		output = DefaultOutput
