@@ -36,8 +36,9 @@ type Agent interface {
 type Task struct {
 	System string
 	Prompt string
-	Tools  []tool.Tool // it may use these
-	Done   []flow.Move // decided and executed before, in order
+	Images []model.Image // shown with the prompt
+	Tools  []tool.Tool   // it may use these
+	Done   []flow.Move   // decided and executed before, in order
 
 	Output      *model.OutputFormat
 	Temperature *float64

@@ -62,6 +62,9 @@ type Question struct {
 	// order, so that no order can win by being one.
 	Variants []string `json:"variants,omitempty"`
 
+	// Images are shown with the prompt.
+	Images []Image `json:"images,omitempty"`
+
 	// Model names the group of voters that is asked: see [Voters] and the others.
 	Model string `json:"model,omitempty"`
 
@@ -91,6 +94,12 @@ type Question struct {
 
 	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+}
+
+// An Image is a picture that voters are shown.
+type Image struct {
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
 }
 
 // Groups of voters.

@@ -48,12 +48,24 @@ type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text"`
 
+	// Images are shown before the text of a user's turn.
+	Images []Image `json:"images,omitempty"`
+
 	// ToolCalls are what an assistant's turn asked for, ToolResults what a
 	// user's turn answers them with: one result for each call of the turn
 	// before, under its ID.
 	ToolCalls   []ToolCall   `json:"tool_calls,omitempty"`
 	ToolResults []ToolResult `json:"tool_results,omitempty"`
 }
+
+// An Image is a picture that a model is shown.
+type Image struct {
+	MediaType string `json:"media_type"` // image/png, image/jpeg, image/gif or image/webp
+	Data      []byte `json:"data"`
+}
+
+// imageTokens bounds what a provider makes of one image.
+const imageTokens = 8192
 
 // A Tool is something that a model may ask to have called.
 type Tool struct {
@@ -119,12 +131,13 @@ type Request struct {
 }
 
 // Bytes is the size of all text that the provider reads: a certain upper bound
-// for its tokens, apart from what the provider puts around each part.
+// for its tokens, apart from what the provider puts around each part. An image
+// counts as what it comes to at most.
 func (r *Request) Bytes() int {
 	n := len(r.System)
 	for i := range r.Messages {
 		m := &r.Messages[i]
-		n += len(m.Text)
+		n += len(m.Text) + imageTokens*len(m.Images)
 		for _, c := range m.ToolCalls {
 			n += len(c.ID) + len(c.Name) + len(c.Input)
 		}

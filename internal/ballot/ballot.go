@@ -267,6 +267,9 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) 
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt}},
 		maxFaults: int32(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
+	for _, image := range q.Images {
+		r.message[0].Images = append(r.message[0].Images, model.Image(image))
+	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
 	if q.Structured != "" {
 		r.others.Output = &model.OutputFormat{Mode: model.OutputMode(q.Structured), Name: "answer", Schema: q.Schema}

@@ -33,7 +33,7 @@ func (a *attempt) request() *model.Request {
 		own.Temperature = temperature
 	}
 	if n := len(r.q.Variants); n > 0 {
-		own.Messages = []model.Message{{Role: model.User, Text: r.q.Variants[a.n%n]}}
+		own.Messages = []model.Message{{Role: model.User, Text: r.q.Variants[a.n%n], Images: r.message[0].Images}}
 	}
 	return &own
 }

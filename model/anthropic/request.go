@@ -35,7 +35,14 @@ type block struct {
 	ToolUseID    string          `json:"tool_use_id,omitempty"`
 	Content      *string         `json:"content,omitempty"`
 	IsError      bool            `json:"is_error,omitempty"`
+	Source       *imageSource    `json:"source,omitempty"`
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+type imageSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"` // base64
 }
 
 type cacheControl struct {
@@ -112,13 +119,16 @@ func (r *messagesRequest) markPrefix(system string) {
 // content writes one turn: a string if it is nothing but text. Results of tools
 // have to come first, and a text must not be empty among blocks.
 func content(m *model.Message) any {
-	if len(m.ToolCalls) == 0 && len(m.ToolResults) == 0 {
+	if len(m.ToolCalls) == 0 && len(m.ToolResults) == 0 && len(m.Images) == 0 {
 		return m.Text
 	}
 	var list []block
 	for i := range m.ToolResults {
 		t := &m.ToolResults[i]
 		list = append(list, block{Type: "tool_result", ToolUseID: t.ID, Content: &t.Text, IsError: t.IsError})
+	}
+	for _, image := range m.Images {
+		list = append(list, block{Type: "image", Source: &imageSource{"base64", image.MediaType, image.Data}})
 	}
 	if m.Text != "" {
 		list = append(list, block{Type: "text", Text: m.Text})

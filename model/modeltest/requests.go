@@ -75,6 +75,9 @@ func requests() map[string]*model.Request {
 		"conversation": {System: "Be brief.", MaxOutput: 100, Messages: []model.Message{
 			user("a"), {Role: model.Assistant, Text: "b"}, user("c"),
 		}},
+		"images": {MaxOutput: 100, Messages: []model.Message{
+			{Role: model.User, Text: "What is this?", Images: []model.Image{{MediaType: "image/png", Data: []byte("not really")}, {MediaType: "image/jpeg", Data: []byte{0xff, 0xd8, 0}}}},
+		}},
 		"tools": {System: "Be brief.", MaxOutput: 100, Tools: tools, Messages: []model.Message{
 			user("How is the weather in Kraków and Łódź, and how late is it?"),
 			{Role: model.Assistant, Text: "Let me see.", ToolCalls: []model.ToolCall{

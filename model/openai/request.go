@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 
 	"github.com/maker-mdap/maker/model"
@@ -25,7 +26,7 @@ type chatRequest struct {
 
 type chatMessage struct {
 	Role       string     `json:"role"`
-	Content    any        `json:"content"` // a string, []textPart, or null beside tool calls
+	Content    any        `json:"content"` // a string, []textPart, []any of parts, or null beside tool calls
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
@@ -34,6 +35,15 @@ type textPart struct {
 	Type         string        `json:"type"`
 	Text         string        `json:"text"`
 	CacheControl *cacheControl `json:"cache_control,omitempty"`
+}
+
+type imagePart struct {
+	Type     string   `json:"type"`
+	ImageURL imageURL `json:"image_url"`
+}
+
+type imageURL struct {
+	URL string `json:"url"` // the image itself, as a data URL
 }
 
 type cacheControl struct {
@@ -132,6 +142,17 @@ func appendMessage(list []chatMessage, m *model.Message) []chatMessage {
 		return list
 	}
 	out := chatMessage{Role: string(m.Role), Content: m.Text}
+	if len(m.Images) > 0 {
+		var parts []any
+		for _, image := range m.Images {
+			data := base64.StdEncoding.EncodeToString(image.Data)
+			parts = append(parts, imagePart{"image_url", imageURL{"data:" + image.MediaType + ";base64," + data}})
+		}
+		if m.Text != "" {
+			parts = append(parts, textPart{Type: "text", Text: m.Text})
+		}
+		out.Content = parts
+	}
 	for _, call := range m.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, chatCall{call.ID, "function", chatArguments{call.Name, arguments(call.Input)}})
 		if m.Text == "" {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/maker-mdap/maker/model"
@@ -26,6 +27,9 @@ func asked(req *model.Request) question {
 		}
 		if !worded && m.Text != "" {
 			worded, q.prompt = true, m.Text
+			for _, image := range m.Images { // which it cannot see
+				q.prompt += fmt.Sprintf("\n[%s of %d bytes]", image.MediaType, len(image.Data))
+			}
 		}
 		q.after += len(m.ToolResults)
 	}

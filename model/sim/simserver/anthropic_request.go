@@ -104,7 +104,7 @@ func (r *messagesRequest) converse(c *call) *failure {
 		if f := m.answers(i, open, openAt); f != nil {
 			return f
 		}
-		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, ToolCalls: m.Content.calls}
+		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, Images: m.Content.images, ToolCalls: m.Content.calls}
 		for _, result := range m.Content.results {
 			turn.ToolResults = append(turn.ToolResults, result.ToolResult)
 		}

@@ -2,6 +2,7 @@ package simserver
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +13,13 @@ import (
 )
 
 // content is what a message holds, which comes as a string or as a list of typed
-// parts. Parts of other kinds than these (images, thinking) are passed over.
+// parts. Parts of other kinds than these (thinking) are passed over.
 type content struct {
 	given   bool // neither absent nor null
 	text    string
 	calls   []model.ToolCall
 	results []result
+	images  []model.Image
 
 	blank  bool // there is a text part without text
 	cached int  // parts with a cache_control
@@ -40,6 +42,46 @@ type part struct {
 	Content      plain           `json:"content"`
 	IsError      bool            `json:"is_error"`
 	CacheControl *cacheControl   `json:"cache_control"`
+
+	Source *struct {
+		Type      string `json:"type"`
+		MediaType string `json:"media_type"`
+		Data      []byte `json:"data"`
+	} `json:"source"`
+	ImageURL *struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+// image reads an image in either provider's form. One that is elsewhere is passed
+// over: nothing is fetched.
+func (p *part) image() (model.Image, error) {
+	switch {
+	case p.Source != nil && p.Source.Type == "url", p.ImageURL != nil && strings.HasPrefix(p.ImageURL.URL, "http"):
+		return model.Image{}, nil
+	case p.Type == "image" && p.Source != nil && p.Source.Type == "base64":
+		return checkImage(p.Source.MediaType, p.Source.Data)
+	case p.Type == "image_url" && p.ImageURL != nil:
+		head, body, ok := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
+		data, err := base64.StdEncoding.DecodeString(body)
+		if !ok || err != nil {
+			return model.Image{}, errors.New("image_url.url must be a data URL with base64")
+		}
+		return checkImage(head, data)
+	}
+	return model.Image{}, errors.New("the image has no base64 source")
+}
+
+func checkImage(mediaType string, data []byte) (model.Image, error) {
+	switch mediaType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	default:
+		return model.Image{}, fmt.Errorf("media type %q is not supported for images", mediaType)
+	}
+	if len(data) == 0 {
+		return model.Image{}, errors.New("the image is empty")
+	}
+	return model.Image{MediaType: mediaType, Data: data}, nil
 }
 
 // UnmarshalJSON reads either form.
@@ -75,6 +117,14 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			}
 			c.blank = c.blank || *p.Text == ""
 			texts = append(texts, *p.Text)
+		case "image", "image_url":
+			image, err := p.image()
+			if err != nil {
+				return fmt.Errorf("content[%d]: %w", i, err)
+			}
+			if image.Data != nil {
+				c.images = append(c.images, image)
+			}
 		case "tool_use":
 			if p.ID == "" || p.Name == "" || !isObject(p.Input) {
 				return fmt.Errorf("content[%d] needs an id, a name and an input that is an object", i)

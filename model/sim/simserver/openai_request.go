@@ -99,10 +99,10 @@ func (r *chatRequest) converse(c *call) *failure {
 		case "user":
 			asked = nil
 			if turn := c.lastTurn(); turn != nil && turn.Role == model.User && len(turn.ToolResults) > 0 && turn.Text == "" {
-				turn.Text = m.Content.text
+				turn.Text, turn.Images = m.Content.text, m.Content.images
 				continue
 			}
-			c.request.Messages = append(c.request.Messages, model.Message{Role: model.User, Text: m.Content.text})
+			c.request.Messages = append(c.request.Messages, model.Message{Role: model.User, Text: m.Content.text, Images: m.Content.images})
 		case "assistant", "function":
 			asked = nil
 			turn := model.Message{Role: model.Assistant, Text: m.Content.text}
