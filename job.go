@@ -39,14 +39,19 @@ func isAgentKind(kind string) bool {
 	return false
 }
 
+// tellsItsOutput reports whether a kind of run says itself what came of it. Of the
+// others it is the output of the last step.
+func tellsItsOutput(kind string) bool { return isAgentKind(kind) || isSolveKind(kind) }
+
 // job is what a run does: all that its kind and parameters say.
 type job struct {
 	kind    string
 	task    string
 	steps   int // how many there will be, if known
 	readers domain.Readers
-	chain   bool // it numbers its questions by step and resumes from its last one
-	agents  bool // its steps are done by agents with tools
+	chain   bool     // it numbers its questions by step and resumes from its last one
+	agents  bool     // its steps are done by agents with tools
+	roles   []string // groups of voters that its questions name, if it has no agents
 	prompts *prompts.Set
 	run     func(f flow.Flow, s *stack, at chain.Checkpoint) error
 }
@@ -94,15 +99,22 @@ func (e *Engine) isChain(kind string) bool {
 }
 
 func (e *Engine) defaultsOf(kind string) defaults {
-	if e.isChain(kind) {
+	switch {
+	case e.isChain(kind):
 		return chainDefaults
+	case isSolveKind(kind):
+		return solveDefaults
+	default:
+		return agentDefaults
 	}
-	return agentDefaults
 }
 
 func (e *Engine) newJob(kind string, params json.RawMessage, cfg Config) (*job, error) {
 	if isAgentKind(kind) {
 		return e.planJob(kind, params, cfg)
+	}
+	if isSolveKind(kind) {
+		return e.solveJob(kind, params, cfg)
 	}
 	return e.chainJob(kind, params, cfg)
 }

@@ -158,9 +158,9 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		return nil, err
 	}
 	if o.Change != nil {
-		fixed := cfg.Plan // the keys of what was decided and executed depend on it
+		plan, solve := cfg.Plan, cfg.Solve // the keys of what was decided and executed depend on them
 		o.Change(&cfg)
-		cfg.Plan = fixed
+		cfg.Plan, cfg.Solve = plan, solve
 	}
 	cfg = cfg.withDefaults(e.defaultsOf(past.Submitted.Kind))
 	if err := cfg.validate(); err != nil {

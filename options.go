@@ -117,9 +117,10 @@ type Config struct {
 	FullLog bool `json:"full_log,omitempty"`
 
 	// Plan is for runs that plan or execute a plan, Tools for those whose steps use
-	// tools.
-	Plan  PlanConfig `json:"plan,omitzero"`
-	Tools ToolConfig `json:"tools,omitzero"`
+	// tools, Solve for those that solve a problem without a plan.
+	Plan  PlanConfig  `json:"plan,omitzero"`
+	Tools ToolConfig  `json:"tools,omitzero"`
+	Solve SolveConfig `json:"solve,omitzero"`
 }
 
 // A ToolConfig says which tools the agents of a run have and what these may do.
@@ -248,12 +249,20 @@ type defaults struct {
 	rule      vote.Rule
 	maxOutput int
 	steps     bool // steps may have rules of their own, so all numbers are needed
+
+	// Of runs that solve a problem.
+	solve     bool
+	batchSize int
 }
 
 var (
 	chainDefaults = defaults{rule: FirstToK(3), maxOutput: DefaultMaxOutput}
 	agentDefaults = defaults{
 		model: DefaultModel, rule: vote.Rule{Strategy: vote.None, N: 3, K: 2, MaxSamples: 10}, maxOutput: DefaultStepOutput, steps: true,
+	}
+	solveDefaults = defaults{
+		model: DefaultModel, rule: vote.Rule{Strategy: vote.FirstToK, K: DefaultSolveMargin, MaxSamples: DefaultSolveBatch * DefaultSolveRounds},
+		maxOutput: DefaultMaxOutput, solve: true, batchSize: DefaultSolveBatch,
 	}
 )
 
@@ -270,7 +279,7 @@ func (c Config) withDefaults(d defaults) Config {
 		// Far beyond any race that is worth finishing.
 		c.Voting.MaxSamples = 50 * max(c.Voting.K, c.Voting.N, 1)
 	}
-	c.BatchSize = cmp.Or(c.BatchSize, ballot.DefaultBatchSize)
+	c.BatchSize = cmp.Or(c.BatchSize, d.batchSize, ballot.DefaultBatchSize)
 	c.SamplesPerCall = cmp.Or(c.SamplesPerCall, 1)
 	c.MaxOutput = cmp.Or(c.MaxOutput, d.maxOutput)
 	c.MaxFaults = cmp.Or(c.MaxFaults, ballot.DefaultMaxFaults)
@@ -287,7 +296,13 @@ func (c Config) withDefaults(d defaults) Config {
 	if c.Flags == nil {
 		flags := redflag.Format()
 		flags.ExcessiveLength.MaxTokens = int64(c.MaxOutput)
+		if d.solve {
+			flags = solveFlags(c.MaxOutput)
+		}
 		c.Flags = &flags
+	}
+	if d.solve {
+		c.Solve = c.Solve.withDefaults()
 	}
 	c.Plan = c.Plan.withDefaults()
 	return c
@@ -369,6 +384,9 @@ func (c Config) validate() error {
 	if _, err := c.Tools.Policy(); err != nil {
 		return settingError(err)
 	}
+	if err := c.Solve.validate(); err != nil {
+		return err
+	}
 	return c.Plan.validate()
 }
 
@@ -391,6 +409,10 @@ type Options struct {
 	// Families are the tasks that the engine can run, in addition to the
 	// built-in ones.
 	Families []domain.Family
+
+	// Domains are families of problems that Solve can be told to solve, by name, in
+	// addition to the built-in ones.
+	Domains map[string]domain.Adapter
 
 	// Prices is the price table; nil means the built-in one.
 	Prices *price.Table

@@ -62,7 +62,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 		if head, ok := rec.Event.(event.TaskSubmitted); ok {
 			// A family that this program does not know cannot check its steps.
 			p.chain, _, _, _ = e.newChain(head.Kind, head.Params)
-			p.agents = isAgentKind(head.Kind)
+			p.agents = tellsItsOutput(head.Kind)
 			if cfg, err := parseConfig(head.Config); err == nil {
 				p.rule = cfg.Voting
 			}
@@ -85,7 +85,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 type player struct {
 	replay *Replay
 	chain  domain.Chain
-	agents bool      // steps are decided move by move, each by its own rule
+	agents bool      // steps take several questions, each with a rule of its own
 	rule   vote.Rule // in force
 	steps  int       // committed so far
 	output json.RawMessage
@@ -127,6 +127,7 @@ func (p *player) differ(format string, args ...any) {
 }
 
 func (p *player) take(dir string, rec event.Record) {
+	p.replay.Result.takeSolve(rec.Event)
 	switch e := rec.Event.(type) {
 	case event.RunResumed:
 		clear(p.races) // a race that the last session left undecided started again
@@ -221,10 +222,13 @@ func (p *player) recounted(e event.VoteCompleted) {
 	case r.early:
 		p.differ("step %d: samples were counted after the decision", e.Step)
 	}
+	if s := p.replay.Result.Solve; s != nil && s.Calibrated != nil && !isCalibration(e.Question) && e.Rule.K != s.Calibrated.K {
+		p.differ("step %d: the margin of the vote is %d, calibration gave %d", e.Step, e.Rule.K, s.Calibrated.K)
+	}
 }
 
 func (p *player) step(dir string, e event.StepCompleted) {
-	if p.agents {
+	if p.agents && p.replay.Result.Solve == nil { // branches leave steps out
 		if p.numbers[e.Step] {
 			p.differ("step %d is committed twice", e.Step)
 		}
@@ -255,7 +259,9 @@ func (p *player) step(dir string, e event.StepCompleted) {
 
 // count adds a committed step to the totals and the lists.
 func (p *player) count(e event.StepCompleted) {
-	p.replay.Result.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
+	if p.replay.Result.Solve == nil { // which counts all questions
+		p.replay.Result.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
+	}
 	p.last = stepResult(e)
 	if p.steps < maxListed {
 		p.early = append(p.early, p.last)

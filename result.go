@@ -49,7 +49,9 @@ type Result struct {
 	// Simulated is true only if all parts were.
 	Sessions []event.Session `json:"sessions,omitempty"`
 
-	Output event.Value `json:"output"` // of the last committed step
+	// Output is that of the last committed step, or what the run says itself. Of a
+	// problem that was not solved it is the best draft, if there is one.
+	Output event.Value `json:"output"`
 
 	// FailedStep is the step that ended the run, if one did.
 	FailedStep *FailedStep `json:"failed_step,omitempty"`
@@ -63,6 +65,9 @@ type Result struct {
 	Effects []EffectResult `json:"effects,omitempty"`
 
 	Voting VotingTotals `json:"voting"`
+
+	// Solve is there if the run solved a problem or measured voters.
+	Solve *SolveFigures `json:"solve,omitempty"`
 
 	// TotalCostUSD is null if the cost of any answer is not known.
 	TotalCostUSD    *float64    `json:"total_cost_usd"`
@@ -147,7 +152,8 @@ type FailedStep struct {
 	Voting event.Voting `json:"voting"`
 }
 
-// VotingTotals sum up the voting of the committed steps.
+// VotingTotals sum up the voting of the committed steps; of a run that solves a
+// problem that of all questions, because a step may take several.
 type VotingTotals struct {
 	Rule           vote.Rule `json:"rule"`
 	Samples        int       `json:"samples"`
@@ -166,7 +172,7 @@ func BuildResult(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isAgentKind(r.Kind) {
+	if tellsItsOutput(r.Kind) {
 		return scanResult(dir, r) // there is more to tell than steps
 	}
 	x, err := runlog.OpenIndex(dir)
@@ -203,13 +209,18 @@ func scanResult(dir string, r *Result) (*Result, error) {
 		}
 		switch line.Type {
 		case event.TypeStepCompleted, event.TypeEffectClaimed, event.TypeEffectDone, event.TypeEffectRefused:
-		default:
+		case event.TypeSampleCompleted, event.TypeSampleRedFlagged, event.TypeSampleFaulted:
 			continue
+		default:
+			if r.Solve == nil {
+				continue
+			}
 		}
 		rec, err := line.Decode()
 		if err != nil {
 			return nil, err
 		}
+		r.takeSolve(rec.Event)
 		if step, ok := rec.Event.(event.StepCompleted); ok {
 			p.count(step)
 		} else {
@@ -243,6 +254,9 @@ func newResult(dir string) (*Result, error) {
 		r.Run, r.Kind, r.Task = rec.Run, head.Kind, head.Task
 		r.Model, r.Simulated, r.Voting.Rule = strings.Join(cfg.voters(), ","), head.Simulated, cfg.Voting
 		r.StepsTotal = head.Steps
+		if isSolveKind(head.Kind) {
+			r.Solve = newSolveFigures(cfg.BatchSize)
+		}
 		break
 	}
 	if r.Run == "" {
@@ -325,9 +339,12 @@ func (r *Result) finish(committed int) {
 	r.StepsOmitted = committed - len(r.Steps)
 	if committed > 0 {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(committed)
-		if last := r.Steps[len(r.Steps)-1].Output; r.Output.IsZero() || !isAgentKind(r.Kind) {
+		if last := r.Steps[len(r.Steps)-1].Output; r.Output.IsZero() && r.Solve == nil || !tellsItsOutput(r.Kind) {
 			r.Output = last
 		}
+	}
+	if r.Solve != nil {
+		r.Solve.finish(&r.Voting, committed)
 	}
 }
 

@@ -89,12 +89,28 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 	for _, v := range opened {
 		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
 	}
+	var err error
 	if j.agents {
-		if err := s.equip(ctx); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
+		err = s.equip(ctx)
+	} else if len(j.roles) > 0 {
+		err = s.cast(j.roles)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// cast opens the models that questions will name, so that one that cannot be used
+// is found out before anything is spent.
+func (s *stack) cast(roles []string) error {
+	s.groups = map[string][]ballot.Voter{}
+	for _, name := range roles {
+		if _, err := s.group(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // equip gives the voters agents, and the agents tools.
@@ -159,6 +175,8 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 		field, wanted = "model_reasoning", s.config.For(Reasoning)
 	case flow.Cheap:
 		field, wanted = "model_cheap", s.config.For(Cheap)
+	case s.config.Solve.ModelEscalation:
+		field = "model_escalation"
 	}
 	v, err := s.named(wanted)
 	if err != nil {

@@ -36,7 +36,8 @@ type Config struct {
 	// sample only; voting has its own way to try again.
 	Retries int
 
-	// MaxMoves bounds the calls that one step may have executed.
+	// MaxMoves bounds the calls that one step may have executed, all tries together;
+	// 0 means [flow.DefaultMaxMoves].
 	MaxMoves int
 
 	// Parallel is how many steps may run at once. Steps that Alone reports do not:
@@ -72,6 +73,9 @@ func New(c Config) *Executor {
 	if c.MaxSteps <= 0 {
 		c.MaxSteps = DefaultMaxSteps
 	}
+	if c.MaxMoves <= 0 {
+		c.MaxMoves = flow.DefaultMaxMoves
+	}
 	return &Executor{config: c, outputs: map[string]json.RawMessage{}}
 }
 
@@ -102,17 +106,16 @@ type run struct {
 	taken  int
 }
 
-// attempt is one step of a batch.
-type attempt struct {
-	step    *plan.Step
-	number  int // in the run
-	key     string
-	outcome *flow.Outcome
-}
-
 func (r *run) steps(f flow.Flow) {
 	var last json.RawMessage
 	for next := 0; next != plan.End; {
+		if r.config.AllowLoops && r.taken >= r.config.MaxSteps {
+			r.yield(event.TaskFailed{
+				Status: event.StatusFailed, Step: r.base + r.taken,
+				Reason: fmt.Sprintf("the plan took %d steps and is not at its end; raise --max-steps if that is right", r.taken),
+			})
+			return
+		}
 		batch := r.batch(next)
 		for _, a := range batch {
 			if !r.yield(event.StepStarted{Step: a.number, Title: a.step.Title}) {
@@ -122,19 +125,18 @@ func (r *run) steps(f flow.Flow) {
 		if err := r.decide(f, batch); err != nil {
 			return // the run is over; the pipeline knows why
 		}
+		// What is decided is committed even if a step beside it failed.
 		for _, a := range batch {
-			var reason string
-			if next, reason = r.commit(a); reason != "" {
-				r.fail(a, reason)
+			if a.problem != "" {
+				continue
+			}
+			if !r.commit(a) {
 				return
 			}
-			last = a.outcome.Verdict.Answer
+			next, last = a.next, a.outcome.Verdict.Answer
 		}
-		if r.taken > r.config.MaxSteps && next != plan.End {
-			r.yield(event.TaskFailed{
-				Status: event.StatusFailed, Step: r.base + next,
-				Reason: fmt.Sprintf("the plan took %d steps and is not at its end; raise --max-steps if that is right", r.taken-1),
-			})
+		if slices.ContainsFunc(batch, func(a *attempt) bool { return a.problem != "" }) {
+			r.fail(batch)
 			return
 		}
 	}
@@ -143,18 +145,21 @@ func (r *run) steps(f flow.Flow) {
 
 // batch are the steps to do next, at once.
 func (r *run) batch(from int) []*attempt {
+	limit := r.config.Parallel
+	if r.config.AllowLoops {
+		limit = min(limit, r.config.MaxSteps-r.taken)
+	}
 	var batch []*attempt
-	for _, n := range r.plan.Batch(from, plan.BatchOptions{Limit: r.config.Parallel, Alone: r.config.Alone}) {
-		visit := r.visits[n]
-		r.visits[n]++
-		r.taken++
+	for _, n := range r.plan.Batch(from, plan.BatchOptions{Limit: limit, Alone: r.config.Alone}) {
 		a := &attempt{step: r.plan.Step(n), number: r.base + n, key: fmt.Sprintf("plan/%d/step/%d", r.replan, n)}
-		if visit > 0 {
+		if visit := r.visits[n]; visit > 0 {
 			a.key = fmt.Sprintf("%s/visit/%d", a.key, visit)
 		}
 		if r.config.AllowLoops {
-			a.number = r.base + r.taken - 1 // every execution is a step of its own
+			a.number = r.base + r.taken // every execution is a step of its own
 		}
+		r.visits[n]++
+		r.taken++
 		batch = append(batch, a)
 	}
 	return batch
@@ -168,107 +173,48 @@ func (r *run) decide(f flow.Flow, batch []*attempt) error {
 	return f.Parallel(len(batch), func(i int, f flow.Flow) error { return r.decideOne(f, batch[i]) })
 }
 
-// decideOne decides a step. Where there is one sample only, a step that failed is
-// tried again; calls that were made stay made.
-func (r *run) decideOne(f flow.Flow, a *attempt) error {
-	q, err := r.question(a)
-	if err != nil {
-		a.outcome = failed(err.Error())
-		return nil
-	}
-	for try := 0; ; try++ {
-		key := a.key
-		if try > 0 {
-			key = fmt.Sprintf("%s/try/%d", key, try)
-		}
-		if a.outcome, err = flow.Act(f, key, q, r.config.MaxMoves); err != nil {
-			return err
-		}
-		status := a.outcome.Verdict.Status
-		if status == flow.Decided || q.Rule.Strategy != vote.None || try >= r.config.Retries || unknown(a.outcome) {
-			return nil
-		}
-		q.Work.Done = append(slices.Clip(q.Work.Done), a.outcome.Moves...)
-	}
-}
-
-// unknown reports whether a call of the step may or may not have happened: then
-// nothing is tried again.
-func unknown(o *flow.Outcome) bool {
-	return len(o.Moves) > 0 && o.Moves[len(o.Moves)-1].Result.Unknown
-}
-
-func failed(reason string) *flow.Outcome {
-	return &flow.Outcome{Verdict: &flow.Verdict{Status: flow.Failed, Reason: reason}}
-}
-
-// commit takes the outcome of a step and returns the number of the one after it,
-// or why there is none.
-func (r *run) commit(a *attempt) (next int, reason string) {
-	v := a.outcome.Verdict
-	if v.Status != flow.Decided {
-		return 0, v.Reason
-	}
-	next = a.step.NextStep
-	if a.step.TaskType == plan.ConditionalStep {
-		var err error
-		if next, err = r.route(a, v.Answer); err != nil {
-			return 0, err.Error()
-		}
-	}
+// commit takes the output of a step. It returns false if nobody wants to hear more.
+func (r *run) commit(a *attempt) bool {
+	answer := a.outcome.Verdict.Answer
 	if _, again := r.outputs[a.step.OutputVariable]; !again {
 		r.order = append(r.order, a.step.OutputVariable)
 	}
-	r.outputs[a.step.OutputVariable] = v.Answer
+	r.outputs[a.step.OutputVariable] = answer
 	r.committed++
-	r.yield(event.StepCompleted{
-		Step: a.number, Title: a.step.Title, Output: event.JSONValue(v.Answer),
+	return r.yield(event.StepCompleted{
+		Step: a.number, Title: a.step.Title, Output: event.JSONValue(answer),
 		Voting: a.outcome.Voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
 	})
-	return next, ""
 }
 
-// route reads the answer of a conditional step.
-func (r *run) route(a *attempt, answer json.RawMessage) (int, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(answer, &fields); err != nil {
-		return 0, fmt.Errorf("the answer of the conditional step is no mapping")
-	}
-	raw, ok := fields["next_step"]
-	if !ok {
-		return 0, fmt.Errorf("the answer of the conditional step has no next_step")
-	}
-	var next int
-	if err := json.Unmarshal(raw, &next); err != nil {
-		return 0, fmt.Errorf("next_step is %s, want the number of a step", raw)
-	}
-	return next, r.plan.Route(a.step.Number, next, r.config.AllowLoops)
-}
-
-// fail ends the step and the task, or has what remains planned anew.
-func (r *run) fail(a *attempt, reason string) {
-	v := a.outcome.Verdict
-	status := v.Status
-	if status == flow.Decided {
-		status = flow.Failed // the answer led nowhere
-	}
-	if !r.yield(event.StepFailed{Step: a.number, Status: string(status), Reason: reason, Voting: a.outcome.Voting}) {
-		return
-	}
-	if r.replan < r.config.MaxReplans && !unknown(a.outcome) {
-		done := r.rename()
-		outputs, err := json.Marshal(done)
-		if err == nil {
-			r.base = a.number + 1
-			r.yield(event.ReplanRequested{
-				Replan: r.replan + 1, Step: a.number, Outputs: event.JSONValue(outputs),
-				Reason: fmt.Sprintf("step %d (%s): %s", a.number, a.step.Title, reason),
-			})
+// fail ends the steps of a batch that failed, and with the first of them the task;
+// or it has what remains planned anew.
+func (r *run) fail(batch []*attempt) {
+	var first *attempt
+	mayReplan := r.replan < r.config.MaxReplans
+	for _, a := range batch {
+		if a.problem == "" {
+			continue
+		}
+		if first == nil {
+			first = a
+		}
+		mayReplan = mayReplan && !unknown(a.outcome)
+		if !r.yield(event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.Voting}) {
 			return
 		}
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Reason: fmt.Sprintf("step %d (%s): %s", a.number, a.step.Title, reason), Step: a.number}
-	if status == flow.Undecided {
+	reason := fmt.Sprintf("step %d (%s): %s", first.number, first.step.Title, first.problem)
+	if mayReplan {
+		outputs, err := json.Marshal(r.rename())
+		if err == nil {
+			r.base = batch[len(batch)-1].number + 1
+			r.yield(event.ReplanRequested{Replan: r.replan + 1, Step: first.number, Outputs: event.JSONValue(outputs), Reason: reason})
+			return
+		}
+	}
+	end := event.TaskFailed{Status: event.StatusFailed, Reason: reason, Step: first.number}
+	if first.status() == flow.Undecided {
 		end.Status = event.StatusUndecided
 	}
 	r.yield(end)
@@ -277,7 +223,7 @@ func (r *run) fail(a *attempt, reason string) {
 // rename gives the outputs so far names that no step of the next plan takes, and
 // lists them in order.
 func (r *run) rename() []event.NamedOutput {
-	var list []event.NamedOutput
+	list := []event.NamedOutput{}
 	for i, variable := range r.order {
 		list = append(list, event.NamedOutput{Name: fmt.Sprintf("done_%d_output", i), Output: r.outputs[variable]})
 	}

@@ -1,8 +1,11 @@
 package executor
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
@@ -29,15 +32,21 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
 		Work: &flow.Work{Repair: c.Repair},
 	}
+	if q.Rule.Strategy == vote.None && (s.Voting == nil || s.Voting.MaxSamples == 0) {
+		q.Rule.MaxSamples = 1 // a sample that is discarded is a try that failed
+	}
 	format := MappingFormat{Key: vote.KeyOptions{VoteOn: s.VoteOn, Ignore: s.Ignore}}
 	var prompt prompts.Data
 	if s.TaskType == plan.ConditionalStep {
-		// The reason is prose, and an answer without a next step is still an answer:
-		// one that fails the step.
-		format.Key = vote.KeyOptions{Ignore: append([]string{"reason"}, s.Ignore...)}
+		format = MappingFormat{Decision: true}
 		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Inputs: inputs, AskTool: c.AskTool}
 	} else {
-		q.Work.Tools = append(append(q.Work.Tools, s.PrimaryTools...), s.FallbackTools...)
+		for _, name := range slices.Concat(s.PrimaryTools, s.FallbackTools) {
+			if !slices.Contains(q.Work.Tools, name) {
+				q.Work.Tools = append(q.Work.Tools, name)
+			}
+		}
+		format.Errors = errorField.MatchString(s.OutputSchema)
 		prompt = prompts.ExecutorStep{
 			Description: s.TaskDescription, Inputs: inputs,
 			PrimaryTools: s.PrimaryTools, PrimaryInstructions: s.PrimaryToolInstructions,
@@ -74,11 +83,29 @@ func (r *run) inputs(s *plan.Step) ([]prompts.Input, error) {
 			list = append(list, prompts.Input{Name: variable, YAML: "null # it does not exist: what produces it was not needed"})
 			continue
 		}
-		text, err := yamlclean.Encode(output)
+		text, err := asInput(output)
 		if err != nil {
 			return nil, fmt.Errorf("its input %s: %w", variable, err)
 		}
 		list = append(list, prompts.Input{Name: variable, YAML: text})
 	}
 	return list, nil
+}
+
+// inputTag is what could be taken for a tag of an input, opening or closing.
+var inputTag = regexp.MustCompile(`(?i)<(\s*/?\s*input)`)
+
+// asInput writes an output as YAML that stays between the tags of an input. A text
+// that holds such a tag itself is written as JSON, which is YAML too and can say
+// the tag without spelling it.
+func asInput(output json.RawMessage) (string, error) {
+	text, err := yamlclean.Encode(output)
+	if err != nil || !inputTag.MatchString(text) {
+		return text, err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, output, "", "  "); err != nil {
+		return "", err
+	}
+	return inputTag.ReplaceAllString(indented.String(), `\u003c$1`), nil
 }

@@ -1,10 +1,10 @@
 package executor
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/internal/yamlclean"
@@ -22,7 +22,24 @@ const FlagError = "error"
 // A MappingFormat is the parameters of a [MappingReader].
 type MappingFormat struct {
 	Key vote.KeyOptions `json:"key"`
+
+	// Errors says that the answer may have a field called error beside others, since
+	// it was asked for. Otherwise such a field says that the step cannot be done.
+	Errors bool `json:"errors,omitempty"`
+
+	// Decision says that the answer chooses the next step: that choice is all that
+	// voters have to agree on. An answer that chooses none is still an answer, and
+	// fails the step.
+	Decision bool `json:"decision,omitempty"`
 }
+
+const (
+	nextStepField = "next_step"
+	reasonField   = "reason"
+)
+
+// errorField finds the field error in an output schema.
+var errorField = regexp.MustCompile(`(?i)\berror\b`)
 
 // Readers are the readers that the executor's questions name.
 func Readers() domain.Readers {
@@ -40,12 +57,12 @@ func Readers() domain.Readers {
 		if err != nil {
 			return nil, err
 		}
-		return &mappingReader{format.Key, clusters}, nil
+		return &mappingReader{format, clusters}, nil
 	}}
 }
 
 type mappingReader struct {
-	key      vote.KeyOptions
+	format   MappingFormat
 	clusters *vote.Clusters
 }
 
@@ -59,14 +76,34 @@ func (r *mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if err := json.Unmarshal(value, &fields); err != nil || fields == nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not a mapping")
 	}
-	if why, said := fields["error"]; said && !bytes.Equal(why, []byte("null")) && !bytes.Equal(why, []byte(`""`)) && !bytes.Equal(why, []byte("false")) {
-		return domain.Answer{}, redflag.New(FlagError, "the answer is an error: %.300s", why)
+	if why, said := fields["error"]; said && !empty(why) && !(r.format.Errors && len(fields) > 1) {
+		return domain.Answer{}, redflag.New(FlagError, "the answer is an error: %s", why)
 	}
-	key, err := vote.Canonical(value, r.key)
+	key, err := r.key(value, fields)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
 	}
 	return domain.Answer{Value: value, Key: r.clusters.Key(key)}, nil
+}
+
+// key is what the answer is counted under.
+func (r *mappingReader) key(value json.RawMessage, fields map[string]json.RawMessage) (string, error) {
+	if !r.format.Decision {
+		return vote.Canonical(value, r.format.Key)
+	}
+	if _, chosen := fields[nextStepField]; !chosen {
+		return vote.Canonical(value, vote.KeyOptions{Ignore: []string{reasonField}})
+	}
+	return vote.Canonical(value, vote.KeyOptions{VoteOn: []string{nextStepField}})
+}
+
+// empty reports whether a field says nothing.
+func empty(value json.RawMessage) bool {
+	switch string(value) {
+	case "null", "false", `""`, "[]", "{}":
+		return true
+	}
+	return false
 }
 
 func readMapping(text string) (json.RawMessage, error) {

@@ -5,9 +5,12 @@
 package planner
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -77,19 +80,34 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 			}
 			p.done, p.failure = nil, e.Reason
 			for _, o := range outputs {
-				text, err := yamlclean.Encode(o.Output)
-				if err != nil {
-					text = string(o.Output)
-				}
-				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: text})
+				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: asOutput(o.Output)})
 			}
 			p.plan(f, e.Replan, 0, nil, yield)
 		}
 	}
 }
 
+// outputTag is what could be taken for a tag of an output, opening or closing.
+var outputTag = regexp.MustCompile(`(?i)<\s*/?\s*output`)
+
+// asOutput writes an output as YAML that stays between the tags of an output. A text
+// that holds such a tag itself is written as JSON, which is YAML too and can say
+// the tag without spelling it.
+func asOutput(output json.RawMessage) string {
+	text, err := yamlclean.Encode(output)
+	if err == nil && !outputTag.MatchString(text) {
+		return text
+	}
+	var escaped bytes.Buffer
+	json.HTMLEscape(&escaped, output)
+	return escaped.String()
+}
+
 func rejected(attempts int, problems []string) string {
-	text := fmt.Sprintf("no plan passed its checks in %d attempts; the last one:", attempts)
+	text := "the plan does not pass its checks:"
+	if attempts > 1 {
+		text = fmt.Sprintf("no plan passed its checks in %d attempts; the last one:", attempts)
+	}
 	for _, problem := range problems {
 		text += "\n- " + problem
 	}
@@ -99,7 +117,11 @@ func rejected(attempts int, problems []string) string {
 func problemsOf(e event.ValidationFailed) []string {
 	var list []string
 	for _, c := range e.Checks {
-		list = append(list, fmt.Sprintf("%s (%s)", c.Message, c.Name))
+		message := c.Message
+		if c.Score != nil {
+			message = strings.TrimSuffix(fmt.Sprintf("it scored %.2f: %s", *c.Score, message), ": ")
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", message, c.Name))
 	}
 	return list
 }
@@ -153,10 +175,14 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if err != nil {
 		return nil, err
 	}
+	rule := c.Rule
+	if rule.Strategy == vote.None {
+		rule.MaxSamples = c.Retries + 1 // a plan that is cut off is one of the attempts
+	}
 	return &flow.Question{
 		System: system, Prompt: prompt, Model: flow.Reasoning,
 		Answer: flow.Format{Reader: Reader, Params: params},
-		Rule:   c.Rule, Flags: c.Flags,
+		Rule:   rule, Flags: c.Flags,
 		FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
 		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
 		Work: &flow.Work{Repair: c.Repair},

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
+	"slices"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -34,6 +36,9 @@ type ValidatorConfig struct {
 
 // DefaultThreshold is the score that a plan needs if nothing else is said.
 const DefaultThreshold = 0.7
+
+// rounding is how far a sum of scores may be off.
+const rounding = 1e-9
 
 // weights of the quality checks in the score. What breaks isolated agents counts
 // most.
@@ -92,9 +97,12 @@ func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(event.Eve
 		if err != nil {
 			return // the run is over; the pipeline knows why
 		}
-		if score < v.config.Threshold {
-			v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Score: &score, Checks: worst(checks)}, yield)
+		if score < v.config.Threshold-rounding {
+			v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Score: &score, Checks: v.worst(checks)}, yield)
 			return
+		}
+		for i := range checks {
+			checks[i].Passed = true // it is the score of all together that counts
 		}
 		passed.Score, passed.Checks = &score, checks
 	}
@@ -112,21 +120,20 @@ func FailedChecks(r plan.Report) []event.Check {
 	var list []event.Check
 	for _, c := range r.Checks {
 		if !c.Passed && !c.Skipped {
-			list = append(list, event.Check{Name: c.Name, Step: c.Step, Message: c.Message})
+			message := c.Message
+			if c.Step == nil && c.Line > 0 {
+				message = fmt.Sprintf("line %d: %s", c.Line, message)
+			}
+			list = append(list, event.Check{Name: c.Name, Step: c.Step, Message: message})
 		}
 	}
 	return list
 }
 
-// worst are the checks to tell the planner about: those that did not score full.
-func worst(checks []event.Check) []event.Check {
-	var list []event.Check
-	for _, c := range checks {
-		if c.Score == nil || *c.Score < 1 {
-			list = append(list, c)
-		}
-	}
-	return list
+// worst are the checks to tell the planner about: those that pull the score below
+// what it should be, of which there is one at least.
+func (v *Validator) worst(checks []event.Check) []event.Check {
+	return slices.DeleteFunc(checks, func(c event.Check) bool { return *c.Score >= v.config.Threshold })
 }
 
 // quality asks a model for its judgement of each property. A judgement that is not
@@ -152,15 +159,16 @@ func (v *Validator) quality(f flow.Flow, e event.PlanCreated) ([]event.Check, fl
 
 func (v *Validator) judge(f flow.Flow, e event.PlanCreated, check string) (event.Check, error) {
 	c := event.Check{Name: check, Score: new(float64)}
-	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: e.Plan.Text(), MaxToolCalls: v.config.MaxToolCalls})
+	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: asPlan(e.Plan.Text()), MaxToolCalls: v.config.MaxToolCalls})
 	if err != nil {
 		c.Message = err.Error()
 		return c, nil
 	}
+	again := 0.1 // a discarded answer would come again at 0
 	verdict, err := f.Decide(fmt.Sprintf("plan/%d/attempt/%d/quality/%s", e.Replan, e.Attempt, check), &flow.Question{
 		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
 		Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{},
-		FirstTemperature: new(float64), Temperature: new(float64),
+		FirstTemperature: new(float64), Temperature: &again,
 		MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
 		Work: &flow.Work{Repair: flow.RepairSyntax},
 	})
@@ -177,6 +185,22 @@ func (v *Validator) judge(f flow.Flow, e event.PlanCreated, check string) (event
 		return c, nil
 	}
 	*c.Score, c.Message = s.Score, s.Reason
-	c.Passed = s.Score >= v.config.Threshold
 	return c, nil
+}
+
+// planTag is what could be taken for a tag around the plan, opening or closing.
+var planTag = regexp.MustCompile(`(?i)<\s*/?\s*(plan|task)\b`)
+
+// asPlan is a plan that stays between the tags of its prompt. A text that holds such
+// a tag itself is written as JSON, which can say the tag without spelling it.
+func asPlan(text string) string {
+	p, findings := plan.Parse(text)
+	if !planTag.MatchString(text) || len(findings) > 0 { // it passed a moment ago
+		return text
+	}
+	escaped, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return text
+	}
+	return string(escaped)
 }

@@ -2,10 +2,8 @@ package yamlclean
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-
-	"go.yaml.in/yaml/v3"
+	"strings"
 )
 
 // A Result is what was read from a text.
@@ -91,25 +89,17 @@ func read(text string) (Result, part, *ParseError) {
 	}
 	p := extract(text)
 	if p.err != nil {
-		return Result{}, p, p.problem()
+		err := p.problem()
+		if lines := strings.Count(unifyBreaks(text), "\n") + 1; err.Line > lines {
+			err.Line = lines // after a fence that is the last line
+		}
+		return Result{}, p, err
 	}
-	r, err := newResult(p.root, p.text)
+	data, err := encode(p.root)
 	if err != nil {
 		return Result{}, p, p.original(err)
 	}
-	return r, p, nil
-}
-
-func newResult(root *yaml.Node, text string) (Result, *ParseError) {
-	data, err := Decode(root)
-	if err != nil {
-		var p *ParseError
-		if !errors.As(err, &p) {
-			p = &ParseError{1, 1, err.Error()}
-		}
-		return Result{}, p
-	}
-	return Result{Data: data, Text: text}, nil
+	return Result{Data: data, Text: p.text}, p, nil
 }
 
 // repair tries the fixes on a part that could not be loaded.
@@ -121,10 +111,10 @@ func (p *part) repair() (Result, bool) {
 	if fixed == nil {
 		return Result{}, false
 	}
-	r, err := newResult(fixed.root, fixed.doc.String())
-	if err != nil || !isCollection(r.Data) {
+	whole := cutAnnouncement(part{text: fixed.doc.String(), root: fixed.root})
+	data, err := encode(whole.root)
+	if err != nil || !isCollection(data) {
 		return Result{}, false
 	}
-	r.Repaired, r.Fixes = true, fixed.names
-	return r, true
+	return Result{Data: data, Text: whole.text, Repaired: true, Fixes: fixed.names}, true
 }

@@ -23,10 +23,15 @@ const maxJSON = 8 * maxExpanded
 //
 // An error is a [*ParseError]. A node of Load decodes without one.
 func Decode(n *yaml.Node) (json.RawMessage, error) {
-	if n == nil {
-		return nil, &ParseError{1, 1, "there is no value"}
+	data, err := encode(n)
+	if err != nil {
+		return nil, err
 	}
-	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
+	return data, nil
+}
+
+func encode(n *yaml.Node) (json.RawMessage, *ParseError) {
+	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
 		n = n.Content[0]
 	}
 	var e encoder

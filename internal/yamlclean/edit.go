@@ -1,6 +1,7 @@
 package yamlclean
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -9,44 +10,49 @@ import (
 // not damaged YAML but something else.
 const maxEdits = 1000
 
-// An editor changes lines of a document and leaves the document itself alone.
+// An editor collects changes to lines of a document, which stays as it is.
 type editor struct {
-	from  document
-	to    document // a copy, once something changes
-	edits int
+	from    document
+	changes []change
+}
+
+// A change replaces lines, last included.
+type change struct {
+	first, last int
+	texts       []string
 }
 
 // full reports whether the editor takes no more changes.
-func (e *editor) full() bool { return e.edits > maxEdits }
+func (e *editor) full() bool { return len(e.changes) > maxEdits }
 
-func (e *editor) set(i int, text string) {
-	if e.to == nil {
-		e.to = slices.Clone(e.from)
-	}
-	e.to[i].text = text
-	e.edits++
+func (e *editor) replace(first, last int, texts ...string) {
+	e.changes = append(e.changes, change{first, last, texts})
 }
 
 // setValue replaces the value of an entry that is on one line.
 func (e *editor) setValue(n *entry, value string) {
-	e.set(n.first, e.from[n.first].text[:n.value]+value)
+	e.replace(n.first, n.first, e.from[n.first].text[:n.value]+value)
 }
 
 // result returns the changed document, nil if nothing changed or too much.
 func (e *editor) result() document {
-	if e.full() {
+	if len(e.changes) == 0 || e.full() {
 		return nil
 	}
-	return e.to
-}
-
-// replaceLines returns a document in which lines, last included, are replaced.
-func (d document) replaceLines(first, last int, texts []string) document {
-	lines := make(document, len(texts))
-	for i, t := range texts {
-		lines[i] = line{t, d[min(first+i, last)].origin}
+	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.first, b.first) })
+	var to document
+	next := 0
+	for _, c := range e.changes {
+		if c.first < next {
+			continue // changed already
+		}
+		to = append(to, e.from[next:c.first]...)
+		for i, t := range c.texts {
+			to = append(to, line{t, e.from[min(c.first+i, c.last)].origin})
+		}
+		next = c.last + 1
 	}
-	return slices.Concat(d[:first], lines, d[last+1:])
+	return append(to, e.from[next:]...)
 }
 
 // singleQuoted writes a text of one line as a scalar in single quotes.

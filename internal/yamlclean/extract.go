@@ -59,7 +59,7 @@ func extract(text string) part {
 		return cutAnnouncement(p)
 	}
 	if p, ok := cutProse(lines, whole); ok {
-		return p
+		return cutAnnouncement(p)
 	}
 	return whole
 }
@@ -218,9 +218,9 @@ func chooseBare(lines []string, bare []fence) (part, bool) {
 	bare = bare[:min(len(bare), maxFences)]
 	var parts []part
 	for _, f := range bare {
-		if !f.closed && blank(f.lines) || !f.closed && len(bare) == 1 {
+		before := lines[:f.before]
+		if !f.closed && (blank(f.lines) || len(bare) == 1) && !blank(before) {
 			// A closing fence without an opening one: what is before it.
-			before := lines[:f.before]
 			whole := newPart(strings.Join(before, "\n"), 0, 0)
 			if p, ok := cutProse(before, whole); ok {
 				whole = p

@@ -20,9 +20,9 @@ func fixTrailingCommas(d document) document {
 		for _, e := range c.entries {
 			switch t := d[e.last].text; commaAfter(d, e) {
 			case afterValue:
-				edit.set(e.last, t[:e.end])
+				edit.replace(e.last, e.last, t[:e.end])
 			case inValue:
-				edit.set(e.last, strings.TrimSuffix(strings.TrimRight(t, " \t"), ","))
+				edit.replace(e.last, e.last, strings.TrimSuffix(strings.TrimRight(t, " \t"), ","))
 			}
 		}
 	}

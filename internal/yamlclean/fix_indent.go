@@ -11,6 +11,9 @@ const maxOff = 2
 // fixIndentation moves items and keys that are a space or two off to the column
 // of the list or mapping that they belong to, if there is only one.
 func fixIndentation(d document) document {
+	if len(scan(d)) == 0 {
+		return nil
+	}
 	a := aligner{scanner: newScanner(slices.Clone(d)), keys: map[string]int{}}
 	for _, l := range d {
 		a.keys[leadingKey(l.text)]++

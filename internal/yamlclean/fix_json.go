@@ -33,34 +33,34 @@ var jsonNames = []string{
 // a whole, down to its last bracket: a bare word in it, or a bracket that is
 // missing, is not corrected.
 func fixJSON(d document) []variant {
-	const most = 100
-	fixed, done, tried := d, -1, 0
+	const mostLost = 8
+	edit := editor{from: d}
+	done, lost := -1, 0
 	found := map[string]bool{}
 	for _, e := range scan(d) {
-		if e.style != flow || e.first <= done || strings.IndexByte("{[", d[e.first].text[e.value]) < 0 {
+		if e.style != flow || e.first <= done || edit.full() || strings.IndexByte("{[", d[e.first].text[e.value]) < 0 {
 			continue
 		}
 		last := e.last
-		if e.end < 0 || e.rest(d) != "" {
+		closed := e.end >= 0 && e.rest(d) == ""
+		if !closed {
 			last = len(d) - 1 // who knows where it ends
-		} else if !cannotBe(d[e.first : last+1].String()[e.value:]) {
-			continue
+			if lost++; lost > mostLost {
+				continue
+			}
 		}
-		if tried++; tried > most {
-			return nil
-		}
-		r := relaxed{text: d[e.first : last+1].String()[e.value:], found: map[string]bool{}}
+		text := d[e.first : last+1].String()[e.value:]
+		r := relaxed{text: text, found: map[string]bool{}}
 		n, ok := r.parse(e.isKey() || e.isItem())
-		if !ok || len(r.found) == 0 {
+		if !ok || len(r.found) == 0 || closed && !cannotBe(text) {
 			continue
 		}
-		done = e.first + strings.Count(r.text[:n], "\n")
-		shift := len(fixed) - len(d)
-		texts := strings.Split(d[e.first].text[:e.value]+string(r.out), "\n")
-		fixed = fixed.replaceLines(e.first+shift, done+shift, texts)
+		done = e.first + strings.Count(text[:n], "\n")
+		edit.replace(e.first, done, strings.Split(d[e.first].text[:e.value]+string(r.out), "\n")...)
 		maps.Copy(found, r.found)
 	}
-	if len(found) == 0 {
+	fixed := edit.result()
+	if fixed == nil {
 		return nil
 	}
 	names := slices.DeleteFunc(slices.Clone(jsonNames), func(n string) bool { return !found[n] })

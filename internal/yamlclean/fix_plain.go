@@ -143,7 +143,7 @@ func fixUnquotedColon(d document) document {
 			edit.setValue(e, singleQuoted(v))
 		case list.texts > 0 && list.texts+list.damaged == len(p.list.entries):
 			t := d[e.first].text
-			edit.set(e.first, t[:e.keyAt]+singleQuoted(strings.TrimRight(t[e.keyAt:], " \t")))
+			edit.replace(e.first, e.first, t[:e.keyAt]+singleQuoted(strings.TrimRight(t[e.keyAt:], " \t")))
 		}
 	}
 	return edit.result()

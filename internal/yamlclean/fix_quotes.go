@@ -29,7 +29,7 @@ func fixSmartQuotes(d document) document {
 			// The colon may be within the quotes.
 			if body, ok := smartBody(strings.TrimRight(first[e.keyAt:], " \t")); ok {
 				needed = true
-				edit.set(e.first, first[:e.keyAt]+singleQuoted(body))
+				edit.replace(e.first, e.first, first[:e.keyAt]+singleQuoted(body))
 				continue
 			}
 		}
@@ -55,7 +55,7 @@ func fixSmartQuotes(d document) document {
 		if edit.full() {
 			return nil
 		}
-		edit.set(e.first, head+value)
+		edit.replace(e.first, e.first, head+value)
 	}
 	if !needed {
 		return nil
@@ -94,7 +94,7 @@ func fixEscapes(d document) document {
 		}
 		body := t[e.value+1 : e.end-1]
 		if fixed, ok := correctEscapes(body); ok && fixed != body {
-			edit.set(e.first, t[:e.value+1]+fixed+t[e.end-1:])
+			edit.replace(e.first, e.first, t[:e.value+1]+fixed+t[e.end-1:])
 		}
 	}
 	return edit.result()

@@ -14,9 +14,10 @@ func fixBlockMarker(d document) document {
 	for _, l := range d {
 		keys[leadingKey(l.text)]++
 	}
-	fixed, tried := d, 0
+	edit := editor{from: d}
+	tried := 0
 	for i, e := range entries {
-		if !e.isKey() && !e.isItem() || tried > most {
+		if !e.isKey() && !e.isItem() || tried > most || edit.full() {
 			continue
 		}
 		var texts []string
@@ -31,15 +32,10 @@ func fixBlockMarker(d document) document {
 			}
 		}
 		if texts != nil {
-			tried++
-			shift := len(fixed) - len(d)
-			fixed = fixed.replaceLines(e.first+shift, last+shift, texts)
+			edit.replace(e.first, last, texts...)
 		}
 	}
-	if len(fixed) == len(d) && &fixed[0] == &d[0] || tried > most {
-		return nil
-	}
-	return fixed
+	return edit.result()
 }
 
 // blockOfPlain returns the lines of a plain scalar as a block, nil if they can be
@@ -173,40 +169,26 @@ func blockOfBody(d document, e *entry, last int) []string {
 //
 // Lines at the end are left alone: they may be a remark about the whole.
 func fixUnindentedText(d document) document {
+	edit := editor{from: d}
 	entries := scan(d)
-	fixed := d
-	for i := 0; i < len(entries); i++ {
-		e := entries[i]
-		next := i + 1
-		for next < len(entries) && isLooseText(entries[next]) {
-			next++
+	for i, next := 0, 0; i < len(entries) && !edit.full(); i = next {
+		for next = i + 1; next < len(entries) && isLooseText(entries[next]); next++ {
 		}
-		if next == i+1 || next == len(entries) || !e.isKey() || !continues(e, entries[next]) {
+		e := entries[i]
+		if next == i+1 || next == len(entries) || !continues(e, entries[next]) {
 			continue
 		}
 		last := entries[next-1].last
-		shift := len(fixed) - len(d)
-		switch e.style {
-		case plain:
-			if t := e.text(d); strings.IndexByte("&!|>", t[0]) >= 0 || comment(t) >= 0 || plainTag(t) != tagStr {
-				continue
-			}
-			texts := []string{d[e.first].text[:e.value] + "|-"}
-			texts = append(texts, indentTexts(slices.Concat([]string{e.text(d)}, d.texts(e.first+1, last)), e.parent+2)...)
-			fixed = fixed.replaceLines(e.first+shift, last+shift, texts)
-		case block:
-			if e.oneLine() {
-				continue
-			}
+		switch t := e.text(d); {
+		case e.style == block && !e.oneLine():
 			texts := indentTexts(d.texts(e.last+1, last), indentOf(d[firstText(d, e)].text))
-			fixed = fixed.replaceLines(e.last+1+shift, last+shift, texts)
+			edit.replace(e.last+1, last, texts...)
+		case e.style == plain && strings.IndexByte("&!|>", t[0]) < 0 && comment(t) < 0 && plainTag(t) == tagStr:
+			texts := indentTexts(slices.Concat([]string{t}, d.texts(e.first+1, last)), e.parent+2)
+			edit.replace(e.first, last, slices.Concat([]string{d[e.first].text[:e.value] + "|-"}, texts)...)
 		}
-		i = next - 1
 	}
-	if len(fixed) == len(d) && slices.Equal(fixed, d) {
-		return nil
-	}
-	return fixed
+	return edit.result()
 }
 
 // isLooseText reports whether an entry is a line of text that belongs to nothing.
@@ -217,10 +199,7 @@ func isLooseText(e *entry) bool {
 // continues reports whether an entry is the next key of the mapping that another
 // one is in, or begins the next item of the list that it is in.
 func continues(e, next *entry) bool {
-	if !nameLike(next.key) {
-		return false
-	}
-	return next.keyAt == e.keyAt
+	return e.isKey() && next.keyAt == e.keyAt && nameLike(next.key)
 }
 
 // firstText returns the first line of a block scalar that is not blank.

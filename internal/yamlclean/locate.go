@@ -16,14 +16,18 @@ type problem struct {
 	text    string
 	message string // of the library
 	line    int    // of the library: 0, or perhaps the first one of a whole block
-	read    int    // how many bytes the library had read
 }
 
 func newProblem(text string, err error) *problem {
 	message, line := cutLine(err)
-	r := &byteReader{text: text}
+	return &problem{text: text, message: message, line: line}
+}
+
+// end returns the byte that the library read last before it gave up.
+func (p *problem) end() int {
+	r := &byteReader{text: p.text}
 	_, _, _ = decode(r) // it fails as it did before
-	return &problem{text: text, message: message, line: line, read: r.read}
+	return max(r.read-1, 0)
 }
 
 // cutLine takes the line out of an error of the library.
@@ -68,7 +72,7 @@ func (p *problem) locate() *ParseError {
 	if p.exact != nil {
 		return p.exact
 	}
-	end := max(p.read-1, 0)
+	end := p.end()
 	if end > maxLocate {
 		return at(p.text, end, explain(p.message))
 	}
@@ -126,19 +130,11 @@ func (p *problem) bisect(start, end int) int {
 	return good
 }
 
-// fails reports whether the text up to a byte has the same problem.
+// fails reports whether the text up to a byte has the same problem. (In a flow
+// collection it may have it sooner than the text, as all of them must be closed.)
 func (p *problem) fails(end int) bool {
-	// In a flow collection the end of the text is as bad as anything else. So
-	// there only what fails before the end counts, and blanks allow the library to
-	// read ahead.
-	inFlow := p.message == "did not find expected node content" || strings.HasPrefix(p.message, "did not find expected ',' or ")
-	early := inFlow && p.read < len(p.text)
-	r := &byteReader{text: p.text[:end]}
-	if early {
-		r.text += "        "
-	}
-	_, _, err := decode(r)
-	if err == nil || early && r.read == len(r.text) {
+	_, _, err := decode(strings.NewReader(p.text[:end]))
+	if err == nil {
 		return false
 	}
 	message, _ := cutLine(err)

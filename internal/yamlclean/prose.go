@@ -7,14 +7,14 @@ import (
 )
 
 // cutProse takes a mapping or list out of the prose before and after it. It cuts
-// nothing that looks like YAML, so what is left may be broken; and it returns
+// nothing that may be YAML, so what is left may be broken; and it returns
 // false if there is nothing to cut.
 func cutProse(lines []string, whole part) (part, bool) {
 	if whole.err == nil {
 		return part{}, false
 	}
 	start := 0
-	for start < len(lines) && !looksLikeYAML(lines[start]) {
+	for start < len(lines) && isRemark(lines, start) {
 		start++
 	}
 	if start == len(lines) {
@@ -32,17 +32,30 @@ func cutProse(lines []string, whole part) (part, bool) {
 	return p, p.line > 0
 }
 
-// looksLikeYAML reports whether a line can be the first one of a mapping or list.
-func looksLikeYAML(t string) bool {
+// isRemark reports whether a line before the YAML can only be prose. What has a
+// key, begins a list or opens a bracket may be a part of the YAML; but a line such
+// as "Here is what I found:" announces it, unless something is nested below.
+func isRemark(lines []string, i int) bool {
+	t := strings.TrimLeft(lines[i], " \t")
 	switch {
 	case t == "":
-		return false
-	case t[0] == '{' || t[0] == '[':
 		return true
-	case t[0] == '-':
-		return blankAt(t, 1) || marker(t, "---")
+	case strings.IndexByte("{[", t[0]) >= 0, t[0] == '-' && blankAt(t, 1), marker(t, "---"):
+		return false
 	}
-	return t[0] != ' ' && t[0] != '\t' && nameLike(keyOf(t))
+	key := keyOf(t)
+	if key == "" {
+		return true
+	}
+	if nameLike(key) || strings.TrimRight(t, " \t") != key+":" || len(strings.Fields(key)) < 3 {
+		return false
+	}
+	for _, next := range lines[i+1:] {
+		if strings.TrimSpace(next) != "" {
+			return next[0] != ' ' && next[0] != '\t' && next[0] != '-'
+		}
+	}
+	return true
 }
 
 // remark returns the line at which a remark after the YAML begins, -1 if there is
@@ -61,7 +74,7 @@ func remark(lines []string, start int) int {
 			from = i + 1
 			continue
 		}
-		if t[0] == ' ' || t[0] == '\t' || strings.IndexByte("-{}[]#\"'", t[0]) >= 0 || keyOf(t) != "" && nameLike(keyOf(t)) {
+		if t[0] == ' ' || t[0] == '\t' || strings.IndexByte("-{}[]#\"'", t[0]) >= 0 || keyOf(t) != "" {
 			if t[0] == '}' || t[0] == ']' {
 				return i + 1 // the end of what is in brackets
 			}

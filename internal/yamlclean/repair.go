@@ -54,6 +54,10 @@ func one(f func(document) document) func(document) []variant {
 	}
 }
 
+// maxRepair is the length of a text up to which it is repaired. It is more than a
+// model writes in one answer; with all fixes, a text is parsed some twenty times.
+const maxRepair = MaxSize / 4
+
 // maxRounds is how often all fixes are tried. One round is enough unless a damage
 // hides another one of a kind that comes before it.
 const maxRounds = 4
@@ -76,6 +80,9 @@ type repaired struct {
 // So a fix that does no harm is remembered, and kept if another one on top of it
 // helps.
 func repair(text string) *repaired {
+	if len(text) > maxRepair {
+		return nil
+	}
 	now := try(newDocument(text), nil)
 	var harmless []*repaired // each is now and one more fix
 	for range maxRounds {
@@ -192,7 +199,7 @@ func (p *problem) reach(d document) reach {
 	case p.message == unclosedQuote:
 		index = max(p.line-1, 0)
 	default:
-		index, column = bytePosition(p.text, max(p.read-1, 0))
+		index, column = bytePosition(p.text, p.end())
 	}
 	index = min(index, len(d)-1)
 	r.line = d[index].origin

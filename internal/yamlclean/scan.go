@@ -40,10 +40,11 @@ type style int
 const (
 	empty style = iota
 	plain
-	quote // in single or double quotes
-	flow  // in brackets or braces
-	block // after | or >
-	other // what no fix touches: aliases, complex keys, markers of documents
+	quote    // in single or double quotes
+	flow     // in brackets or braces
+	block    // after | or >
+	explicit // a key after "? "
+	other    // what no fix touches: aliases and markers of documents
 )
 
 // An entry is an item of a list, a member of a mapping, or what stands alone,
@@ -102,6 +103,8 @@ func newScanner(d document) *scanner {
 	return &scanner{doc: d, budget: 8*len(d) + 100}
 }
 
+// scan returns the entries of a document. It returns none if the document has
+// keys that are marked with "? ", which nobody writes by mistake.
 func scan(d document) []*entry {
 	s := newScanner(d)
 	var entries []*entry
@@ -111,6 +114,9 @@ func scan(d document) []*entry {
 			continue
 		}
 		e := s.entry(i)
+		if e.style == explicit {
+			return nil
+		}
 		s.before = e
 		entries = append(entries, e)
 		i = e.last + 1
@@ -171,7 +177,9 @@ func (s *scanner) extend(e *entry) {
 	switch {
 	case v == "" || v[0] == '#' && at > 0 && blankAt(t, at-1):
 		e.style = empty
-	case v[0] == '*' || v[0] == '?' && blankAt(v, 1):
+	case v[0] == '?' && blankAt(v, 1) && !e.isKey():
+		e.style = explicit
+	case v[0] == '*':
 		e.style = other
 	case v[0] == '"' || v[0] == '\'':
 		e.style = quote
@@ -296,7 +304,8 @@ func blockHeader(v string) bool {
 		return false
 	}
 	rest := strings.TrimLeft(v[1:], "+-123456789")
-	return len(v)-len(rest) <= 3 && nothing(rest)
+	after := strings.TrimLeft(rest, " \t")
+	return len(v)-len(rest) <= 3 && (after == "" || after[0] == '#') // the library wants no blank before it
 }
 
 // extendBlock takes the lines of a block scalar.

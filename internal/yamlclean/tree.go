@@ -11,6 +11,8 @@ import (
 // A tree resolves what the library leaves in the nodes of one text: aliases,
 // merge keys and tags. It visits every node once, children first.
 type tree struct {
+	source  string
+	lines   []string // of the source, once they are needed
 	text    cursor
 	anchors []*yaml.Node // in the order of the text
 	used    map[*yaml.Node]bool
@@ -28,9 +30,10 @@ type size struct {
 // resolve resolves what is below a root, which stays the root.
 func resolve(text string, root *yaml.Node) *ParseError {
 	t := tree{
-		text:  cursor{rest: text, line: 1, column: 1},
-		used:  map[*yaml.Node]bool{},
-		sizes: map[*yaml.Node]size{},
+		source: text,
+		text:   cursor{rest: text, line: 1, column: 1},
+		used:   map[*yaml.Node]bool{},
+		sizes:  map[*yaml.Node]size{},
 	}
 	if _, _, err := t.visit(root, 1); err != nil {
 		return err
@@ -53,6 +56,9 @@ func (t *tree) visit(n *yaml.Node, depth int) (*yaml.Node, size, *ParseError) {
 	}
 	if n.Kind == yaml.AliasNode {
 		return t.visitAlias(n, depth)
+	}
+	if err := t.checkComment(n); err != nil {
+		return nil, size{}, err
 	}
 	if n.Anchor != "" {
 		t.anchors = append(t.anchors, n)
@@ -80,6 +86,25 @@ func (t *tree) visit(n *yaml.Node, depth int) (*yaml.Node, size, *ParseError) {
 		t.sizes[n] = s
 	}
 	return n, s, nil
+}
+
+// checkComment finds a comment that follows its value without a blank, as in
+// "a"#b. The library takes it for one, YAML does not.
+func (t *tree) checkComment(n *yaml.Node) *ParseError {
+	if !strings.HasPrefix(n.LineComment, "#") || n.Line < 1 {
+		return nil
+	}
+	if t.lines == nil {
+		t.lines = strings.Split(t.source, "\n")
+	}
+	if n.Line > len(t.lines) {
+		return nil
+	}
+	before, ok := strings.CutSuffix(strings.TrimRight(t.lines[n.Line-1], " \t"), n.LineComment)
+	if !ok || before == "" || blankAt(before, len(before)-1) {
+		return nil
+	}
+	return nodeError(n, "a # follows the value directly; put a blank before a comment, or the value in quotes")
 }
 
 func (t *tree) visitAlias(n *yaml.Node, depth int) (*yaml.Node, size, *ParseError) {

@@ -132,7 +132,8 @@ func TestCallGoesWrong(t *testing.T) {
 		t.Run(test.tool, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "journal")
-			s, r := connect(t, map[string]Server{"s": fixture("raw", journalVar, path)}, nil)
+			present, env := watch(t)
+			s, r := connect(t, map[string]Server{"s": fixture("raw", append(env, journalVar, path)...)}, nil)
 			result, err := call(t, r, "mcp__s__"+test.tool, `{}`)
 			got := result.Text
 			if err != nil {
@@ -147,6 +148,14 @@ func TestCallGoesWrong(t *testing.T) {
 			if n := count(path, test.tool); n != 1 {
 				t.Errorf("the server saw %d calls, want 1", n)
 			}
+			if !test.lost {
+				return
+			}
+			// The next call finds a new server, and never two of them.
+			if _, err := call(t, r, "mcp__s__batch", `{}`); err != nil {
+				t.Errorf("batch() after that = %v", err)
+			}
+			wantGone(t, present.take(t, 2)[:1], time.Millisecond)
 		})
 	}
 }

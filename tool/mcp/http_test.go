@@ -280,7 +280,7 @@ func TestHTTPUnavailable(t *testing.T) {
 		want   string
 	}{
 		{"unauthorized", func(w http.ResponseWriter, r *http.Request, _ bool) bool {
-			http.Error(w, "your key "+r.Header.Get("X-Key")+" is unknown", 401)
+			http.Error(w, "your key "+r.Header.Get("X-Key")+" is unknown", http.StatusUnauthorized)
 			return true
 		}, `HTTP 401 Unauthorized: "your key [redacted] is unknown" (check its headers)`},
 		{"not found", func(w http.ResponseWriter, r *http.Request, _ bool) bool { http.NotFound(w, r); return true }, "HTTP 404"},
@@ -339,5 +339,38 @@ func TestHTTPRedirect(t *testing.T) {
 	_, r := connect(t, map[string]Server{"s": config}, nil)
 	if got, err := call(t, r, "mcp__s__write", `{}`); err != nil || got.Text != "run 1" {
 		t.Errorf("write() = %v, %v, want run 1", got, err)
+	}
+}
+
+// TestHTTPNeverConnected: of two attempts to send a request, the first of which
+// found an old connection dead, the second counts.
+func TestHTTPNeverConnected(t *testing.T) {
+	site := newSite(t, nil)
+	url := site.URL
+	for _, up := range []bool{true, false} {
+		if !up {
+			site.Close()
+		}
+		w := newWeb(Server{URL: url})
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx, d := withDelivery(ctx)
+		d.markSent()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := w.RoundTrip(req)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if d.wasSent() != up || (err == nil) != up {
+			t.Errorf("RoundTrip(server there: %v) = %v, sent: %v", up, err, d.wasSent())
+		}
+		// Nothing is noted for a call that has ended.
+		cancel()
+		if deliveryOf(ctx) != nil {
+			t.Error("deliveryOf(ended) is there, want nil")
+		}
+		w.close()
 	}
 }

@@ -172,7 +172,7 @@ func TestMessages(t *testing.T) {
 	for _, system := range []string{`"Be brief."`, `[{"type": "text", "text": "Be brief."}]`} {
 		_, _, body, err := post(t, ts, anthropicPath+"?beta=true", `{"model": "`+perfect+`", "max_tokens": 500, "temperature": 1, "system": `+system+`, "messages": [
 			{"role": "user", "content": "Sort: [9, 8]"}, {"role": "assistant", "content": "No."},
-			{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Sort: [2, 1]"}]},
+			{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}, {"type": "text", "text": "Sort: [2, 1]"}]},
 			{"role": "system", "content": "Compute: 1 + 1"}]}`)
 		if err != nil {
 			t.Fatal(err)
