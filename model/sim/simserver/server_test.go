@@ -112,7 +112,7 @@ func TestChatCompletions(t *testing.T) {
 	// Parts, system messages, several choices, a word of the system's at the end.
 	_, _, body, _ = post(t, ts, openAIPath, `{"model": "`+perfect+`", "n": 3, "temperature": 0.5, "max_completion_tokens": 900, "messages": [
 		{"role": "system", "content": "Be brief."},
-		{"role": "user", "content": [{"type": "text", "text": "Hello."}, {"type": "image_url"}, {"type": "text", "text": "Compute: 2 + 3"}]},
+		{"role": "user", "content": [{"type": "text", "text": "Hello."}, {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}, {"type": "text", "text": "Compute: 2 + 3"}]},
 		{"role": "assistant", "content": "Wait."}, {"role": "developer", "content": "Sort: [1]"}]}`)
 	for i := range 3 {
 		if text, _ := lookup(t, body, "choices", i, "message", "content").(string); !strings.HasSuffix(text, "answer = 5") {
