@@ -49,9 +49,10 @@ type job struct {
 	task    string
 	steps   int // how many there will be, if known
 	readers domain.Readers
-	chain   bool     // it numbers its questions by step and resumes from its last one
-	agents  bool     // its steps are done by agents with tools
-	roles   []string // groups of voters that its questions name, if it has no agents
+	chain   bool                                // it numbers its questions by step and resumes from its last one
+	agents  bool                                // its steps are done by agents with tools
+	roles   []string                            // groups of voters that its questions name, if it has no agents
+	open    func(context.Context, *stack) error // what it needs besides; nil for nothing
 	prompts *prompts.Set
 	run     func(f flow.Flow, s *stack, at chain.Checkpoint) error
 }

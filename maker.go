@@ -158,9 +158,13 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		return nil, err
 	}
 	if o.Change != nil {
-		plan, solve := cfg.Plan, cfg.Solve // the keys of what was decided and executed depend on them
+		was := cfg
 		o.Change(&cfg)
-		cfg.Plan, cfg.Solve = plan, solve
+		cfg.Plan, cfg.Solve = was.Plan, was.Solve // the keys of what was decided and executed depend on them
+		if isSolveKind(past.Submitted.Kind) && cfg.Voting != was.Voting {
+			// A question of a committed step that had no winner could now have one.
+			return nil, badConfig("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
+		}
 	}
 	cfg = cfg.withDefaults(e.defaultsOf(past.Submitted.Kind))
 	if err := cfg.validate(); err != nil {
@@ -204,7 +208,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		return nil, errors.Join(err, log.Close(), s.close())
 	}
 	voting := ballot.New(s.voters, j.readers, &ballot.Options{
-		BatchSize: cfg.BatchSize, Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
+		BatchSize: cfg.batchSize(), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(),
 	})
 	policy, err := cfg.Tools.Policy()

@@ -118,10 +118,21 @@ type Config struct {
 
 	// Plan is for runs that plan or execute a plan, Tools for those whose steps use
 	// tools, Solve for those that solve a problem without a plan.
-	Plan  PlanConfig  `json:"plan,omitzero"`
-	Tools ToolConfig  `json:"tools,omitzero"`
-	Solve SolveConfig `json:"solve,omitzero"`
+	Plan  PlanConfig `json:"plan,omitzero"`
+	Tools ToolConfig `json:"tools,omitzero"`
+
+	// Agent is who does the steps: AgentNative (the default) or AgentClaudeCode,
+	// which runs the program ClaudeProgram ("claude") for every attempt.
+	Agent         string      `json:"agent,omitempty"`
+	ClaudeProgram string      `json:"claude_program,omitempty"`
+	Solve         SolveConfig `json:"solve,omitzero"`
 }
+
+// The agents.
+const (
+	AgentNative     = "native"
+	AgentClaudeCode = "claude-code"
+)
 
 // A ToolConfig says which tools the agents of a run have and what these may do.
 // The zero value is the safe one: all built-in tools, confined to the current
@@ -240,6 +251,16 @@ func (c Config) voters() []string {
 	return []string{c.For(Execution)}
 }
 
+// batchSize bounds the samples of one question in flight. The claude program takes
+// a processor and much memory for each.
+func (c Config) batchSize() int {
+	const programs = 4
+	if c.Agent == AgentClaudeCode {
+		return min(c.BatchSize, programs)
+	}
+	return c.BatchSize
+}
+
 // FirstToK is the rule that one answer must lead by k.
 func FirstToK(k int) vote.Rule { return vote.Rule{Strategy: vote.FirstToK, K: k} }
 
@@ -297,7 +318,7 @@ func (c Config) withDefaults(d defaults) Config {
 		flags := redflag.Format()
 		flags.ExcessiveLength.MaxTokens = int64(c.MaxOutput)
 		if d.solve {
-			flags = solveFlags(c.MaxOutput)
+			flags = SolveFlags(c.MaxOutput)
 		}
 		c.Flags = &flags
 	}
@@ -383,6 +404,14 @@ func (c Config) validate() error {
 	}
 	if _, err := c.Tools.Policy(); err != nil {
 		return settingError(err)
+	}
+	switch c.Agent {
+	case "", AgentNative, AgentClaudeCode:
+	default:
+		return badConfig("agent", "%q, want %s or %s", c.Agent, AgentNative, AgentClaudeCode)
+	}
+	if c.Agent == AgentClaudeCode && c.MaxTokens > 0 {
+		return badConfig("max_tokens", "it cannot be kept with the agent %s, whose calls we do not see; use --max-usd or --max-calls", AgentClaudeCode)
 	}
 	if err := c.Solve.validate(); err != nil {
 		return err

@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/domain"
-	domainmath "github.com/maker-mdap/maker/domain/math"
-	"github.com/maker-mdap/maker/domain/text"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/calibrate"
@@ -38,12 +36,6 @@ const (
 	DefaultSolveMargin = 2
 	DefaultSolveRounds = 5
 	DefaultDomain      = DomainText
-)
-
-// The domains that are built in.
-const (
-	DomainText = "text"
-	DomainMath = "math"
 )
 
 // Solve starts to solve a problem for which there is no plan: it is split until its
@@ -193,29 +185,14 @@ func (c SolveConfig) validate() error {
 	return nil
 }
 
-// solveFlags are the red flags of recursive solving, for answers of a length.
-func solveFlags(maxOutput int) redflag.Config {
+// SolveFlags are the red flags of runs that solve a problem, for answers of at most
+// maxOutput tokens.
+func SolveFlags(maxOutput int) redflag.Config {
 	const charsPerToken = 4
 	flags := solver.DefaultFlags()
 	flags.ExcessiveLength.MaxTokens = int64(maxOutput)
 	flags.ExcessiveLength.MaxChars = charsPerToken * maxOutput
 	return flags
-}
-
-// adapters are the domains that a run can name.
-func (e *Engine) adapters(c SolveConfig) (map[string]domain.Adapter, error) {
-	numbers, err := domainmath.New(&domainmath.Options{Tolerance: c.Tolerance})
-	if err != nil {
-		return nil, &ConfigError{Field: "tolerance", Err: err}
-	}
-	all := map[string]domain.Adapter{DomainMath: numbers, DomainText: text.Adapter{}}
-	for name, a := range e.opts.Domains {
-		if _, taken := all[name]; taken || name == "" {
-			return nil, badConfig("domains", "%q is the name of a built-in domain, or empty", name)
-		}
-		all[name] = a
-	}
-	return all, nil
 }
 
 // solveJob is a run that solves a problem, or measures those who would.
@@ -228,7 +205,8 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 	if err != nil {
 		return nil, &ConfigError{Field: "prompts_dir", Err: err}
 	}
-	all, err := e.adapters(cfg.Solve)
+	var ask algebra
+	all, err := e.adapters(cfg.Solve, &ask)
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +226,9 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 	j := &job{kind: kind, task: p.Problem, prompts: set, readers: readers, roles: []string{flow.Reasoning}}
 	if name := cfg.Solve.ModelEscalation; name != "" {
 		j.roles = append(j.roles, name)
+	}
+	if cfg.Solve.SymPy {
+		j.open = ask.open
 	}
 	measure := calibrateConfig(cfg.Solve.Calibration, adapter)
 	if kind == KindCalibrate {

@@ -28,13 +28,13 @@ type SolveFigures struct {
 	Calibrated *event.Calibrated `json:"calibrated,omitempty"`
 
 	batch     int
-	escalated map[int]bool // steps
-	wasAsked  map[string]bool
+	escalated map[int]bool    // steps
+	known     map[string]bool // nodes, by path
 }
 
 // newSolveFigures begins to count; batch is how many samples a round has.
 func newSolveFigures(batch int) *SolveFigures {
-	return &SolveFigures{batch: max(batch, 1), escalated: map[int]bool{}, wasAsked: map[string]bool{}}
+	return &SolveFigures{batch: max(batch, 1), escalated: map[int]bool{}, known: map[string]bool{}}
 }
 
 // takeSolve adds what an event says about solving a problem.
@@ -65,6 +65,9 @@ func (r *Result) takeSolve(e event.Event) {
 		}
 	case event.DecompositionSelected:
 		s.grow(e.Path)
+		if e.By == event.ByDefault {
+			delete(s.escalated, e.Step) // it was given up
+		}
 	case event.SubproblemSolved:
 		s.grow(e.Path)
 		if e.By == event.ByMemo {
@@ -98,10 +101,10 @@ func (t *VotingTotals) count(v event.Voting, decided bool) {
 
 // grow notes that there is a node.
 func (s *SolveFigures) grow(path string) {
-	if s.wasAsked[path] {
+	if s.known[path] {
 		return
 	}
-	s.wasAsked[path] = true
+	s.known[path] = true
 	s.Nodes++
 	depth := strings.Count(path, ".")
 	if strings.HasPrefix(path, "f") {

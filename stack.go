@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/agent/claudecode"
 	"github.com/maker-mdap/maker/agent/native"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -95,6 +96,9 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 	} else if len(j.roles) > 0 {
 		err = s.cast(j.roles)
 	}
+	if err == nil && j.open != nil {
+		err = j.open(ctx, s)
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -140,15 +144,58 @@ func (s *stack) equip(ctx context.Context) error {
 		return err
 	}
 	for i := range s.voters {
-		s.voters[i].Agent = s.agentFor(s.voters[i].Model, cheap[0].Model)
+		if s.voters[i].Agent, err = s.agentFor(s.voters[i], cheap[0].Model); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// agentFor is the agent around a model.
-func (s *stack) agentFor(m, cheap model.Model) agent.Agent {
-	return agent.WithRepair(native.New(m), cheap, s.prompts)
+// agentFor is the agent around a voter's model.
+func (s *stack) agentFor(v ballot.Voter, cheap model.Model) (agent.Agent, error) {
+	a := native.New(v.Model)
+	if s.config.Agent == AgentClaudeCode {
+		var err error
+		if a, err = s.claudeCode(v.Name); err != nil {
+			return nil, err
+		}
+	}
+	return agent.WithRepair(a, cheap, s.prompts), nil
 }
+
+// What one attempt of the claude program can cost at most: the bound that it is
+// given, and one more message, whose size is that of the model's context.
+const (
+	claudeAttemptUSD = 0.50
+	claudeContext    = 200_000 // tokens
+	claudeMessage    = 32_000  // tokens that it lets the model write
+)
+
+// claudeCode is the agent that runs the claude program with a model.
+func (s *stack) claudeCode(name string) (agent.Agent, error) {
+	provider, rest, _ := strings.Cut(name, "/")
+	if provider != "anthropic" {
+		return nil, badConfig("agent", "%s works with anthropic/ models only, not with %s", AgentClaudeCode, name)
+	}
+	o := claudecode.Options{Program: s.config.ClaudeProgram, Model: rest, Env: s.engine.opts.Env, Timeout: claudeTimeout(s.config.CallTimeout)}
+	worst := 0.0
+	if s.config.MaxUSD > 0 {
+		p, ok := s.engine.opts.Prices.Lookup(name)
+		if !ok {
+			return nil, badConfig("max_usd", "the price of %s is not known; add it with --prices, or use --max-calls", name)
+		}
+		o.MaxUSD = claudeAttemptUSD
+		worst = o.MaxUSD + p.WorstCost(claudeContext, claudeMessage).USD()
+	}
+	a, err := claudecode.New(o)
+	if err != nil {
+		return nil, &ConfigError{Field: "agent", Err: err}
+	}
+	return s.ledger.WrapAgent(a, worst), nil
+}
+
+// claudeTimeout is how long an attempt of several calls may take.
+func claudeTimeout(call time.Duration) time.Duration { return 10 * call }
 
 // registry has the tools of the run; nil if it has none.
 func (s *stack) registry() *tool.Registry {
@@ -186,7 +233,9 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	if group := s.groups[flow.Cheap]; len(group) > 0 {
 		cheap = group[0].Model
 	}
-	v.Agent = s.agentFor(v.Model, cheap)
+	if v.Agent, err = s.agentFor(v, cheap); err != nil {
+		return nil, err
+	}
 	s.groups[name] = []ballot.Voter{v}
 	return s.groups[name], nil
 }

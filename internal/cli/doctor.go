@@ -19,7 +19,6 @@ import (
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/model/sim"
-	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/mcp"
 )
 
@@ -98,13 +97,12 @@ func checkServers(ctx context.Context, path string) []check {
 	if err != nil {
 		return []check{{"mcp", false, true, err.Error()}}
 	}
-	connected, err := mcp.Connect(ctx, servers, tool.NewRegistry(), &mcp.Options{Dir: filepath.Dir(path), Version: maker.Version})
+	health, err := mcp.Check(ctx, servers, &mcp.Options{Dir: filepath.Dir(path), Version: maker.Version})
 	if err != nil {
 		return []check{{"mcp", false, true, err.Error()}}
 	}
-	defer connected.Close()
 	var checks []check
-	for _, h := range connected.Health() {
+	for _, h := range health {
 		c := check{Name: "mcp " + h.Name, OK: h.State == mcp.Ready, Needed: h.Required}
 		if c.OK {
 			c.Detail = fmt.Sprintf("%s, %s %s, %d tools, up in %s", h.Transport, h.Server, h.Version, h.Tools, h.Took.Round(time.Millisecond))

@@ -137,6 +137,8 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "continue with: " + resume
 	case r.Status == event.StatusStopped:
 		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, dashed(r.Stop))
+	case r.Status == event.StatusUndecided && r.Kind == maker.KindSolve:
+		return "what was not agreed on is asked again with: " + resume
 	case r.Status == event.StatusUndecided:
 		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
 	default:
@@ -162,12 +164,16 @@ func countEffects(effects []maker.EffectResult) string {
 // printResult shows a result to people.
 func (a *app) printResult(r *maker.Result) {
 	w := a.Out
-	fmt.Fprintf(w, "%s: %s\n", r.Task, r.Status)
+	fmt.Fprintf(w, "%s: %s\n", oneLine(r.Task), r.Status)
 	if r.Reason != "" {
 		fmt.Fprintf(w, "  reason      %s\n", oneLine(r.Reason))
 	}
 	fmt.Fprintf(w, "  run         %s\n", r.Run)
 	fmt.Fprintf(w, "  model       %s\n", maker.DescribeModel(r))
+	if r.Kind == maker.KindCalibrate {
+		printMeasured(w, r)
+		return
+	}
 	fmt.Fprintf(w, "  voting      %s\n", maker.DescribeRule(r.Voting.Rule))
 	for _, s := range r.Sessions {
 		fmt.Fprintf(w, "    from step %s: %s, %s\n", thousands(s.Step), s.Model, maker.DescribeRule(s.Rule))
@@ -179,6 +185,9 @@ func (a *app) printResult(r *maker.Result) {
 	}
 	if len(r.Effects) > 0 {
 		fmt.Fprintf(w, "  calls       %s\n", countEffects(r.Effects))
+	}
+	if r.Solve != nil {
+		printSolve(w, r)
 	}
 	v := r.Voting
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
@@ -212,7 +221,9 @@ func (a *app) printResult(r *maker.Result) {
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", thousands(rest), r.Run)
 	}
-	if r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
+	if r.Kind == maker.KindSolve {
+		a.printAnswer(r)
+	} else if r.Solve == nil && r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
 		if out := maker.DescribeOutput(r.Output); out != "" {
 			fmt.Fprintf(w, "\n%s\n", printable(strings.TrimRight(out, "\n")))
 		}

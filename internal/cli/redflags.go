@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -18,6 +19,7 @@ var presets = map[string]func() redflag.Config{
 	"format":  redflag.Format,
 	"default": redflag.Default,
 	"strict":  redflag.Strict,
+	"solve":   func() redflag.Config { return maker.SolveFlags(maker.DefaultMaxOutput) },
 }
 
 // readRedFlags returns the red flags that a preset's name or a file stands for.
@@ -28,7 +30,10 @@ func readRedFlags(name string, maxOutput int) (*redflag.Config, error) {
 	} else if err := readRedFlagFile(name, &c); err != nil {
 		return nil, err
 	}
-	if c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0 || name == "format" || name == "strict" {
+	switch {
+	case name == "solve": // its characters are bound to the tokens
+		c = maker.SolveFlags(maxOutput)
+	case c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0, name == "format", name == "strict":
 		c.ExcessiveLength.MaxTokens = int64(maxOutput)
 	}
 	return &c, c.Validate()
@@ -38,7 +43,7 @@ func readRedFlagFile(path string, c *redflag.Config) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "./\\") {
-			return fmt.Errorf("%q is neither format, default or strict nor a file", path)
+			return fmt.Errorf("%q is neither format, default, strict or solve nor a file", path)
 		}
 		return err
 	}

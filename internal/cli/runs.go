@@ -61,7 +61,7 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 				if s.PID != 0 {
 					status = fmt.Sprintf("%s (pid %d)", status, s.PID)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\n", s.Run, status, s.Steps, s.Total, cost, s.Task)
+				fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\n", s.Run, status, s.Steps, s.Total, cost, short(s.Task))
 			}
 			return w.Flush()
 		},
@@ -71,15 +71,18 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 func (a *app) show() *cobra.Command {
 	var step int
 	var contested bool
+	var page string
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run, or one of its steps",
 		Long: `show prints what a run did: its result, or with --step one committed step, found
 through the run's index without reading the log. RUN is a run's name, the
-beginning of one, or the path of its folder.`,
+beginning of one, or the path of its folder. Of a run of maker solve it prints the
+tree of parts with their votes, or writes it as one page with --html.`,
 		Example: `  maker show hanoi-20260102
   maker show hanoi-20260102 --step 4711
-  maker show hanoi-20260102 --contested`,
+  maker show hanoi-20260102 --contested
+  maker show solve-20260102 --html tree.html`,
 		Args: exactArgs("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := maker.FindRun(a.logDir, args[0])
@@ -96,10 +99,20 @@ beginning of one, or the path of its folder.`,
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(r)
+			if page != "" && r.Kind != maker.KindSolve {
+				return usageError{fmt.Errorf("--html: %s is not a run of maker solve, which has a tree to show", r.Run)}
 			}
-			a.printResult(r)
+			switch {
+			case a.json:
+				return a.printJSON(r)
+			case r.Kind == maker.KindSolve:
+				err = a.showSolve(dir, r, page)
+			default:
+				a.printResult(r)
+			}
+			if err != nil {
+				return err
+			}
 			if r.Status == maker.StatusInterrupted {
 				fmt.Fprintln(a.Err, a.nextAction(r))
 			}
@@ -108,6 +121,7 @@ beginning of one, or the path of its folder.`,
 	}
 	intFlag(cmd.Flags(), &step, "step", "", 0, 0, "show this committed step")
 	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
+	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
 }
 

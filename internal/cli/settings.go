@@ -19,7 +19,7 @@ import (
 const configName = "maker.yaml"
 
 // notSettings are flags that only make sense on a command line.
-var notSettings = []string{"help", "disks", "step"}
+var notSettings = []string{"help", "disks", "step", "html"}
 
 // loadSettings fills in the flags that were not given: from the environment,
 // then from the configuration files, nearest first. All of them go through the

@@ -148,7 +148,7 @@ func describe(e event.Event, titles map[int]string) string {
 	case event.ContextCompacted:
 		return fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
 	default:
-		return ""
+		return describeSolve(e)
 	}
 }
 

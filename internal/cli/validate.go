@@ -29,8 +29,8 @@ Exit code 1 means that a check failed.`,
 			if err != nil {
 				return err
 			}
-			if flags.plan.QualityChecks {
-				return a.judge(cmd, &flags, text)
+			if t := flags.plan.Threshold; t > 1 {
+				return &maker.ConfigError{Field: "quality_threshold", Err: fmt.Errorf("%v, want 0 to 1", t)}
 			}
 			box, err := flags.tools.open(cmd, a)
 			if err != nil {
@@ -42,6 +42,9 @@ Exit code 1 means that a check failed.`,
 			_, report := plan.Validate(text, plan.Options{
 				Tools: box.Registry.Validate, Rule: rule, AllowLoops: flags.plan.AllowLoops,
 			})
+			if flags.plan.QualityChecks && report.Passed {
+				return a.judge(cmd, &flags, args[0], text, report)
+			}
 			return a.printReport(args[0], report)
 		},
 	}
@@ -81,7 +84,11 @@ func (a *app) printReport(name string, report plan.Report) error {
 			}
 		}
 		if failed > 0 {
-			fmt.Fprintf(a.Err, "%d problems; docs/plans.md explains each check\n", failed)
+			problems := "problems"
+			if failed == 1 {
+				problems = "problem"
+			}
+			fmt.Fprintf(a.Err, "%d %s; docs/plans.md explains each check\n", failed, problems)
 		}
 	}
 	if !report.Passed {
@@ -90,8 +97,8 @@ func (a *app) printReport(name string, report plan.Report) error {
 	return nil
 }
 
-// judge runs the static checks and, if they pass, those of a model.
-func (a *app) judge(cmd *cobra.Command, flags *workFlags, text string) error {
+// judge adds the checks of a model to the report on a plan that passes the others.
+func (a *app) judge(cmd *cobra.Command, flags *workFlags, name, text string, report plan.Report) error {
 	engine, err := flags.engineOf(a)
 	if err != nil {
 		return err
@@ -100,7 +107,6 @@ func (a *app) judge(cmd *cobra.Command, flags *workFlags, text string) error {
 	if err != nil {
 		return err
 	}
-	_, report := plan.Validate(text, plan.Options{AllowLoops: flags.plan.AllowLoops})
 	var checks []event.Check
 	for rec, err := range run.Events(context.WithoutCancel(cmd.Context())) {
 		if err != nil {
@@ -117,6 +123,9 @@ func (a *app) judge(cmd *cobra.Command, flags *workFlags, text string) error {
 	if err != nil {
 		return err
 	}
+	if checks == nil {
+		return a.finish(result) // it was stopped before there was a judgement
+	}
 	for _, c := range checks {
 		r := plan.Result{Name: c.Name, Passed: c.Passed, Step: c.Step, Message: c.Message}
 		if c.Score != nil {
@@ -124,8 +133,5 @@ func (a *app) judge(cmd *cobra.Command, flags *workFlags, text string) error {
 		}
 		report.Checks = append(report.Checks, r)
 	}
-	if err := a.printReport("plan", report); err != nil || report.Passed && result.Status == event.StatusCompleted {
-		return err
-	}
-	return a.finish(result)
+	return a.printReport(name, report)
 }

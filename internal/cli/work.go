@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,10 @@ type workFlags struct {
 
 func (w *workFlags) register(f *pflag.FlagSet) {
 	w.engine.registerAgents(f)
+	c := &w.engine.config
+	c.Agent = maker.AgentNative
+	f.Var(&choice{value: &c.Agent, allowed: []string{maker.AgentNative, maker.AgentClaudeCode}}, "agent", "who does the steps: native (any model with our loop) or claude-code (the claude program)")
+	f.StringVar(&c.ClaudeProgram, "claude-path", "", "the claude program, if it is not in PATH")
 	p := &w.plan
 	p.Repair = "llm"
 	f.Var(&choice{value: &p.Repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "what may be repaired in an answer that is not YAML before it is a red flag: off, syntax or llm")
@@ -107,7 +112,14 @@ func (w *workFlags) engineOf(a *app) (*maker.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return maker.New(o)
+	e, err := maker.New(o)
+	if c, ok := errors.AsType[*maker.ConfigError](err); ok {
+		// Here the numbers of the rule have the names that plans use.
+		if name, ok := map[string]string{"ahead_by": "voting_k", "max_samples": "max_voting_samples"}[c.Field]; ok {
+			return nil, &maker.ConfigError{Field: name, Err: c.Err}
+		}
+	}
+	return e, err
 }
 
 func (a *app) run() *cobra.Command {
@@ -198,7 +210,7 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
   maker exec plan.yaml --voting first_to_k --voting-k 3 --approve none`,
 		Args: exactArgs("PLAN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := a.fileArg(args[0])
+			text, err := a.planArg(args[0])
 			if err != nil {
 				return err
 			}
@@ -287,13 +299,27 @@ const longest = 2 << 20
 
 // textArg is a text given as an argument, or on stdin.
 func (a *app) textArg(arg string) (string, error) {
-	if arg != "-" {
-		return arg, nil
+	if arg == "-" {
+		text, err := readAll(a.In, "stdin")
+		return text, notEmpty("stdin", text, err)
 	}
-	return readAll(a.In, "stdin")
+	return arg, notEmpty("the task", arg, nil)
 }
 
-// fileArg is the content of a file, or of stdin.
+// planArg is the content of a file with a plan to carry out.
+func (a *app) planArg(name string) (string, error) {
+	text, err := a.fileArg(name)
+	return text, notEmpty(name, text, err)
+}
+
+func notEmpty(name, text string, err error) error {
+	if err == nil && strings.TrimSpace(text) == "" {
+		return usageError{fmt.Errorf("%s is empty", name)}
+	}
+	return err
+}
+
+// fileArg is the content of a file, or of stdin. It may be empty.
 func (a *app) fileArg(name string) (string, error) {
 	if name == "-" {
 		return readAll(a.In, "stdin")
@@ -316,8 +342,6 @@ func readAll(r io.Reader, name string) (string, error) {
 		return "", usageError{fmt.Errorf("%s: %w", name, err)}
 	case len(data) > longest:
 		return "", usageError{fmt.Errorf("%s is longer than %d bytes", name, longest)}
-	case strings.TrimSpace(string(data)) == "":
-		return "", usageError{fmt.Errorf("%s is empty", name)}
 	}
 	return string(data), nil
 }
@@ -325,20 +349,37 @@ func readAll(r io.Reader, name string) (string, error) {
 // asTask turns maker "TASK" into maker run "TASK": words with spaces between them
 // are no command.
 func asTask(root *cobra.Command, args []string) []string {
-	task := false
-	for _, arg := range args {
-		for _, c := range root.Commands() {
-			if c.Name() == arg {
-				return args
-			}
-		}
-		if arg == "help" || arg == "completion" || strings.HasPrefix(arg, "__complete") {
-			return args
-		}
-		task = task || !strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, " \n\t")
-	}
-	if !task {
+	run, _, err := root.Find([]string{"run"})
+	if err != nil {
 		return args
 	}
-	return append([]string{"run"}, args...)
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if strings.HasPrefix(arg, "-") {
+			if takesValue(root, run, arg) {
+				i++
+			}
+			continue
+		}
+		isCommand := slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == arg || c.HasAlias(arg) })
+		if !isCommand && strings.ContainsAny(arg, " \n\t") {
+			return append([]string{"run"}, args...)
+		}
+		return args
+	}
+	return args
+}
+
+// takesValue reports whether the value of a flag is the next argument.
+func takesValue(root, run *cobra.Command, arg string) bool {
+	for _, flags := range []*pflag.FlagSet{root.PersistentFlags(), run.Flags()} {
+		f := flags.Lookup(strings.TrimPrefix(arg, "--"))
+		if len(arg) == 2 {
+			f = flags.ShorthandLookup(arg[1:])
+		}
+		if f != nil {
+			return f.NoOptDefVal == ""
+		}
+	}
+	return false
 }

@@ -234,17 +234,32 @@ type Health struct {
 	Took     time.Duration `json:"took_ns"`            // until it was ready, or known not to be
 }
 
+// Check connects to all servers, says how they are, and closes them again. That a
+// required one is not ready is no error here.
+func Check(ctx context.Context, c Config, o *Options) ([]Health, error) {
+	optional := Config{Servers: maps.Clone(c.Servers)}
+	for name, s := range optional.Servers {
+		s.Required = false
+		optional.Servers[name] = s
+	}
+	s, err := Connect(ctx, optional, tool.NewRegistry(), o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	all := s.Health()
+	for i := range all {
+		all[i].Required = c.Servers[all[i].Name].Required
+	}
+	return all, nil
+}
+
 // Health returns the servers by name, disabled ones included.
 func (s *Servers) Health() []Health {
 	out := slices.Clone(s.disabled)
 	for _, one := range s.all {
 		out = append(out, one.report())
 	}
-	slices.SortFunc(out, func(a, b Health) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b Health) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

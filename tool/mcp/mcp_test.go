@@ -172,6 +172,21 @@ func TestConnectUnavailable(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	present, env := watch(t)
+	bad, good := fixture("exit"), fixture("good", env...)
+	bad.Required = true
+	c := Config{Servers: map[string]Server{"bad": bad, "good": good}}
+	got, err := Check(t.Context(), c, nil)
+	if err != nil || len(got) != 2 || got[0].State != Unavailable || !got[0].Required || got[1].State != Ready || got[1].Required {
+		t.Errorf("Check() = %+v, %v, want an unavailable and a ready server", got, err)
+	}
+	if !c.Servers["bad"].Required {
+		t.Error("Check() has changed the configuration")
+	}
+	wantGone(t, present.take(t, 1), moment)
+}
+
 func TestConnectCancelled(t *testing.T) {
 	t.Parallel()
 	present, env := watch(t)

@@ -17,7 +17,7 @@ import (
 )
 
 // maxMessage bounds one message of a server.
-const maxMessage = 32 << 20
+const maxMessage = 16 << 20
 
 // stdio carries messages to and from a process, one a line. It is the SDK's
 // transport and its connection.

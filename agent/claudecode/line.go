@@ -1,0 +1,215 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/maker-mdap/maker/internal/httpclient"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// A line is one of those that the program prints. At most one field is set: lines
+// that say nothing we need have none.
+type line struct {
+	ready     *readyLine
+	status    string // what the program is doing
+	retry     *retryLine
+	request   *requestLine
+	reply     *replyLine
+	withdrawn string // the id of a request that is no longer one
+	event     *streamEvent
+	message   *messageLine
+	result    *resultLine
+}
+
+// readyLine says what the program is set up with.
+type readyLine struct {
+	Tools   []string `json:"tools"`
+	Version string   `json:"claude_code_version"`
+}
+
+// retryLine tells of a request that failed and will be tried again.
+type retryLine struct {
+	Status int             `json:"error_status"` // 0 if there was none
+	Error  httpclient.Text `json:"error"`
+}
+
+// requestLine asks us for something.
+type requestLine struct {
+	ID      string `json:"request_id"`
+	Request struct {
+		Subtype string `json:"subtype"`
+
+		// can_use_tool
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"input"`
+		Call  string          `json:"tool_use_id"`
+
+		// mcp_message
+		Server  string          `json:"server_name"`
+		Message json.RawMessage `json:"message"`
+	} `json:"request"`
+}
+
+// replyLine answers what we asked for.
+type replyLine struct {
+	Response struct {
+		ID      string          `json:"request_id"`
+		Subtype string          `json:"subtype"`
+		Error   httpclient.Text `json:"error"`
+	} `json:"response"`
+}
+
+// A streamEvent is one of a message that is being written.
+type streamEvent struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		ID    string     `json:"id"`
+		Model string     `json:"model"`
+		Usage tokenUsage `json:"usage"`
+	} `json:"message"`
+	Block contentBlock `json:"content_block"`
+	Delta struct {
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		JSON       string `json:"partial_json"`
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage tokenUsage `json:"usage"`
+}
+
+type contentBlock struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// messageLine is a part of a message of the model, or what the program says in
+// its place.
+type messageLine struct {
+	Message struct {
+		ID         string         `json:"id"`
+		Model      string         `json:"model"`
+		Content    []contentBlock `json:"content"`
+		StopReason string         `json:"stop_reason"`
+	} `json:"message"`
+	Error httpclient.Text `json:"error"` // why it is the program that speaks
+}
+
+// synthetic is the model of messages that no model wrote.
+const synthetic = "<synthetic>"
+
+// resultLine is the last one.
+type resultLine struct {
+	Subtype    string                `json:"subtype"`
+	IsError    bool                  `json:"is_error"`
+	Result     string                `json:"result"`
+	Errors     []string              `json:"errors"`
+	Status     int                   `json:"api_error_status"` // 0 if there was none
+	StopReason string                `json:"stop_reason"`
+	Terminal   string                `json:"terminal_reason"`
+	CostUSD    *float64              `json:"total_cost_usd"`
+	Models     map[string]modelUsage `json:"modelUsage"`
+}
+
+// modelUsage is what was used of one model.
+type modelUsage struct {
+	Input      httpclient.Count `json:"inputTokens"`
+	Output     httpclient.Count `json:"outputTokens"`
+	CacheRead  httpclient.Count `json:"cacheReadInputTokens"`
+	CacheWrite httpclient.Count `json:"cacheCreationInputTokens"`
+	Basis      string           `json:"costBasis"` // "unknown" if its price is
+}
+
+func (u *modelUsage) tokens() usage.Tokens {
+	return usage.Tokens{Input: int64(u.Input), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite), Output: int64(u.Output)}
+}
+
+// tokenUsage is how the provider counts.
+type tokenUsage struct {
+	Input      httpclient.Count `json:"input_tokens"`
+	Output     httpclient.Count `json:"output_tokens"`
+	CacheRead  httpclient.Count `json:"cache_read_input_tokens"`
+	CacheWrite httpclient.Count `json:"cache_creation_input_tokens"`
+}
+
+// over returns t with the counts that u has in place of its own.
+func (u *tokenUsage) over(t usage.Tokens) usage.Tokens {
+	for _, c := range []struct {
+		to   *int64
+		from httpclient.Count
+	}{{&t.Input, u.Input}, {&t.Output, u.Output}, {&t.CacheRead, u.CacheRead}, {&t.CacheWrite, u.CacheWrite}} {
+		if c.from > 0 {
+			*c.to = int64(c.from)
+		}
+	}
+	return t
+}
+
+// parse reads a line. A kind of line that is not known is none of our business;
+// one that is known and looks otherwise than it should is an error.
+func parse(data []byte) (*line, error) {
+	var head struct {
+		Type    string  `json:"type"`
+		Subtype string  `json:"subtype"`
+		Parent  *string `json:"parent_tool_use_id"` // of what a helper of the agent says
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("%s is not a JSON object: %w", excerpt(data), err)
+	}
+	l := new(line)
+	var into any
+	switch {
+	case head.Parent != nil:
+	case head.Type == "system" && head.Subtype == "init":
+		l.ready = new(readyLine)
+		into = l.ready
+	case head.Type == "system" && head.Subtype == "status":
+		into = &struct {
+			Status *string `json:"status"`
+		}{&l.status}
+	case head.Type == "system" && head.Subtype == "api_retry":
+		l.retry = new(retryLine)
+		into = l.retry
+	case head.Type == "control_request":
+		l.request = new(requestLine)
+		into = l.request
+	case head.Type == "control_response":
+		l.reply = new(replyLine)
+		into = l.reply
+	case head.Type == "control_cancel_request":
+		into = &struct {
+			ID *string `json:"request_id"`
+		}{&l.withdrawn}
+	case head.Type == "stream_event":
+		l.event = new(streamEvent)
+		into = &struct {
+			Event *streamEvent `json:"event"`
+		}{l.event}
+	case head.Type == "assistant":
+		l.message = new(messageLine)
+		into = l.message
+	case head.Type == "result":
+		l.result = new(resultLine)
+		into = l.result
+	}
+	if into == nil {
+		return l, nil
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return nil, fmt.Errorf("%s is not a %s as it should be: %w", excerpt(data), head.Type, err)
+	}
+	return l, nil
+}
+
+// excerpt is the beginning of what the program printed.
+func excerpt(data []byte) string {
+	const most = 120
+	if len(data) > most {
+		return fmt.Sprintf("%.*q...", most, data[:most])
+	}
+	return fmt.Sprintf("%q", data)
+}
