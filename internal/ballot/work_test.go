@@ -19,6 +19,7 @@ import (
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // workers is an agent whose n-th attempt ends as the n-th result says.
@@ -180,7 +181,7 @@ func TestVariants(t *testing.T) {
 // TestCandidates: a vote without a winner says what it was between, most votes
 // first.
 func TestCandidates(t *testing.T) {
-	v := decide(t, &script{replies: texts("a", "b", "b", "c")}, &Options{BatchSize: 1}, question(firstToK(3, 4)))
+	v := decide(t, &script{replies: texts("a", "b", "b", "c")}, &Options{BatchSize: 1}, question(firstToK(3, 5)))
 	want := []event.Candidate{{Answer: json.RawMessage(`"b"`), Votes: 2}, {Answer: json.RawMessage(`"a"`), Votes: 1}, {Answer: json.RawMessage(`"c"`), Votes: 1}}
 	if diff := cmp.Diff(want, v.Candidates); v.Status != flow.Undecided || diff != "" {
 		t.Errorf("Decide() = %s; candidates: -want +got\n%s", v.Status, diff)
@@ -189,7 +190,7 @@ func TestCandidates(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint(i)
 	}
-	if v := decide(t, &script{replies: texts(many...)}, &Options{BatchSize: 1}, question(firstToK(3, 20))); len(v.Candidates) != maxCandidates {
+	if v := decide(t, &script{replies: texts(many...)}, &Options{BatchSize: 1}, question(vote.Rule{Strategy: vote.Majority, N: 20, MaxSamples: 20})); len(v.Candidates) != maxCandidates {
 		t.Errorf("Decide(20 answers) has %d candidates, want %d", len(v.Candidates), maxCandidates)
 	}
 }
