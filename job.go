@@ -33,7 +33,7 @@ const (
 // isAgentKind reports whether the steps of a kind of run are done by agents.
 func isAgentKind(kind string) bool {
 	switch kind {
-	case KindRun, KindPlan, KindExec, KindValidate:
+	case KindRun, KindPlan, KindExec, KindValidate, KindDo:
 		return true
 	}
 	return false
@@ -55,6 +55,9 @@ type job struct {
 	open    func(context.Context, *stack) error // what it needs besides; nil for nothing
 	prompts *prompts.Set
 	run     func(f flow.Flow, s *stack, at chain.Checkpoint) error
+
+	attachments bool // its tasks refer to files and addresses
+	noModel     bool // it asks none
 }
 
 // Run starts a task in words: it is planned, the plan is checked and then carried
@@ -111,6 +114,9 @@ func (e *Engine) defaultsOf(kind string) defaults {
 }
 
 func (e *Engine) newJob(kind string, params json.RawMessage, cfg Config) (*job, error) {
+	if kind == KindDo {
+		return e.outlineJob(params, cfg)
+	}
 	if isAgentKind(kind) {
 		return e.planJob(kind, params, cfg)
 	}

@@ -24,11 +24,11 @@ const module = "github.com/maker-mdap/maker"
 // folder event, and "./model/..." is model and everything below it.
 var (
 	// pure packages compute and nothing else. A new one is added here.
-	pure = []string{"./event", "./vote", "./redflag", "./flow", "./flow/flowtest", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/yamlclean"}
+	pure = []string{"./event", "./vote", "./redflag", "./flow", "./flow/flowtest", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/yamlclean", "./internal/outline"}
 
 	// orchestrators decide what happens next. A new one is added here.
 	orchestrators = []string{
-		"./internal/chain", "./internal/planner", "./internal/executor", "./internal/solver", "./internal/calibrate", "./internal/outline",
+		"./internal/chain", "./internal/planner", "./internal/executor", "./internal/solver", "./internal/calibrate",
 	}
 
 	families = []string{"./domain/..."}

@@ -117,15 +117,17 @@ type Config struct {
 	FullLog bool `json:"full_log,omitempty"`
 
 	// Plan is for runs that plan or execute a plan, Tools for those whose steps use
-	// tools, Solve for those that solve a problem without a plan.
+	// tools, Solve for those that solve a problem without a plan, Outline for those that do
+	// tasks as they are written.
 	Plan  PlanConfig `json:"plan,omitzero"`
 	Tools ToolConfig `json:"tools,omitzero"`
 
 	// Agent is who does the steps: AgentNative (the default) or AgentClaudeCode,
 	// which runs the program ClaudeProgram ("claude") for every attempt.
-	Agent         string      `json:"agent,omitempty"`
-	ClaudeProgram string      `json:"claude_program,omitempty"`
-	Solve         SolveConfig `json:"solve,omitzero"`
+	Agent         string        `json:"agent,omitempty"`
+	ClaudeProgram string        `json:"claude_program,omitempty"`
+	Solve         SolveConfig   `json:"solve,omitzero"`
+	Outline       OutlineConfig `json:"outline,omitzero"`
 }
 
 // The agents.
@@ -326,6 +328,7 @@ func (c Config) withDefaults(d defaults) Config {
 		c.Solve = c.Solve.withDefaults()
 	}
 	c.Plan = c.Plan.withDefaults()
+	c.Outline = c.Outline.withDefaults()
 	return c
 }
 
@@ -412,6 +415,9 @@ func (c Config) validate() error {
 	}
 	if c.Agent == AgentClaudeCode && c.MaxTokens > 0 {
 		return badConfig("max_tokens", "it cannot be kept with the agent %s, whose calls we do not see; use --max-usd or --max-calls", AgentClaudeCode)
+	}
+	if err := c.Outline.validate(); err != nil {
+		return err
 	}
 	if err := c.Solve.validate(); err != nil {
 		return err

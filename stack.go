@@ -69,7 +69,12 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 	}
 	var opened []*route.Voter
 	keys := route.AllKeys(e.opts.Env)
-	for _, name := range cfg.voters() {
+	voters := cfg.voters()
+	if j.noModel {
+		voters = nil
+		s.voters = []ballot.Voter{noVoter()}
+	}
+	for _, name := range voters {
 		v, err := route.Open(name, s.routes)
 		if err != nil {
 			return nil, &ConfigError{Field: field, Err: err}
@@ -80,19 +85,21 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 		opened, keys = append(opened, v), append(keys, v.Secrets...)
 		s.simulated = s.simulated || v.Simulated
 	}
-	if err := checkBaseURL(cfg, opened); err != nil {
+	if err := checkBaseURL(cfg, opened); err != nil && !j.noModel {
 		return nil, err
 	}
 	s.keys, s.secrets = keys, secret.NewSet(keys...)
-	if err := s.record(opened, e.opts); err != nil {
-		return nil, err
+	if !j.noModel {
+		if err := s.record(opened, e.opts); err != nil {
+			return nil, err
+		}
 	}
 	for _, v := range opened {
 		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
 	}
 	var err error
 	if j.agents {
-		err = s.equip(ctx)
+		err = s.equip(ctx, j)
 	} else if len(j.roles) > 0 {
 		err = s.cast(j.roles)
 	}
@@ -117,8 +124,16 @@ func (s *stack) cast(roles []string) error {
 	return nil
 }
 
+// noVoter stands where a run asks no model.
+func noVoter() ballot.Voter {
+	fail := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+		return nil, &model.Error{Kind: model.Invalid, Message: "this run was started without a model"}
+	})
+	return ballot.Voter{Name: "none", Model: fail, Agent: native.New(fail)}
+}
+
 // equip gives the voters agents, and the agents tools.
-func (s *stack) equip(ctx context.Context) error {
+func (s *stack) equip(ctx context.Context, j *job) error {
 	logs, err := filepath.Abs(s.engine.opts.LogDir)
 	if err != nil {
 		return fmt.Errorf("maker: %w", err)
@@ -132,10 +147,22 @@ func (s *stack) equip(ctx context.Context) error {
 		return settingError(err)
 	}
 	s.closers = append(s.closers, s.tools)
+	if j.attachments {
+		t, err := s.tools.Attachments(s.config.Tools)
+		if err == nil {
+			err = s.tools.Registry.Register(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if s.tools.MCP != nil {
 		s.secrets = secret.NewSet(append(s.keys, s.tools.MCP.Secrets()...)...)
 	}
 	s.groups = map[string][]ballot.Voter{}
+	if j.noModel {
+		return nil
+	}
 	cheap, err := s.group(flow.Cheap)
 	if err != nil {
 		return err
@@ -328,6 +355,9 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 // setup is what the session is done with.
 func (s *stack) setup() event.Setup {
 	name := strings.Join(s.config.voters(), ",")
+	if len(s.voters) == 1 && s.voters[0].Name == "none" {
+		name = "none"
+	}
 	if s.config.ReplayFrom != "" {
 		name += " replayed from " + s.config.ReplayFrom
 	}

@@ -70,7 +70,7 @@ func transcript() []event.Record {
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
-		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup},
+		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft")},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},
@@ -85,6 +85,7 @@ func transcript() []event.Record {
 		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks},
 		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
 		event.ReplanRequested{Replan: 1, Step: 4, Reason: "it failed", Outputs: event.JSONValue(json.RawMessage(`[{"name":"step_0_output","output":1}]`))},
+		event.OutlineCreated{Tasks: event.JSONValue(json.RawMessage(`[{"id":1}]`))},
 		event.ContextCompacted{Step: 4, Before: 9000, After: 800, Summary: event.TextValue("so far")},
 		event.DecompositionSelected{
 			Path: "0.1", Step: 4, Problem: event.TextValue("12 * 34"), Atomic: true, PartA: event.TextValue("12 * 30"), PartB: event.TextValue("12 * 4"),
@@ -115,7 +116,7 @@ func transcript() []event.Record {
 		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
 		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
 		event.ClarificationRequested{}, event.ClarificationProvided{},
-		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{},
+		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{}, event.OutlineCreated{},
 		event.DecompositionSelected{}, event.SubproblemSolved{}, event.AnswerComposed{}, event.CompletenessChecked{}, event.Escalated{}, event.Calibrated{},
 	}
 	var records []event.Record
@@ -144,7 +145,7 @@ func TestTranscriptIsComplete(t *testing.T) {
 		event.TypeTaskCompleted, event.TypeTaskFailed, event.TypeBudgetExhausted, event.TypeRunResumed, event.TypeRunCancelled,
 		event.TypeBudgetClaimed, event.TypeEffectClaimed, event.TypeEffectDone, event.TypeEffectRefused, event.TypeEffectUnknown,
 		event.TypeClarificationRequested, event.TypeClarificationProvided,
-		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeReplanRequested, event.TypeContextCompacted,
+		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeReplanRequested, event.TypeContextCompacted, event.TypeOutlineCreated,
 		event.TypeDecompositionSelected, event.TypeSubproblemSolved, event.TypeAnswerComposed, event.TypeCompletenessChecked, event.TypeEscalated, event.TypeCalibrated,
 	} {
 		if types[name] != 2 {

@@ -9,6 +9,7 @@ const (
 	TypeValidationFailed Type = "validation_failed"
 	TypeReplanRequested  Type = "replan_requested"
 	TypeContextCompacted Type = "context_compacted"
+	TypeOutlineCreated   Type = "outline_created"
 )
 
 // PlanCreated is a plan as the planner made it. Nobody has looked at it yet.
@@ -70,6 +71,11 @@ type ContextCompacted struct {
 	Summary Value `json:"summary"`
 }
 
+// OutlineCreated lists the tasks of a run as a person wrote them.
+type OutlineCreated struct {
+	Tasks Value `json:"tasks"` // a list
+}
+
 // Type implements [Event] for each type of event.
 func (PlanCreated) Type() Type      { return TypePlanCreated }
 func (ValidationPassed) Type() Type { return TypeValidationPassed }
@@ -110,5 +116,17 @@ func (e ContextCompacted) Largest() int { return len(e.Summary.JSON) }
 // WithValues implements [Carrier].
 func (e ContextCompacted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
 	e.Summary, err = f(e.Summary)
+	return e, err
+}
+
+// Type implements [Event].
+func (OutlineCreated) Type() Type { return TypeOutlineCreated }
+
+// Largest implements [Carrier].
+func (e OutlineCreated) Largest() int { return len(e.Tasks.JSON) }
+
+// WithValues implements [Carrier].
+func (e OutlineCreated) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Tasks, err = f(e.Tasks)
 	return e, err
 }

@@ -74,6 +74,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeValidationFailed: decodeAs[ValidationFailed],
 	TypeReplanRequested:  decodeAs[ReplanRequested],
 	TypeContextCompacted: decodeAs[ContextCompacted],
+	TypeOutlineCreated:   decodeAs[OutlineCreated],
 
 	TypeDecompositionSelected: decodeAs[DecompositionSelected],
 	TypeSubproblemSolved:      decodeAs[SubproblemSolved],
@@ -276,6 +277,9 @@ type TaskFailed struct {
 	Stop       string      `json:"stop,omitempty"`  // the limit that stopped it, or one of the Stop constants
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"`
+
+	// Output is what there is all the same.
+	Output Value `json:"output,omitzero"`
 }
 
 // BudgetClaimed says, before it happens, up to what totals the run may now spend.
@@ -366,6 +370,15 @@ func (e StepCompleted) Largest() int { return len(e.Output.JSON) }
 
 // WithValues implements [Carrier].
 func (e StepCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Output, err = f(e.Output)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e TaskFailed) Largest() int { return len(e.Output.JSON) }
+
+// WithValues implements [Carrier].
+func (e TaskFailed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
 	e.Output, err = f(e.Output)
 	return e, err
 }

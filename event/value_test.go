@@ -99,6 +99,8 @@ func TestCarriers(t *testing.T) {
 		{event.PlanCreated{Attempt: 1, Plan: large}, event.PlanCreated{Attempt: 1, Plan: ref}},
 		{event.ValidationPassed{Attempt: 1, Plan: large}, event.ValidationPassed{Attempt: 1, Plan: ref}},
 		{event.ReplanRequested{Step: 3, Outputs: large}, event.ReplanRequested{Step: 3, Outputs: ref}},
+		{event.TaskFailed{Step: 3, Output: large}, event.TaskFailed{Step: 3, Output: ref}},
+		{event.OutlineCreated{Tasks: large}, event.OutlineCreated{Tasks: ref}},
 		{event.ContextCompacted{Step: 3, Summary: large}, event.ContextCompacted{Step: 3, Summary: ref}},
 		{event.DecompositionSelected{Step: 3, Problem: large, PartA: large, PartB: large, Compose: large}, event.DecompositionSelected{Step: 3, Problem: ref, PartA: ref, PartB: ref, Compose: ref}},
 		{event.DecompositionSelected{Step: 3, PartB: large}, event.DecompositionSelected{Step: 3, PartB: ref}},

@@ -31,6 +31,12 @@ const DefaultMaxMoves = 10
 // key. A step whose calls lead nowhere within maxMoves (0 means DefaultMaxMoves),
 // or one of whose calls has an outcome that nobody knows, has failed.
 func Act(f Flow, key string, q *Question, maxMoves int) (*Outcome, error) {
+	return ActUntil(f, key, q, maxMoves, func(event.Intent) bool { return false })
+}
+
+// ActUntil is Act for orchestrators that deal with some calls themselves: one that
+// stop reports is not performed, and is the intent of the last verdict.
+func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Intent) bool) (*Outcome, error) {
 	if maxMoves <= 0 {
 		maxMoves = DefaultMaxMoves
 	}
@@ -46,7 +52,7 @@ func Act(f Flow, key string, q *Question, maxMoves int) (*Outcome, error) {
 			return nil, err
 		}
 		out.add(v)
-		if v.Status != Decided || v.Intent == nil {
+		if v.Status != Decided || v.Intent == nil || stop(*v.Intent) {
 			return &out, nil
 		}
 		if n >= maxMoves {

@@ -94,6 +94,10 @@ type Question struct {
 
 	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+
+	// DelayMS is how long to wait before the first sample: a question that is asked
+	// again after a failure gives the world time to mend.
+	DelayMS int64 `json:"delay_ms,omitempty"`
 }
 
 // An Image is a picture that voters are shown.

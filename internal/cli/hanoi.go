@@ -191,8 +191,12 @@ func (a *app) printResult(r *maker.Result) {
 	}
 	v := r.Voting
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	fmt.Fprintf(w, "  contested   %s steps, smallest margin %d\n", thousands(v.Contested), v.LeastMargin)
-	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these steps\n", thousands(v.RedFlagged), thousands(v.Faults))
+	of := "steps"
+	if r.Solve != nil {
+		of = "questions"
+	}
+	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", thousands(v.Contested), of, v.LeastMargin)
+	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", thousands(v.RedFlagged), thousands(v.Faults), of)
 	if f := r.FailedStep; f != nil {
 		fmt.Fprintf(w, "  failed      step %s: %s samples, %s red flags, %s faults\n", thousands(f.Step),
 			thousands(f.Voting.Samples), thousands(f.Voting.RedFlagged), thousands(f.Voting.Faults))

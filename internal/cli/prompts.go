@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +57,9 @@ to a run with --prompts-dir.`,
 		Long:  "diff prints, for each prompt that --prompts-dir replaces, the lines that were taken out (-) and put in (+).",
 		Args:  exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
+			if dir == "" {
+				return usageError{errors.New("maker prompts diff needs --prompts-dir, the folder to compare with")}
+			}
 			set, err := openPrompts(dir)
 			if err != nil {
 				return err
@@ -132,16 +137,38 @@ func readPrompts(dir string) (map[string]string, error) {
 		if !ok || e.IsDir() {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return nil, bad(err)
+		file := filepath.Join(dir, e.Name())
+		text, err := readTemplate(file)
+		if err == nil {
+			_, err = prompts.New(map[string]string{name: text})
 		}
-		replace[name] = string(data)
+		if err != nil {
+			return nil, bad(fmt.Errorf("%s: %w", file, err))
+		}
+		replace[name] = text
 	}
 	if len(replace) == 0 {
 		return nil, bad(fmt.Errorf("%s holds no NAME%s", dir, prompts.Extension))
 	}
 	return replace, nil
+}
+
+func readTemplate(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := readAll(f, file)
+	switch {
+	case err != nil:
+		return "", err
+	case !utf8.ValidString(text):
+		return "", errors.New("it is no text in UTF-8")
+	case strings.TrimSpace(text) == "":
+		return "", errors.New("it is empty")
+	}
+	return text, nil
 }
 
 // lineDiff lists the lines that two texts do not share, in order, found by their

@@ -65,14 +65,15 @@ func (s *solveFlags) registerSolve(f *pflag.FlagSet) {
 	f.BoolVar(&s.solve.ComposeByCode, "compose-by-code", false, "let the domain put solutions together where it can")
 	f.BoolVar(&s.solve.RequireWork, "require-work", false, "discard solutions that show no work")
 	f.StringArrayVar(&s.solve.Facts, "fact", nil, "something that everybody who works on a part should know; repeatable, at most 5")
-	intFlag(f, &s.tokens, "max-total-tokens", "", 50_000, 0, "stop before more tokens than this (0: no limit)")
-	floatFlag(f, &s.perCall, "timeout-seconds", 60, 0.001, "give one call up after this many seconds")
-	floatFlag(f, &s.total, "timeout-total", 600, 0, "stop after this many seconds (0: never)")
 	s.registerRest(f)
 	f.StringVar(&s.answers.answers, "answers", "", "YAML file with prepared answers to questions; see docs/tools.md")
 }
 
+// registerRest adds the limits, and what few people need.
 func (s *solveFlags) registerRest(f *pflag.FlagSet) {
+	intFlag(f, &s.tokens, "max-total-tokens", "", 50_000, 0, "stop before more tokens than this (0: no limit)")
+	floatFlag(f, &s.perCall, "timeout-seconds", 60, 0.001, "give one call up after this many seconds")
+	floatFlag(f, &s.total, "timeout-total", 600, 0, "stop after this many seconds (0: never)")
 	s.engine.registerLimits(f)
 	s.engine.registerFiles(f)
 	f.StringVar(&s.promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts")
@@ -86,30 +87,31 @@ func initially(f *pflag.FlagSet, name, value string) {
 }
 
 // options are those of the engine for measuring.
-func (s *solveFlags) options(a *app) (*maker.Options, error) {
+func (s *solveFlags) options(a *app, f *pflag.FlagSet) (*maker.Options, error) {
 	o, err := s.engine.options(a)
 	if err != nil {
 		return nil, err
 	}
-	o.Config.Voting = maker.FirstToK(maker.DefaultSolveMargin) // which measuring does not need
-	o.Config.Solve = s.solve
+	c := &o.Config
+	c.Solve = s.solve
+	c.Voting = maker.FirstToK(maker.DefaultSolveMargin) // which measuring does not need
+	c.MaxTokens = either(f, "max-total-tokens", s.tokens, "max-tokens", c.MaxTokens)
+	c.CallTimeout = either(f, "timeout-seconds", seconds(s.perCall), "call-timeout", c.CallTimeout)
+	c.Deadline = either(f, "timeout-total", seconds(s.total), "deadline", c.Deadline)
 	o.Prompts, err = readPrompts(s.promptsDir)
 	return o, err
 }
 
 // solveOptions are those for solving.
 func (s *solveFlags) solveOptions(a *app, f *pflag.FlagSet) (*maker.Options, error) {
-	o, err := s.options(a)
+	o, err := s.options(a, f)
 	if err != nil {
 		return nil, err
 	}
-	o.Config.Solve.NoDirect = !s.direct
 	c := &o.Config
+	c.Solve.NoDirect = !s.direct
 	c.Voting = vote.Rule{Strategy: vote.FirstToK, K: s.engine.config.Voting.K}
 	c.Voting.MaxSamples = max(c.BatchSize*s.rounds, c.Voting.K)
-	c.MaxTokens = either(f, "max-total-tokens", s.tokens, "max-tokens", c.MaxTokens)
-	c.CallTimeout = either(f, "timeout-seconds", seconds(s.perCall), "call-timeout", c.CallTimeout)
-	c.Deadline = either(f, "timeout-total", seconds(s.total), "deadline", c.Deadline)
 	if err := s.answers.options(a, o); err != nil {
 		return nil, err
 	}
@@ -213,7 +215,7 @@ error. The problems stand for your own only as far as they are like them.`,
   maker calibrate --domain math --model 'sim/default?p=0.9' --target-error 0.001 --steps 50`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts, err := flags.options(a)
+			opts, err := flags.options(a, cmd.Flags())
 			if err != nil {
 				return err
 			}

@@ -131,7 +131,7 @@ func describe(e event.Event, titles map[int]string) string {
 		if e.Again {
 			again = " again"
 		}
-		return fmt.Sprintf("  call   %s %s%s (%s, %s)", e.Tool, brief(e.Input), again, strings.TrimPrefix(votesOf(e.Voting), ", "), oneLine(e.Approved))
+		return fmt.Sprintf("  call   %s %s%s (%s)", e.Tool, brief(e.Input), again, strings.TrimPrefix(votesOf(e.Voting)+", "+oneLine(e.Approved), ", "))
 	case event.EffectDone:
 		if e.IsError {
 			return fmt.Sprintf("         failed: %s", brief(e.Result))

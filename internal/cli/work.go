@@ -28,7 +28,18 @@ type workFlags struct {
 	promptsDir string
 }
 
+// register adds the flags of runs that carry out a plan.
 func (w *workFlags) register(f *pflag.FlagSet) {
+	w.registerAgentWork(f)
+	p := &w.plan
+	intFlag(f, &p.StepMaxRetries, "step-max-retries", "", 2, 0, "further attempts at a step that failed, with --voting none")
+	intFlag(f, &p.Parallel, "parallel", "", 1, 1, "independent steps that may run at once")
+	f.BoolVar(&p.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
+	intFlag(f, &p.MaxSteps, "max-steps", "", 1000, 1, "steps after which a plan with loops fails")
+}
+
+// registerAgentWork adds the flags of all runs with agents.
+func (w *workFlags) registerAgentWork(f *pflag.FlagSet) {
 	w.engine.registerAgents(f)
 	c := &w.engine.config
 	c.Agent = maker.AgentNative
@@ -37,10 +48,6 @@ func (w *workFlags) register(f *pflag.FlagSet) {
 	p := &w.plan
 	p.Repair = "llm"
 	f.Var(&choice{value: &p.Repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "what may be repaired in an answer that is not YAML before it is a red flag: off, syntax or llm")
-	intFlag(f, &p.StepMaxRetries, "step-max-retries", "", 2, 0, "further attempts at a step that failed, with --voting none")
-	intFlag(f, &p.Parallel, "parallel", "", 1, 1, "independent steps that may run at once")
-	f.BoolVar(&p.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
-	intFlag(f, &p.MaxSteps, "max-steps", "", 1000, 1, "steps after which a plan with loops fails")
 	w.tools.register(f)
 	w.tools.registerNames(f)
 	w.people.register(f)
@@ -122,9 +129,16 @@ func (w *workFlags) engineOf(a *app) (*maker.Engine, error) {
 	return e, err
 }
 
+// The ways to come to steps.
+const (
+	plannerModel   = "model"
+	plannerOutline = "outline"
+)
+
 func (a *app) run() *cobra.Command {
 	var flags workFlags
 	var dryRun bool
+	planner := plannerModel
 	cmd := &cobra.Command{
 		Use:   "run TASK",
 		Short: "Plan a task, check the plan, and carry it out step by step",
@@ -152,6 +166,9 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if err != nil {
 				return err
 			}
+			if planner == plannerOutline {
+				return a.doOutline(cmd.Context(), engine, task, nil)
+			}
 			run, err := engine.Run(cmd.Context(), task)
 			if err != nil {
 				return err
@@ -162,6 +179,7 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 	flags.register(cmd.Flags())
 	flags.registerPlanner(cmd.Flags())
 	flags.registerReplan(cmd.Flags())
+	cmd.Flags().Var(&choice{value: &planner, allowed: []string{plannerModel, plannerOutline}}, "planner", "who makes the steps: model, or outline, which takes the text as the list of tasks (see maker do)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "plan and estimate the cost, but do nothing")
 	return cmd
 }
@@ -301,7 +319,7 @@ const longest = 2 << 20
 func (a *app) textArg(arg string) (string, error) {
 	if arg == "-" {
 		text, err := readAll(a.In, "stdin")
-		return text, notEmpty("stdin", text, err)
+		return text, notEmpty(arg, text, err)
 	}
 	return arg, notEmpty("the task", arg, nil)
 }
@@ -314,6 +332,9 @@ func (a *app) planArg(name string) (string, error) {
 
 func notEmpty(name, text string, err error) error {
 	if err == nil && strings.TrimSpace(text) == "" {
+		if name == "-" {
+			name = "stdin"
+		}
 		return usageError{fmt.Errorf("%s is empty", name)}
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/yamlclean"
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/price"
 )
 
 func (a *app) yaml() *cobra.Command {
@@ -98,7 +99,7 @@ func yamlFixer(ctx context.Context, name, baseURL, promptsDir string) (func(stri
 	if err != nil {
 		return nil, err
 	}
-	v, err := route.Open(name, route.Options{BaseURL: baseURL, Env: os.Getenv})
+	v, err := route.Open(name, route.Options{BaseURL: baseURL, Env: os.Getenv, Prices: price.Default()})
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "model", Err: err}
 	}

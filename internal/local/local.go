@@ -150,6 +150,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		// still to be decided.
 		return v.verdict, nil
 	}
+	if err := pause(b.ctx, time.Duration(q.DelayMS)*time.Millisecond); err != nil {
+		return nil, err
+	}
 	b.held, b.spilled = b.held[:0], false
 	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
 		b.progress.Faults.Add(int64(len(s.Faults())))
@@ -187,6 +190,21 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(),
 	})
 	return v, b.failed.get()
+}
+
+// pause waits, unless the run ends.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // claimKey refuses a key that was used before: after a resume both questions

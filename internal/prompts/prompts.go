@@ -13,6 +13,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -95,7 +96,13 @@ func (s *Set) set(name, text string) error {
 }
 
 var functions = template.FuncMap{
-	"join": strings.Join,
+	"join":   strings.Join,
+	"inside": inside,
+}
+
+// inside returns text that cannot end the tag that it stands in.
+func inside(tag, text string) string {
+	return regexp.MustCompile(`(?i)<(\s*/?\s*`+tag+`)`).ReplaceAllString(text, "&lt;$1")
 }
 
 // Render returns the prompt of d, without white space around it.
@@ -146,4 +153,4 @@ func (s *Set) Hashes() map[string]string {
 }
 
 // samples has one value of each kind of data, to try a replaced prompt with.
-var samples = slices.Concat(planSamples, solveSamples)
+var samples = slices.Concat(planSamples, solveSamples, outlineSamples)

@@ -97,11 +97,10 @@ type Toolbox struct {
 // caller closes the toolbox when no tool runs any more.
 func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 	t := &Toolbox{Registry: tool.NewRegistry()}
+	options := c.options()
+	options.Protected = o.Protected
 	var err error
-	t.Builtin, err = builtin.New(ctx, builtin.Options{
-		Workspace: c.Workspace, Tools: c.Builtin, Sandbox: c.Sandbox, Readable: c.Readable,
-		AllowNetwork: c.AllowNetwork, AllowPrivate: c.AllowPrivate, SearchURL: c.SearchURL, Protected: o.Protected,
-	})
+	t.Builtin, err = builtin.New(ctx, options)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
@@ -117,6 +116,16 @@ func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 	}
 	return t, nil
 }
+
+func (c *Config) options() builtin.Options {
+	return builtin.Options{
+		Workspace: c.Workspace, Tools: c.Builtin, Sandbox: c.Sandbox, Readable: c.Readable,
+		AllowNetwork: c.AllowNetwork, AllowPrivate: c.AllowPrivate, SearchURL: c.SearchURL,
+	}
+}
+
+// Attachments returns the tool that looks at what tasks refer to.
+func (t *Toolbox) Attachments(c Config) (tool.Tool, error) { return t.Builtin.Attachments(c.options()) }
 
 func (t *Toolbox) open(ctx context.Context, c Config, o Options) error {
 	if err := t.Registry.Register(t.Builtin.Tools()...); err != nil {

@@ -1,0 +1,390 @@
+package outline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Compactor keeps what the tasks of a run found out within a budget of tokens.
+//
+// Results stay as they are while they fit. When they do not, the oldest have to
+// be summarised, together with the summary so far: [Compactor.Request] says so,
+// and the answer goes to [Compactor.Accept], which takes it or says what is wrong
+// with it. If no good summary is to be had, [Compactor.Fallback] makes one of the
+// sentences that matter. Nothing is ever cut off blindly.
+//
+//	c.Add(task, title, result)
+//	for r := c.Request(); r != nil; r = c.Request() {
+//		... ask for a summary of r.Text, once or a few times ...
+//		if _, err := c.Accept(summary); err != nil {
+//			c.Fallback()
+//		}
+//	}
+//
+// # What is carried over
+//
+// Identifiers (see [Identifiers]) that a later task mentions must be in the
+// summary; one without them is rejected. So is one with an address or a path
+// that is not in the text. Which tasks come later is told by [Compactor.Expect].
+// If they mention more than a summary can hold, those that are needed last are set
+// aside, each with its sentence, and come back in the context of the task that
+// mentions them. What people decided stays as it is as long as there is room.
+//
+// # Size
+//
+// The context takes at most the budget, and a request as well. A summary takes up
+// to a quarter of it, what is brought back another, and results the rest. A
+// request leaves a quarter for new results, so that a batch of them is summarised
+// at a time: the work of a long run grows with its length, and what is kept does
+// not, but for what is set aside, which the outline itself bounds.
+//
+// A Compactor is not safe for concurrent use.
+type Compactor struct {
+	budget   int
+	estimate func(string) int
+
+	titles int // tokens of the titles in a context
+
+	now     int // the last task whose result was added
+	summary note
+	notes   []note // verbatim, oldest first
+	size    int    // tokens of summary and notes
+	request *request
+
+	expected map[string][]int // the tasks that mention a key, in order
+	named    map[string]bool  // keys that are identifiers where they are mentioned
+	aside    map[string][]string
+	expires  map[int][]string // keys set aside, by the last task that needs them
+}
+
+// A note is a part of the context.
+type note struct {
+	kind        noteKind
+	first, last int // tasks it is about
+	text        string
+	tokens      int
+	marks       []mark // of a summary: what it carries over
+}
+
+type noteKind byte
+
+const (
+	resultNote noteKind = iota
+	decisionNote
+	summaryNote
+)
+
+// CompactorOptions configure a [Compactor].
+type CompactorOptions struct {
+	// Estimate returns how many tokens a text has, or more. The sum over the parts
+	// of a text must not be less than the estimate of the whole. Nil means
+	// [EstimateTokens].
+	Estimate func(text string) int
+}
+
+// MinBudget is the least budget that a [Compactor] can work with.
+const MinBudget = 400
+
+// EstimateTokens is a third of a text's bytes. English prose has four to five bytes
+// a token, code and numbers about three, and so have scripts whose characters
+// take three bytes: it is seldom too little.
+func EstimateTokens(text string) int { return (len(text) + 2) / 3 }
+
+// NewCompactor returns a compactor for a budget of tokens.
+func NewCompactor(budget int, opts *CompactorOptions) (*Compactor, error) {
+	if budget < MinBudget {
+		return nil, fmt.Errorf("outline: the context budget is %d tokens, want at least %d", budget, MinBudget)
+	}
+	c := &Compactor{budget: budget, estimate: EstimateTokens, expected: map[string][]int{}, named: map[string]bool{}, aside: map[string][]string{}, expires: map[int][]string{}}
+	if opts != nil && opts.Estimate != nil {
+		c.estimate = opts.Estimate
+	}
+	for _, title := range []string{summaryTitle, decisionsTitle, resultsTitle, asideTitle, "\n\n"} {
+		c.titles += c.estimate(title)
+	}
+	if c.titles > budget/8 {
+		return nil, fmt.Errorf("outline: the context budget is %d tokens, want at least %d with this estimate", budget, c.titles*8)
+	}
+	return c, nil
+}
+
+// How the budget is divided: see [Compactor].
+func (c *Compactor) maxSummary() int   { return c.budget/4 - c.titles }
+func (c *Compactor) maxNote() int      { return c.budget / 4 }
+func (c *Compactor) maxKept() int      { return c.budget / 4 } // of results, after a request
+func (c *Compactor) maxDecisions() int { return c.budget / 8 } // word for word
+func (c *Compactor) maxSize() int      { return c.budget/4*3 - c.titles }
+func (c *Compactor) maxAside() int     { return c.budget / 4 }
+
+// Expect says that a task that is still to come has this text. It is called for
+// every task at the start, and again when an answer has been merged into one.
+func (c *Compactor) Expect(task int, text string) {
+	s := scan{words: func(word string) { c.expect(strings.ToLower(word), task) }}
+	s.read(text)
+	for _, m := range marksOf(s.found, nil) {
+		c.expect(m.key, task)
+		c.named[m.key] = true
+	}
+}
+
+func (c *Compactor) expect(key string, task int) {
+	tasks := c.expected[key]
+	if i, ok := slices.BinarySearch(tasks, task); !ok {
+		c.expected[key] = slices.Insert(tasks, i, task)
+	}
+}
+
+// nextNeed is the next task after now that mentions a key, or 0.
+func (c *Compactor) nextNeed(key string) int {
+	tasks := c.expected[key]
+	if i, _ := slices.BinarySearch(tasks, c.now+1); i < len(tasks) {
+		return tasks[i]
+	}
+	return 0
+}
+
+// Add takes in the result of a task.
+func (c *Compactor) Add(task int, title, result string) {
+	if before := c.now; task > before {
+		c.now = task
+		c.forget(before+1, task)
+	}
+	head := fmt.Sprintf("Task %d: %s\n", task, oneLine(valid(title), maxTitle))
+	if c.estimate(head) > c.maxNote()/2 {
+		head = fmt.Sprintf("Task %d:\n", task)
+	}
+	result = strings.TrimSpace(valid(result))
+	if result == "" {
+		result = "(no result)"
+	}
+	text := head + result + "\n\n"
+	if n := c.estimate(text); n <= c.maxNote() {
+		c.keep(note{first: task, last: task, text: text, tokens: n})
+		return
+	}
+	room := c.maxNote() - c.estimate(head) - c.estimate("\n\n")
+	for _, part := range c.portions(result, room) {
+		text := head + part + "\n\n"
+		c.keep(note{first: task, last: task, text: text, tokens: c.estimate(text)})
+	}
+}
+
+// Decided takes in what a person decided for a task.
+func (c *Compactor) Decided(task int, a Answer) {
+	text := fmt.Sprintf("- Task %d: %s Decided by %s: %s\n", task, oneLine(valid(a.Question), maxQuotation), oneLine(valid(a.By), maxTitle), strings.TrimSpace(valid(a.Answer)))
+	n := c.estimate(text)
+	if n > c.maxDecisions()/2 {
+		c.Add(task, "a decision", text)
+		return
+	}
+	c.keep(note{kind: decisionNote, first: task, last: task, text: text, tokens: n})
+}
+
+func (c *Compactor) keep(n note) {
+	c.notes = append(c.notes, n)
+	c.size += n.tokens
+}
+
+// portions splits a text that is too long for one note, at the ends of lines,
+// sentences or words, or in a word if there is no other way. Nothing is lost.
+func (c *Compactor) portions(text string, room int) []string {
+	var out []string
+	var b strings.Builder
+	used := 0
+	add := func(part string, tokens int) {
+		if used+tokens > room && b.Len() > 0 {
+			out = append(out, b.String())
+			b.Reset()
+			used = 0
+		}
+		b.WriteString(part)
+		used += tokens
+	}
+	for line := range strings.Lines(text) {
+		if n := c.estimate(line); n <= room {
+			add(line, n)
+			continue
+		}
+		for _, part := range c.divide(line, room) {
+			add(part, c.estimate(part))
+		}
+	}
+	if b.Len() > 0 {
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// divide cuts a long line into parts that fit, at spaces where there are any.
+func (c *Compactor) divide(line string, room int) []string {
+	const step = 200 // bytes that are looked at together
+	var out []string
+	for len(line) > 0 {
+		end := len(line)
+		if end > step {
+			end = runeStart(line, step)
+			if i := strings.LastIndexByte(line[:end], ' '); i > 0 {
+				end = i + 1
+			}
+		}
+		for c.estimate(line[:end]) > room && runeStart(line, end/2) < end {
+			end = runeStart(line, end/2)
+		}
+		out = append(out, line[:end])
+		line = line[end:]
+	}
+	return out
+}
+
+// runeStart is the last place up to i where a character begins, but for the first.
+func runeStart(s string, i int) int {
+	_, first := utf8.DecodeRuneInString(s)
+	for i > first && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return max(i, first)
+}
+
+// A SummaryRequest says what has to be summarised.
+type SummaryRequest struct {
+	// First and Last are the tasks that the text is about.
+	First int `json:"first"`
+	Last  int `json:"last"`
+
+	// Text is the summary so far, if there is one, and the oldest results.
+	Text string `json:"text"`
+
+	// Must are the identifiers that the summary has to have, as written. The one
+	// that is needed first comes first.
+	Must []string `json:"must,omitempty"`
+
+	// MaxTokens is how long the summary may be.
+	MaxTokens int `json:"max_tokens"`
+}
+
+type request struct {
+	SummaryRequest
+	taken    []bool // which notes
+	must     []mark
+	overflow []mark // needed, but too many for a summary
+	all      []mark
+	lines    []extract
+}
+
+// Request says what has to be summarised before the context fits its budget
+// again, or nil. It stays the same until a summary is accepted.
+func (c *Compactor) Request() *SummaryRequest {
+	if c.request == nil && c.size > c.maxSize() && len(c.notes) > 0 {
+		c.request = c.newRequest()
+	}
+	if c.request == nil {
+		return nil
+	}
+	r := c.request.SummaryRequest
+	r.Must = slices.Clone(r.Must)
+	return &r
+}
+
+func (c *Compactor) newRequest() *request {
+	r := &request{taken: c.oldest()}
+	var text strings.Builder
+	parts := []note{c.summary}
+	text.WriteString(c.summary.text)
+	for i, n := range c.notes {
+		if r.taken[i] {
+			parts = append(parts, n)
+			text.WriteString(n.text)
+		}
+	}
+	r.Text = strings.TrimSpace(text.String())
+	r.MaxTokens = c.maxSummary()
+	for _, n := range parts {
+		if n.text == "" {
+			continue
+		}
+		if r.First == 0 {
+			r.First = n.first
+		}
+		r.Last = max(r.Last, n.last)
+		r.lines = append(r.lines, c.extracts(n)...)
+	}
+	c.sortNeeds(r)
+	return r
+}
+
+// oldest chooses the notes to summarise: the oldest results, until what is left is
+// small, and decisions only if there are too many. It takes no more than fits into
+// a request.
+func (c *Compactor) oldest() []bool {
+	taken := make([]bool, len(c.notes))
+	results, decisions := 0, 0
+	for _, n := range c.notes {
+		if n.kind == decisionNote {
+			decisions += n.tokens
+		} else {
+			results += n.tokens
+		}
+	}
+	spare := c.maxDecisions()
+	if decisions > spare {
+		spare /= 2 // so that it does not happen again soon
+	}
+	sum := 0
+	for i, n := range c.notes {
+		rest, limit := &results, c.maxKept()
+		if n.kind == decisionNote {
+			rest, limit = &decisions, spare
+		}
+		if *rest <= limit {
+			continue
+		}
+		if sum += n.tokens; sum > c.maxSize() {
+			break
+		}
+		*rest -= n.tokens
+		taken[i] = true
+	}
+	// With an estimate that breaks its promise there may be none.
+	taken[0] = taken[0] || !slices.Contains(taken, true)
+	return taken
+}
+
+// maxMust is how many identifiers can be asked of one summary.
+const maxMust = 40
+
+// sortNeeds finds which identifiers the summary must carry: those that later tasks
+// mention, the ones needed first before others, up to [maxMust] and half of the
+// summary's room.
+func (c *Compactor) sortNeeds(r *request) {
+	type need struct {
+		mark
+		task int
+	}
+	var needs []need
+	seen := map[string]bool{}
+	for _, l := range r.lines {
+		for _, m := range l.marks {
+			if seen[m.key] {
+				continue
+			}
+			seen[m.key] = true
+			r.all = append(r.all, m)
+			if task := c.nextNeed(m.key); task > 0 {
+				needs = append(needs, need{m, task})
+			}
+		}
+	}
+	slices.SortStableFunc(needs, func(a, b need) int { return cmp.Compare(a.task, b.task) })
+	room := r.MaxTokens / 2
+	for _, n := range needs {
+		if room -= c.estimate(n.text + ", "); room < 0 || len(r.must) == maxMust {
+			r.overflow = append(r.overflow, n.mark)
+			continue
+		}
+		r.must = append(r.must, n.mark)
+		r.Must = append(r.Must, n.text)
+	}
+}

@@ -1,0 +1,513 @@
+package outline
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func newCompactor(t testing.TB, budget int) *Compactor {
+	t.Helper()
+	c, err := NewCompactor(budget, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// filler is prose of about n bytes without an identifier.
+func filler(n int) string {
+	return strings.Repeat("it went well and all of it was as it should be. ", n/48+1)[:n]
+}
+
+func TestResultsStayVerbatimWhileTheyFit(t *testing.T) {
+	c := newCompactor(t, 2000)
+	c.Add(1, "Add login", "Login is in src/login.go.\n\n  indented")
+	c.Decided(2, Answer{Question: "Which port?", Answer: "8080", By: "Ada"})
+	c.Add(2, "Add\nlogout", "")
+	if r := c.Request(); r != nil {
+		t.Errorf("Request() = %+v, want nil: everything fits", r)
+	}
+	want := `Decisions:
+- Task 2: Which port? Decided by Ada: 8080
+Results:
+Task 1: Add login
+Login is in src/login.go.
+
+  indented
+
+Task 2: Add logout
+(no result)`
+	if diff := cmp.Diff(want, c.Context("x").Text); diff != "" {
+		t.Errorf("Context(): -want +got\n%s", diff)
+	}
+	if _, err := c.Accept("anything"); err == nil {
+		t.Errorf("Accept() = nil, want an error: nothing was asked for")
+	}
+	if got := c.Fallback(); got != nil {
+		t.Errorf("Fallback() = %+v, want nil: nothing was asked for", got)
+	}
+	if got := newCompactor(t, MinBudget).Context("x").Text; got != "" {
+		t.Errorf("Context() of an empty compactor = %q, want none", got)
+	}
+}
+
+// crowded returns a compactor that has to summarise. Task 1 found three things;
+// later tasks mention two of them.
+func crowded(t *testing.T) *Compactor {
+	c := newCompactor(t, 1200)
+	c.Expect(1, "Set up the server")
+	c.Expect(7, "Restart heliotrope-9 on port 8443")
+	c.Expect(8, "Tell lovelace")
+	c.Add(1, "Set up the server", "The host is heliotrope-9 and listens on 8443. We asked Ada Lovelace about ORD-1. See /srv/app/config.yml and https://a.b/c.")
+	for task := 2; task <= 6; task++ {
+		c.Add(task, "Do more", filler(600))
+	}
+	return c
+}
+
+func TestRequest(t *testing.T) {
+	c := crowded(t)
+	r := c.Request()
+	if r == nil {
+		t.Fatal("Request() = nil, want one")
+	}
+	if r.First != 1 || r.Last < 3 || r.Last > 5 || !strings.HasPrefix(r.Text, "Task 1: Set up the server\nThe host is heliotrope-9") || strings.Contains(r.Text, "Task 6") {
+		t.Errorf("Request() = %+v, want the oldest results", r)
+	}
+	if want := []string{"heliotrope-9", "8443", "Lovelace"}; cmp.Diff(want, r.Must) != "" {
+		t.Errorf("Request().Must = %q, want %q: what later tasks mention", r.Must, want)
+	}
+	if again := c.Request(); cmp.Diff(r, again) != "" {
+		t.Errorf("Request() changed without a summary")
+	}
+	c.Add(7, "Late", "a result that comes while the summary is made")
+	if again := c.Request(); cmp.Diff(r, again) != "" {
+		t.Errorf("Request() changed when a result was added")
+	}
+	carried, err := c.Accept("The host heliotrope-9 listens on 8443; LOVELACE knows. See https://a.b/c.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (&Carried{Kept: []string{"heliotrope-9", "8443", "Lovelace", "https://a.b/c"}, Dropped: []string{"Ada", "ORD-1", "/srv/app/config.yml"}}); cmp.Diff(want, carried, sortStrings) != "" {
+		t.Errorf("Accept(): -want +got\n%s", cmp.Diff(want, carried, sortStrings))
+	}
+	if r := c.Request(); r != nil {
+		t.Errorf("Request() = %+v after a summary, want nil", r)
+	}
+	text := c.Context("Restart heliotrope-9").Text
+	if !strings.HasPrefix(text, "Summary:\nThe host heliotrope-9") || !strings.Contains(text, "while the summary is made") || EstimateTokens(text) > 1200 {
+		t.Errorf("Context() = %q, want the summary and the latest results", text)
+	}
+}
+
+var sortStrings = cmp.Transformer("sort", func(in []string) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range in {
+		out[s] = true
+	}
+	return out
+})
+
+func TestSummariesAreRejected(t *testing.T) {
+	tests := []struct {
+		name, summary string
+		want          RejectedError
+	}{
+		{"drops a name", "Port 8443, Lovelace.", RejectedError{Missing: []string{"heliotrope-9"}}},
+		{"drops all", "All went well.", RejectedError{Missing: []string{"heliotrope-9", "8443", "Lovelace"}}},
+		{"only a part of the number", "heliotrope-9 at 84431, Lovelace", RejectedError{Missing: []string{"8443"}}},
+		{"only a part of the name", "heliotrope-91 at 8443, Lovelace", RejectedError{Missing: []string{"heliotrope-9"}}},
+		{"a decimal", "heliotrope-9 at 8443.5, Lovelace", RejectedError{Missing: []string{"8443"}}},
+		{"empty", " \n", RejectedError{Empty: true, Missing: []string{"heliotrope-9", "8443", "Lovelace"}}},
+		{"too long", "heliotrope-9 8443 Lovelace " + filler(900), RejectedError{Tokens: 309}},
+		{"makes up an address", "heliotrope-9 at 8443, Lovelace, https://a.b/d", RejectedError{Invented: []string{"https://a.b/d"}}},
+		{"makes up a path", "heliotrope-9 at 8443, Lovelace, /etc/app/config.yml", RejectedError{Invented: []string{"/etc/app/config.yml"}}},
+	}
+	for _, test := range tests {
+		c := crowded(t)
+		r := c.Request()
+		_, err := c.Accept(test.summary)
+		var got *RejectedError
+		if !errors.As(err, &got) {
+			t.Errorf("%s: Accept(%q) = %v, want a RejectedError", test.name, test.summary, err)
+			continue
+		}
+		test.want.Max = r.MaxTokens
+		if diff := cmp.Diff(&test.want, got); diff != "" {
+			t.Errorf("%s: Accept(%q): -want +got\n%s", test.name, test.summary, diff)
+		}
+		for _, name := range append(got.Missing, got.Invented...) {
+			if !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %q does not name %q", test.name, err, name)
+			}
+		}
+		if again := c.Request(); cmp.Diff(r, again) != "" {
+			t.Errorf("%s: a rejected summary changed the request", test.name)
+		}
+	}
+}
+
+func TestFallback(t *testing.T) {
+	c := crowded(t)
+	r := c.Request()
+	c.Fallback()
+	text := c.Context("").Text
+	for _, want := range []string{"- Task 1: The host is heliotrope-9 and listens on 8443.", "We asked Ada Lovelace about ORD-1.", "/srv/app/config.yml"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("Context() after Fallback() = %q, want %q in it", text, want)
+		}
+	}
+	if n := EstimateTokens(strings.TrimSpace(c.summary.text)); n > r.MaxTokens {
+		t.Errorf("the fallback has %d tokens, want at most %d", n, r.MaxTokens)
+	}
+
+	// What finds no room comes back when it is needed.
+	c = newCompactor(t, MinBudget)
+	c.Expect(9, "Look at ZEBRA-1 and ZEBRA-2")
+	c.Add(1, "x", strings.Repeat("word ", 50)+"ZEBRA-1 "+strings.Repeat("word ", 50)+"ZEBRA-2")
+	c.Add(2, "x", filler(300))
+	c.Add(3, "x", filler(300))
+	c.Add(4, "x", filler(300))
+	for c.Request() != nil {
+		c.Fallback()
+	}
+	if text := c.Context("Look at zebra-1 and ZEBRA-2").Text; !strings.Contains(text, "ZEBRA-1") || !strings.Contains(text, "ZEBRA-2") {
+		t.Errorf("Context() = %q, want both identifiers", text)
+	}
+
+	// Nothing to name.
+	c = newCompactor(t, MinBudget)
+	for task := 1; task < 5; task++ {
+		c.Add(task, "x", filler(300))
+	}
+	if c.Request() == nil {
+		t.Fatal("Request() = nil, want one")
+	}
+	c.Fallback()
+	if text := c.Context("").Text; !strings.HasPrefix(text, "Summary:\nTasks 1 to ") {
+		t.Errorf("Context() = %q, want a word about the tasks", text)
+	}
+}
+
+// TestSummaryKeepsItsMarks: a name that the first summary carried at the start of
+// a sentence, where it looks like any word, is not lost in the second.
+func TestSummaryKeepsItsMarks(t *testing.T) {
+	c := newCompactor(t, MinBudget)
+	c.Expect(90, "Call heliotrope")
+	c.Add(1, "x", "The host is called Heliotrope by all.")
+	for task := 2; task < 20; task++ {
+		c.Add(task, "x", filler(300))
+		for r := c.Request(); r != nil; r = c.Request() {
+			if len(r.Must) != 1 || !strings.EqualFold(r.Must[0], "heliotrope") {
+				t.Fatalf("task %d: Request().Must = %q, want the host", task, r.Must)
+			}
+			if _, err := c.Accept("Heliotrope is a host."); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestManyNeeds: a list of more things than a summary can hold; each is there for
+// the task that is about it.
+func TestManyNeeds(t *testing.T) {
+	const records = 400
+	c := newCompactor(t, 1000)
+	var list strings.Builder
+	for n := range records {
+		fmt.Fprintf(&list, "REC-%04d lives at /data/%04d.csv\n", n, n)
+		c.Expect(n+2, fmt.Sprintf("Process REC-%04d", n))
+	}
+	c.Add(1, "List the records", list.String())
+	compactAll(t, c, nil)
+	for n := range records {
+		task := fmt.Sprintf("Process REC-%04d", n)
+		got := c.Context(task)
+		if want := fmt.Sprintf("REC-%04d", n); !strings.Contains(got.Text, want) || len(got.Omitted) > 0 {
+			t.Fatalf("Context(%q) = %q, omitted %q, want the record in it", task, got.Text, got.Omitted)
+		}
+		if want := fmt.Sprintf("/data/%04d.csv", n); n > 100 && !strings.Contains(got.Text, want) {
+			t.Errorf("Context(%q) = %q, want what was known of it", task, got.Text)
+		}
+		if tokens := EstimateTokens(got.Text); tokens > 1000 {
+			t.Errorf("Context(%q) has %d tokens, want at most 1000", task, tokens)
+		}
+		c.Add(n+2, task, filler(100))
+		compactAll(t, c, nil)
+	}
+	// A task about everything says what does not fit.
+	c = newCompactor(t, 1000)
+	c.Expect(2, list.String())
+	c.Add(1, "List the records", list.String())
+	compactAll(t, c, nil)
+	if got := c.Context(list.String()); len(got.Omitted) == 0 || EstimateTokens(got.Text) > 1000 {
+		t.Errorf("Context(everything) has %d tokens and omits %d, want at most 1000 and some", EstimateTokens(got.Text), len(got.Omitted))
+	}
+}
+
+func TestDecisionsStay(t *testing.T) {
+	c := newCompactor(t, 1200)
+	c.Decided(1, Answer{Question: "Which colour?", Answer: "blue", By: "user"})
+	for task := 1; task < 50; task++ {
+		c.Add(task, "x", filler(400))
+		compactAll(t, c, nil)
+	}
+	if text := c.Context("").Text; !strings.Contains(text, "- Task 1: Which colour? Decided by user: blue") {
+		t.Errorf("Context() = %q, want the decision", text)
+	}
+	// Too many of them are summarised like the rest, the oldest first.
+	for task := 50; task < 200; task++ {
+		c.Decided(task, Answer{Question: "Which one?", Answer: fmt.Sprintf("number %d", task), By: "user"})
+		compactAll(t, c, nil)
+	}
+	text := c.Context("").Text
+	if !strings.Contains(text, "Decided by user: number 199") || EstimateTokens(text) > 1200 {
+		t.Errorf("Context() = %q, want the latest decisions within the budget", text)
+	}
+	// A very long one is a result.
+	c.Decided(200, Answer{Question: "What?", Answer: filler(3000), By: "user"})
+	compactAll(t, c, nil)
+	if n := EstimateTokens(c.Context("").Text); n > 1200 {
+		t.Errorf("Context() has %d tokens, want at most 1200", n)
+	}
+}
+
+// compactAll answers all requests: by summarise, or by the fallback if it is nil
+// or its summary is rejected.
+func compactAll(t testing.TB, c *Compactor, summarise func(*SummaryRequest) string) (requests int) {
+	t.Helper()
+	for r := c.Request(); r != nil; r = c.Request() {
+		if requests++; requests > 1000 {
+			t.Fatal("the requests do not come to an end")
+		}
+		if n := c.estimate(r.Text); n > c.budget {
+			t.Fatalf("a request has %d tokens, want at most %d", n, c.budget)
+		}
+		if summarise != nil {
+			if _, err := c.Accept(summarise(r)); err == nil {
+				continue
+			}
+		}
+		carried := c.Fallback()
+		for _, name := range r.Must {
+			if !strings.Contains(strings.ToLower(c.summary.text), strings.ToLower(name)) && c.aside[strings.ToLower(name)] == nil {
+				t.Fatalf("the fallback drops %q; it carries %q and sets aside %q", name, carried.Kept, carried.SetAside)
+			}
+		}
+		if n := c.estimate(strings.TrimSpace(c.summary.text)); n > r.MaxTokens {
+			t.Fatalf("the fallback has %d tokens, want at most %d", n, r.MaxTokens)
+		}
+	}
+	return requests
+}
+
+// retained is how many bytes a compactor keeps of what was added.
+func (c *Compactor) retained() int {
+	n := len(c.summary.text)
+	for _, m := range c.summary.marks {
+		n += len(m.key) + len(m.text)
+	}
+	for _, note := range c.notes {
+		n += len(note.text)
+	}
+	for _, lines := range c.aside {
+		for _, line := range lines {
+			n += len(line)
+		}
+	}
+	return n
+}
+
+// TestLongRun: 2,000 tasks with results of 2 KB. The context stays within its
+// budget, memory flat, the work linear, and what early results named is there
+// when a late task asks for it.
+func TestLongRun(t *testing.T) {
+	const (
+		budget = 4000
+		every  = 50 // tasks whose result names something that is needed later
+	)
+	named := func(task int) string { return fmt.Sprintf("Process record R%04d.", task) }
+	// Numbers of tasks are also the numbers of lines in results.
+	numbered := func(task int) string { return fmt.Sprintf("Process record %d.", task) }
+	listing := func(r *SummaryRequest) string {
+		return "The tasks went well. Still needed: " + strings.Join(r.Must, ", ") + "."
+	}
+	forgetful := func(r *SummaryRequest) string { return "The tasks went well." }
+	for _, test := range []struct {
+		name      string
+		summarise func(*SummaryRequest) string
+		usual     func(task int) string
+		tasks     int
+		most      int // bytes kept
+	}{
+		{"good summaries", listing, named, 2000, 6 * budget},
+		{"no summaries", nil, named, 1000, 6 * budget},
+		{"forgetful summaries", forgetful, named, 400, 6 * budget},
+		{"good summaries, many needs", listing, numbered, 400, 6*budget + 50_000},
+		{"no summaries, many needs", nil, numbered, 400, 6*budget + 50_000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tasks, later := test.tasks, test.tasks*9/20
+			calls, bytes := 0, 0
+			c, err := NewCompactor(budget, &CompactorOptions{Estimate: func(text string) int {
+				calls++
+				bytes += len(text)
+				return EstimateTokens(text)
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := func(task int) string {
+				if planted := task - later; planted > 0 && planted%every == 0 {
+					return fmt.Sprintf("Use the token of VAULT-%04d.", planted)
+				}
+				return test.usual(task)
+			}
+			for task := 1; task <= tasks; task++ {
+				c.Expect(task, text(task))
+			}
+			rng := rand.New(rand.NewPCG(3, 4))
+			requests, most := 0, 0
+			var half, quarter [2]int // calls and bytes
+			for task := 1; task <= tasks; task++ {
+				got := c.Context(text(task))
+				if n := EstimateTokens(got.Text); n > budget {
+					t.Fatalf("task %d: the context has %d tokens, want at most %d", task, n, budget)
+				}
+				if planted := task - later; planted > 0 && planted%every == 0 {
+					if want := fmt.Sprintf("VAULT-%04d", planted); !strings.Contains(got.Text, want) {
+						t.Errorf("task %d: the context does not have %s: %q", task, want, got.Text)
+					}
+					if want := fmt.Sprintf("VAULT-%04d has the token t%dx.", planted, planted*7); test.summarise == nil && !strings.Contains(got.Text, want) {
+						t.Errorf("task %d: the context does not have %q: %q", task, want, got.Text)
+					}
+				}
+				result := noise(rng, 2000)
+				if task%every == 0 {
+					result = fmt.Sprintf("%s The box VAULT-%04d has the token t%dx. %s", result[:1000], task, task*7, result[1000:])
+				}
+				c.Add(task, text(task), result)
+				requests += compactAll(t, c, test.summarise)
+				most = max(most, c.retained())
+				switch task {
+				case tasks / 4:
+					quarter = [2]int{calls, bytes}
+				case tasks / 2:
+					half = [2]int{calls, bytes}
+				}
+			}
+			first, second := half[1]-quarter[1], (bytes-half[1])/2
+			t.Logf("%d requests; %d calls of the estimate, %d bytes; second half to second quarter, a task each: %.2f; at most %d bytes kept", requests, calls, bytes, float64(second)/float64(first), most)
+			if second > first*5/4 {
+				t.Errorf("the second half estimates %d bytes, the quarter before it %d: not linear", second, first)
+			}
+			if bytes > 12*tasks*2000 {
+				t.Errorf("%d bytes were estimated for %d bytes of results", bytes, tasks*2000)
+			}
+			if requests > tasks/2 {
+				t.Errorf("%d requests for %d tasks, want a batch at a time", requests, tasks)
+			}
+			if most > test.most {
+				t.Errorf("%d bytes were kept, want at most %d", most, test.most)
+			}
+		})
+	}
+}
+
+// noise is n bytes of prose with identifiers in it that nobody needs.
+func noise(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		switch rng.IntN(6) {
+		case 0:
+			fmt.Fprintf(&b, "The file src/part%d.go has %d lines. ", rng.IntN(5000), 10+rng.IntN(900))
+		case 1:
+			fmt.Fprintf(&b, "We saw Error%d in Module%d.\n", rng.IntN(100), rng.IntN(100))
+		default:
+			b.WriteString("It went well and all of it was as it should be. ")
+		}
+	}
+	return b.String()[:n]
+}
+
+func TestBudgets(t *testing.T) {
+	if _, err := NewCompactor(MinBudget-1, nil); err == nil || !strings.Contains(err.Error(), "399") {
+		t.Errorf("NewCompactor(%d) = %v, want an error that names the budget", MinBudget-1, err)
+	}
+	// Other estimates have other needs.
+	bytes := func(text string) int { return len(text) }
+	if _, err := NewCompactor(MinBudget, &CompactorOptions{Estimate: bytes}); err == nil || !strings.Contains(err.Error(), "with this estimate") {
+		t.Errorf("NewCompactor(%d, bytes) = %v, want an error", MinBudget, err)
+	}
+	runes := func(text string) int { return 2 * len([]rune(text)) }
+	for name, estimate := range map[string]func(string) int{"bytes": bytes, "runes": runes, "words": func(text string) int { return len(strings.Fields(text)) + 1 }} {
+		c, err := NewCompactor(1500, &CompactorOptions{Estimate: estimate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Expect(40, "Look at ZEBRA-1 and 世界")
+		c.Add(1, strings.Repeat("界", 200), "ZEBRA-1 is here. "+strings.Repeat("界", 2000)+" "+strings.Repeat("x", 3000))
+		for task := 2; task < 40; task++ {
+			compactAll(t, c, nil)
+			c.Add(task, "x", filler(500))
+		}
+		compactAll(t, c, nil)
+		text := c.Context("Look at ZEBRA-1 and 世界").Text
+		if n := estimate(text); n > 1500 || !strings.Contains(text, "ZEBRA-1 is here.") {
+			t.Errorf("%s: Context() has %d tokens, want at most 1500 and the zebra: %q", name, n, text)
+		}
+	}
+}
+
+// TestWildEstimate: an estimate that breaks its promise does no harm but that the
+// budget is not kept.
+func TestWildEstimate(t *testing.T) {
+	calls := 0
+	c, err := NewCompactor(1000, &CompactorOptions{Estimate: func(text string) int {
+		calls++
+		return calls * 37 % 101 * len(text) / 100
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for task := 1; task < 50; task++ {
+		c.Add(task, "x", noise(rand.New(rand.NewPCG(1, 1)), 1000))
+		for n := 0; c.Request() != nil; n++ {
+			if n > 1000 {
+				t.Fatal("the requests do not come to an end")
+			}
+			c.Fallback()
+		}
+	}
+}
+
+// TestForgetting: what was set aside goes when no later task mentions it, and
+// stays when one comes to do so.
+func TestForgetting(t *testing.T) {
+	c := newCompactor(t, 1000)
+	var list strings.Builder
+	for n := range 200 {
+		fmt.Fprintf(&list, "REC-%03d is at place%d.\n", n, n)
+		c.Expect(n+2, fmt.Sprintf("Process REC-%03d", n))
+	}
+	c.Add(1, "x", list.String())
+	compactAll(t, c, nil)
+	full := len(c.aside)
+	if full < 100 {
+		t.Fatalf("%d are set aside, want most of 200", full)
+	}
+	c.Expect(500, "Check REC-100 again")
+	c.Add(201, "x", "done")
+	if len(c.aside) != 1 || !strings.Contains(c.Context("Check rec-100 again").Text, "REC-100 is at place100.") {
+		t.Errorf("%d are set aside after their tasks, want the one that is needed again: %q", len(c.aside), c.aside)
+	}
+	c.Add(500, "x", "done")
+	if len(c.aside) != 0 || len(c.expires) != 0 {
+		t.Errorf("%d are set aside at the end, want none", len(c.aside))
+	}
+}

@@ -1,0 +1,111 @@
+package outline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Carried says what became of the identifiers of a text that was summarised.
+type Carried struct {
+	// Kept are in the summary, SetAside come back when a task mentions them, and
+	// Dropped are neither: no later task mentions them.
+	Kept     []string `json:"kept,omitempty"`
+	SetAside []string `json:"set_aside,omitempty"`
+	Dropped  []string `json:"dropped,omitempty"`
+}
+
+// A RejectedError says why a summary is not accepted.
+type RejectedError struct {
+	Empty    bool
+	Missing  []string // identifiers that a later task mentions
+	Invented []string // addresses and paths that are not in the text
+	Tokens   int      // of the summary, if there are too many
+	Max      int
+}
+
+// Error implements error.
+func (e *RejectedError) Error() string {
+	var why []string
+	if e.Empty {
+		why = append(why, "it is empty")
+	}
+	if e.Tokens > e.Max {
+		why = append(why, fmt.Sprintf("it has %d tokens, want at most %d", e.Tokens, e.Max))
+	}
+	if len(e.Missing) > 0 {
+		why = append(why, fmt.Sprintf("it drops what later tasks mention: %q", e.Missing))
+	}
+	if len(e.Invented) > 0 {
+		why = append(why, fmt.Sprintf("it has what is not in the text: %q", e.Invented))
+	}
+	return "outline: the summary is rejected: " + strings.Join(why, "; ")
+}
+
+// Accept takes a summary of what [Compactor.Request] returned. If it is not good
+// enough, nothing changes and the error is a [*RejectedError].
+func (c *Compactor) Accept(summary string) (*Carried, error) {
+	r := c.request
+	if r == nil {
+		return nil, errors.New("outline: a summary came, but none was asked for")
+	}
+	summary = strings.TrimSpace(valid(summary))
+	seen := indexOf(summary)
+	rejected := &RejectedError{Empty: summary == "", Max: r.MaxTokens}
+	if n := c.estimate(summary); n > r.MaxTokens {
+		rejected.Tokens = n
+	}
+	for _, m := range r.must {
+		if !seen.has(m) {
+			rejected.Missing = append(rejected.Missing, m.text)
+		}
+	}
+	for _, id := range seen.identifiers {
+		if (id.Kind == Address || id.Kind == Path) && !strings.Contains(r.Text, id.Text) {
+			rejected.Invented = append(rejected.Invented, id.Text)
+		}
+	}
+	if rejected.Empty || rejected.Tokens > 0 || len(rejected.Missing) > 0 || len(rejected.Invented) > 0 {
+		return nil, rejected
+	}
+	return c.replace(summary, seen), nil
+}
+
+// replace puts a summary in the place of what it is about.
+func (c *Compactor) replace(summary string, seen *index) *Carried {
+	r := c.request
+	c.request = nil
+	out := &Carried{}
+	c.summary = note{kind: summaryNote, first: r.First, last: r.Last, text: summary + "\n\n"}
+	c.summary.tokens = c.estimate(c.summary.text)
+	over := map[string]bool{}
+	for _, m := range r.overflow {
+		over[m.key] = true
+	}
+	for _, m := range r.all {
+		switch {
+		case seen.has(m):
+			c.summary.marks = append(c.summary.marks, m)
+			out.Kept = append(out.Kept, m.text)
+		case over[m.key]:
+			out.SetAside = append(out.SetAside, m.text)
+		default:
+			out.Dropped = append(out.Dropped, m.text)
+		}
+	}
+	// What does not have to be in the summary is set aside even if it is there by
+	// chance: the next summary may drop it.
+	c.setAside(r, over)
+
+	kept := c.notes[:0]
+	c.size = c.summary.tokens
+	for i, n := range c.notes {
+		if i >= len(r.taken) || !r.taken[i] {
+			kept = append(kept, n)
+			c.size += n.tokens
+		}
+	}
+	clear(c.notes[len(kept):])
+	c.notes = kept
+	return out
+}

@@ -1,0 +1,415 @@
+package outline
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestTranscripts plays conversations with a machine. Each file is a sequence of
+// a directive, perhaps lines for it, a line "----", and what comes of it up to a
+// blank line. The directives are
+//
+//	new [stop] [retries=N] [questions=N]   a machine for the outline in the lines
+//	start                                  Step(nil)
+//	completed ID RESULT, failed ID ERROR, final ID ERROR
+//	asks ID QUESTION, misses ID REF QUESTION, answer ID [by=NAME] ANSWER
+//	restart                                through JSON and back
+//	summary TEXT                           SetSummary
+//	add                                    the tasks of the outline in the lines
+//	state, next, report                    the list of tasks, Next, the final summary
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/machine/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("Glob = %v, %v, want files", files, err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(data))
+			if *update {
+				writeIfChanged(t, name, []byte(got))
+				return
+			}
+			if diff := cmp.Diff(strings.Split(string(data), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("play(%s): -want +got\n%s", name, diff)
+			}
+		})
+	}
+}
+
+func play(t *testing.T, script string) string {
+	t.Helper()
+	var out strings.Builder
+	var m *Machine
+	for part := range strings.SplitSeq(strings.TrimSpace(script), "\n\n") {
+		in, _, _ := strings.Cut(part+"\n", "----\n")
+		for strings.HasPrefix(in, "#") {
+			comment, rest, _ := strings.Cut(in, "\n")
+			out.WriteString(comment + "\n")
+			in = rest
+		}
+		if in == "" {
+			out.WriteString("\n")
+			continue
+		}
+		directive, lines, _ := strings.Cut(strings.TrimSuffix(in, "\n"), "\n")
+		// A dot stands for an empty line.
+		lines = strings.ReplaceAll(lines, "\n.\n", "\n\n")
+		fmt.Fprintf(&out, "%s----\n", in)
+		var result string
+		m, result = direct(t, m, directive, lines)
+		out.WriteString(result + "\n")
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func direct(t *testing.T, m *Machine, directive, lines string) (*Machine, string) {
+	t.Helper()
+	name, rest, _ := strings.Cut(directive, " ")
+	idText, text, _ := strings.Cut(rest, " ")
+	id, _ := strconv.Atoi(idText)
+	var e Event
+	switch name {
+	case "new":
+		m, err := New(Split(lines), optionsOf(rest))
+		if err != nil {
+			return nil, err.Error() + "\n"
+		}
+		return m, checklist(m)
+	case "start":
+		return m, showCommands(m.Step(nil))
+	case "restart":
+		m, err := restart(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, "ok\n"
+	case "summary":
+		m.SetSummary(rest)
+		return m, "ok\n"
+	case "add":
+		m.Add(Split(lines))
+		return m, checklist(m)
+	case "state":
+		return m, checklist(m)
+	case "next":
+		if task, ok := m.Next(); ok {
+			return m, fmt.Sprintf("%d %s\n", task.ID, shown(task.Text))
+		}
+		return m, "nothing\n"
+	case "report":
+		var b strings.Builder
+		for line := range strings.Lines(Final(m.State())) {
+			b.WriteString("| " + line)
+		}
+		return m, strings.ReplaceAll(b.String(), "| \n", "|\n")
+	case "completed":
+		e = TaskCompleted{ID: id, Result: text, By: "vote 3:0"}
+	case "failed":
+		e = TaskFailed{ID: id, Error: text}
+	case "final":
+		e = TaskFailed{ID: id, Error: text, Final: true}
+	case "asks":
+		e = NeedsClarification{ID: id, Question: text}
+	case "misses":
+		ref, question, _ := strings.Cut(text, " ")
+		e = NeedsClarification{ID: id, Question: question, Attachment: ref}
+	case "answer":
+		a := ClarificationProvided{ID: id, Answer: text}
+		if by, answer, ok := strings.Cut(text, " "); ok && strings.HasPrefix(by, "by=") {
+			a.By, a.Answer = by[len("by="):], answer
+		}
+		e = a
+	default:
+		t.Fatalf("unknown directive %q", directive)
+	}
+	return m, showCommands(m.Step(&ExecutorEvent{e}))
+}
+
+func optionsOf(args string) *Options {
+	opts := &Options{}
+	for arg := range strings.FieldsSeq(args) {
+		key, value, _ := strings.Cut(arg, "=")
+		n, _ := strconv.Atoi(value)
+		switch key {
+		case "stop":
+			opts.OnFailure = Stop
+		case "retries":
+			opts.Retries = n
+		case "questions":
+			opts.MaxQuestions = n
+		default:
+			opts.OnFailure = Policy(key)
+		}
+	}
+	return opts
+}
+
+func restart(m *Machine) (*Machine, error) {
+	data, err := json.Marshal(m.State())
+	if err != nil {
+		return nil, err
+	}
+	var s State
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	return Restore(s)
+}
+
+func showCommands(commands []Command) string {
+	if len(commands) == 0 {
+		return "nothing\n"
+	}
+	var b strings.Builder
+	for _, c := range commands {
+		switch c := c.(type) {
+		case ExecuteTask:
+			p := c.Parameters
+			fmt.Fprintf(&b, "execute %d %s attempt %d round %d: %s\n", c.ID, c.Kind, p.Attempt, p.Round, shown(p.Text))
+			if p.Command != "" {
+				fmt.Fprintf(&b, "  command: %s\n", shown(p.Command))
+			}
+			for _, a := range p.Attachments {
+				fmt.Fprintf(&b, "  %s\n", describeAttachment(a))
+			}
+			for _, h := range p.Headings {
+				fmt.Fprintf(&b, "  below: %s\n", h)
+			}
+			if p.Summary != "" {
+				fmt.Fprintf(&b, "  summary: %s\n", p.Summary)
+			}
+		case RequestClarification:
+			fmt.Fprintf(&b, "ask for %d: %s\n", c.ID, shown(c.Question))
+			if c.Attachment != "" {
+				fmt.Fprintf(&b, "  missing: %s\n", c.Attachment)
+			}
+		case Refused:
+			fmt.Fprintf(&b, "refused: %s\n", c.Reason)
+		}
+	}
+	return b.String()
+}
+
+func checklist(m *Machine) string {
+	var b strings.Builder
+	s := m.State()
+	for _, t := range s.Tasks {
+		fmt.Fprintf(&b, "%d %s: %s", t.ID, t.Status, t.Title())
+		if t.Outcome != "" {
+			fmt.Fprintf(&b, " => %s", t.Outcome)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "cursor %d, waiting %t, stopped %t, done %t\n", s.Cursor, s.Waiting, s.Stopped, m.Done())
+	return b.String()
+}
+
+func TestEventsAreTaggedJSON(t *testing.T) {
+	tests := []struct {
+		event Event
+		want  string
+	}{
+		{TaskCompleted{ID: 1, Result: "ok"}, `{"type":"task_completed","id":1,"result":"ok"}`},
+		{TaskCompleted{ID: 1, Result: "ok", By: "vote 3:0"}, `{"type":"task_completed","id":1,"result":"ok","by":"vote 3:0"}`},
+		{TaskFailed{ID: 2, Error: "<no>", Final: true}, `{"type":"task_failed","id":2,"error":"\u003cno\u003e","final":true}`},
+		{NeedsClarification{ID: 3, Question: "which?", Attachment: "a.txt"}, `{"type":"needs_clarification","id":3,"question":"which?","attachment":"a.txt"}`},
+		{ClarificationProvided{ID: 4, Answer: "this", By: "bob"}, `{"type":"clarification_provided","id":4,"answer":"this","by":"bob"}`},
+		{nil, `null`},
+	}
+	for _, test := range tests {
+		want := ExecutorEvent{test.event}
+		data, err := json.Marshal(want)
+		if err != nil || string(data) != test.want {
+			t.Errorf("json.Marshal(%+v) = %s, %v, want %s", want, data, err, test.want)
+		}
+		var got ExecutorEvent
+		if err := json.Unmarshal(data, &got); err != nil || got != want {
+			t.Errorf("json.Unmarshal(%s) = %+v, %v, want %+v", data, got, err, want)
+		}
+	}
+	for _, bad := range []string{`{}`, `{"type":"task_lost","id":1}`, `{"type":"task_failed","id":"x"}`, `[]`, `{"type":1}`} {
+		var e ExecutorEvent
+		if err := json.Unmarshal([]byte(bad), &e); err == nil {
+			t.Errorf("json.Unmarshal(%s) = %+v, want an error", bad, e)
+		}
+	}
+}
+
+func TestCommandsAreTaggedJSON(t *testing.T) {
+	for _, want := range []Command{
+		ExecuteTask{ID: 1, Kind: ToolCall, Parameters: Parameters{Text: "Run `make`", Command: "make", Attempt: 1, Attachments: []Attachment{{File, "a", "b/a", true}}, Headings: []string{"h"}, Round: 2, Summary: "s"}},
+		RequestClarification{ID: 2, Question: "which?", Attachment: "x"},
+		Refused{Event: ExecutorEvent{TaskCompleted{ID: 9}}, Reason: "no"},
+		Refused{Reason: "nothing"},
+	} {
+		data, err := EncodeCommand(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeCommand(data)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("DecodeCommand(%s) = %v: -want +got\n%s", data, err, diff)
+		}
+		if !strings.HasPrefix(string(data), `{"type":"`+want.commandName()+`",`) {
+			t.Errorf("EncodeCommand(%+v) = %s, want its type first", want, data)
+		}
+	}
+	for _, bad := range []string{`{}`, `null`, `x`, `{"type":"run"}`, `{"type":"execute_task","id":{}}`} {
+		if c, err := DecodeCommand([]byte(bad)); err == nil {
+			t.Errorf("DecodeCommand(%s) = %+v, want an error", bad, c)
+		}
+	}
+}
+
+// TestWrongEvents: what is no event is refused like one that does not fit.
+func TestWrongEvents(t *testing.T) {
+	m, err := New(Split("- a\n- b"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Step(nil)
+	before := m.State()
+	for _, e := range []Event{nil, (*TaskCompleted)(nil), &TaskCompleted{ID: 1}, struct{ Event }{TaskCompleted{ID: 1}}, TaskCompleted{ID: 0}, TaskCompleted{ID: -1}} {
+		commands := m.Step(&ExecutorEvent{e})
+		if len(commands) != 1 {
+			t.Fatalf("Step(%#v) = %v, want a refusal", e, commands)
+		}
+		if _, ok := commands[0].(Refused); !ok {
+			t.Errorf("Step(%#v) = %v, want a refusal", e, commands)
+		}
+	}
+	if diff := cmp.Diff(before, m.State()); diff != "" {
+		t.Errorf("refused events changed the state: -before +after\n%s", diff)
+	}
+}
+
+func TestRestoreRefusesNonsense(t *testing.T) {
+	good := func() State {
+		m, err := New(Split("- a\n- b\n- which?"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Step(nil)
+		return m.State()
+	}
+	if _, err := Restore(good()); err != nil {
+		t.Fatalf("Restore(good) = %v", err)
+	}
+	tests := []struct {
+		name   string
+		change func(*State)
+		want   string
+	}{
+		{"cursor", func(s *State) { s.Cursor = 4 }, "cursor is 4"},
+		{"negative cursor", func(s *State) { s.Cursor = -1 }, "cursor is -1"},
+		{"policy", func(s *State) { s.Options.OnFailure = "panic" }, "on_failure"},
+		{"two running", func(s *State) { s.Tasks[1].Status = Running }, "tasks[1]: status"},
+		{"unknown status", func(s *State) { s.Tasks[0].Status = "lost" }, "tasks[0]: status"},
+		{"past and planned", func(s *State) { s.Cursor = 1 }, "tasks[0]: status"},
+		{"kind", func(s *State) { s.Tasks[2].Kind = "magic" }, "tasks[2]: kind"},
+		{"same id", func(s *State) { s.Tasks[1].ID = 1 }, "tasks[1].id"},
+		{"next id", func(s *State) { s.NextID = 3 }, "next_id"},
+		{"waiting for nothing", func(s *State) { s.Waiting = true }, "disagree"},
+		{"pending for nothing", func(s *State) { s.Pending = &Pending{ID: 1} }, "disagree"},
+		{"pending for another", func(s *State) {
+			s.Tasks[0].Status, s.Waiting, s.Pending = Waiting, true, &Pending{ID: 2}
+		}, "pending.id is 2"},
+		{"stopped and running", func(s *State) { s.Stopped = true }, "stopped"},
+	}
+	for _, test := range tests {
+		s := good()
+		test.change(&s)
+		if _, err := Restore(s); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Restore(%s) = %v, want an error with %q", test.name, err, test.want)
+		}
+	}
+}
+
+// TestStateIsACopy: nobody can change a machine through what it hands out or was
+// given.
+func TestStateIsACopy(t *testing.T) {
+	tasks := Split("# H\n- Read a.txt")
+	m, err := New(tasks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := m.Step(nil)[0].(ExecuteTask)
+	want := m.State()
+	s := m.State()
+	s.Tasks[0].Attachments[0].Ref, s.Tasks[0].Context[0] = "x", "x"
+	c.Parameters.Attachments[0].Ref, c.Parameters.Headings[0] = "y", "y"
+	tasks[0].Attachments[0].Ref, tasks[0].Context[0] = "z", "z"
+	if diff := cmp.Diff(want, m.State()); diff != "" {
+		t.Errorf("the state was changed from outside: -want +got\n%s", diff)
+	}
+}
+
+// TestResultsAreNotKept: the state of a long run stays small.
+func TestResultsAreNotKept(t *testing.T) {
+	m, err := New(Split("- a"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Step(nil)
+	m.Step(&ExecutorEvent{TaskCompleted{ID: 1, Result: "first line\n" + strings.Repeat("é word ", 1<<20)}})
+	if got := m.State().Tasks[0].Outcome; len(got) > 3*maxExcerpt || !strings.HasPrefix(got, "first line é word") || !strings.HasSuffix(got, "…") {
+		t.Errorf("Outcome = %q, want its beginning", got)
+	}
+}
+
+// TestInvalidUTF8 does not get into the state, where JSON would change it.
+func TestInvalidUTF8(t *testing.T) {
+	m, err := New([]Task{{Text: "a\xff", Kind: ToolCall, Command: "b\xff", Context: []string{"c\xff"}, Attachments: []Attachment{{File, "d\xff", "e\xff", false}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := m.Step(nil)[0].(ExecuteTask)
+	if c.Parameters.Command != "" {
+		t.Errorf("Command = %q, want none: it could not be kept as written", c.Parameters.Command)
+	}
+	m.SetSummary("\xff")
+	m.Step(&ExecutorEvent{NeedsClarification{ID: 1, Question: "q\xff", Attachment: "e\xff"}})
+	m.Step(&ExecutorEvent{ClarificationProvided{ID: 1, Answer: "a\xff", By: "b\xff"}})
+	m.Step(&ExecutorEvent{TaskFailed{ID: 1, Error: "f\xff"}})
+	m.Step(&ExecutorEvent{TaskCompleted{ID: 1, Result: "g\xff", By: "h\xff"}})
+	again, err := restart(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m.State(), again.State()); diff != "" {
+		t.Errorf("the state is not the same after JSON: -before +after\n%s", diff)
+	}
+}
+
+// TestKindsAreFilledIn for tasks that do not come from Split.
+func TestKindsAreFilledIn(t *testing.T) {
+	m, err := New([]Task{{Text: "Run `make`"}, {Text: "why?"}, {Text: "Write a.txt"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Kind
+	for _, task := range m.State().Tasks {
+		got = append(got, task.Kind)
+	}
+	if want := []Kind{ToolCall, Clarification, Processing}; !slices.Equal(got, want) {
+		t.Errorf("kinds = %v, want %v", got, want)
+	}
+}
+
+func TestNewRefusesAnUnknownPolicy(t *testing.T) {
+	if _, err := New(nil, &Options{OnFailure: "explode"}); err == nil || !strings.Contains(err.Error(), "explode") {
+		t.Errorf("New(explode) = %v, want an error that names it", err)
+	}
+}

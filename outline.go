@@ -1,0 +1,161 @@
+package maker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/chain"
+	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/tool/builtin"
+)
+
+// KindDo is the kind of run that does tasks as a person wrote them.
+const KindDo = "do"
+
+// An OutlineConfig is how the tasks of an outline are carried out. It stays as it is
+// when a run is resumed.
+type OutlineConfig struct {
+	// OnFailure says what happens when a task has failed: "continue", which is the
+	// default, or "stop".
+	OnFailure string `json:"on_failure,omitempty"`
+
+	// Retries is how often a task that failed is tried again (2; -1 for never).
+	Retries int `json:"retries,omitempty"`
+
+	// ContextBudget is how many tokens the results of earlier tasks may take in a
+	// prompt (4,000).
+	ContextBudget int `json:"context_budget,omitempty"`
+}
+
+// DefaultContextBudget is the budget of a configuration that has none.
+const DefaultContextBudget = 4000
+
+func (c OutlineConfig) withDefaults() OutlineConfig {
+	c.OnFailure = cmp.Or(c.OnFailure, string(outline.Continue))
+	c.Retries = cmp.Or(c.Retries, outline.DefaultRetries)
+	c.ContextBudget = cmp.Or(c.ContextBudget, DefaultContextBudget)
+	return c
+}
+
+func (c OutlineConfig) validate() error {
+	switch outline.Policy(c.OnFailure) {
+	case outline.Continue, outline.Stop:
+	default:
+		return badConfig("on_failure", "%q, want stop or continue", c.OnFailure)
+	}
+	if c.Retries < -1 {
+		return badConfig("task_retries", "%d is too small, want at least -1", c.Retries)
+	}
+	if c.ContextBudget < outline.MinBudget {
+		return badConfig("context_budget", "%d tokens are too few, want at least %d", c.ContextBudget, outline.MinBudget)
+	}
+	return nil
+}
+
+// outlineParams are what a run is about, as its log has it.
+type outlineParams struct {
+	Text   string   `json:"text"`
+	Attach []string `json:"attach,omitempty"`
+}
+
+// Do starts to do the tasks of a text, in the order in which a person wrote them. No
+// model splits it: bullets, numbered lines and sentences are the tasks. A task that
+// is a literal command runs as it is; the others are done by voting agents. Files and
+// addresses in attach are shown with the tasks that mention them, or with all if none
+// does. It returns at once, and the run ends with ctx.
+func (e *Engine) Do(ctx context.Context, text string, attach ...string) (*Run, error) {
+	if !utf8.ValidString(text) {
+		return nil, badConfig("text", "the text is not valid UTF-8")
+	}
+	raw, err := json.Marshal(outlineParams{text, attach})
+	if err != nil {
+		return nil, fmt.Errorf("maker: %w", err)
+	}
+	return e.launch(ctx, KindDo, raw)
+}
+
+func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
+	var p outlineParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
+	}
+	tasks := attachAll(outline.Split(p.Text), p.Attach)
+	if len(tasks) == 0 {
+		return nil, badConfig("text", "there is no task in it")
+	}
+	set, err := prompts.New(e.opts.Prompts)
+	if err != nil {
+		return nil, &ConfigError{Field: "prompts_dir", Err: err}
+	}
+	j := &job{
+		kind: KindDo, task: tasks[0].Title(), agents: true, prompts: set,
+		readers: outline.Readers(), attachments: true, noModel: !slices.ContainsFunc(tasks, needsModel),
+	}
+	for _, t := range tasks {
+		if !t.Done {
+			j.steps++
+		}
+	}
+	if n := len(tasks); n > 1 {
+		j.task = fmt.Sprintf("%s … (%d tasks)", tasks[0].Title(), n)
+	}
+	j.run = func(f flow.Flow, s *stack, _ chain.Checkpoint) error {
+		return outline.Run(f, tasks, outlineConfig(cfg, s))
+	}
+	return j, nil
+}
+
+// needsModel reports whether a task is more than a command given literally.
+func needsModel(t outline.Task) bool { return !t.Done && t.Command == "" }
+
+// attachAll adds what the user attached to the tasks that mention it; to all that
+// need a model if none does.
+func attachAll(tasks []outline.Task, refs []string) []outline.Task {
+	for _, ref := range refs {
+		a := outline.NewAttachment(ref, "")
+		mentions := func(t outline.Task) bool {
+			return strings.Contains(t.Text, a.Ref) || strings.Contains(t.Text, a.Label)
+		}
+		named := slices.ContainsFunc(tasks, mentions)
+		for i := range tasks {
+			t := &tasks[i]
+			has := slices.ContainsFunc(t.Attachments, func(b outline.Attachment) bool { return b.Ref == a.Ref })
+			if needsModel(*t) && !has && (!named || mentions(*t)) {
+				t.Attachments = append(t.Attachments, a)
+			}
+		}
+	}
+	return tasks
+}
+
+func outlineConfig(cfg Config, s *stack) outline.Config {
+	c := outline.Config{
+		Prompts: s.prompts,
+		Machine: outline.Options{OnFailure: outline.Policy(cfg.Outline.OnFailure), Retries: cfg.Outline.Retries},
+		Rule:    cfg.Voting, Flags: *cfg.Flags,
+		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(cfg.Plan.Repair),
+		ShellTool: "Bash", AttachTool: builtin.AttachmentTool,
+		ContextBudget: cfg.Outline.ContextBudget, RetryDelayMS: cfg.RetryDelay.Milliseconds(),
+	}
+	for _, t := range s.registry().List() {
+		switch {
+		case t.Unavailable != "" || t.Name == builtin.AttachmentTool:
+		case t.Effect == tool.Human && t.Name == plan.LastResort:
+			c.AskTool = t.Name
+			c.Tools = append(c.Tools, t.Name)
+		default:
+			c.Tools = append(c.Tools, t.Name)
+		}
+	}
+	return c
+}
