@@ -6,9 +6,9 @@
 // The program's own tools are switched off. The task's tools are offered to it
 // under the same names instead, by a tool server that is this process: the
 // program asks for a call over its standard input and output, and the call is
-// made here, as in every other agent. So a tool is confined as it always is,
-// whatever the program allows: its own Read follows links out of the workspace,
-// its own WebFetch goes to any address, and its own Bash runs "ls" unasked.
+// made here, as in every other agent. So a tool takes the same input and is
+// confined as it always is, whatever the program allows: its own Read, once it
+// may read, reads every file of the user, and its own Bash runs "ls" unasked.
 //
 // Before a call that is not a sample's to make, the program has to ask for
 // permission. That is where the call becomes the intent and the attempt ends. If
@@ -31,9 +31,11 @@
 // no vote.
 //
 // What was decided and executed before, [agent.Task.Done], is told in the prompt:
-// the program takes no history that it did not make itself. Its thinking mode is
-// off. Failed requests are tried again by the program, a few times, and reported
-// as faults.
+// there is no documented way to give the program a history, and one that was lost
+// on the way would have calls made twice. Its thinking mode is off, as with other
+// agents. A temperature is passed on until the model refuses it. Failed requests
+// are tried again by the program, a few times, and reported as faults. The cost is
+// the program's own reckoning, and not known where it broke something off.
 package claudecode
 
 import (
@@ -101,11 +103,12 @@ func New(o Options) (agent.Agent, error) {
 	case o.Timeout < 0:
 		return nil, fmt.Errorf("claudecode: Timeout: %v is negative", o.Timeout)
 	}
-	return &claude{options: o}, nil
+	return &claude{options: o, patience: patience}, nil
 }
 
 type claude struct {
-	options Options
+	options  Options
+	patience time.Duration
 
 	// fixed says that the model takes no temperature, which it told us.
 	fixed atomic.Bool
@@ -184,15 +187,21 @@ func (c *claude) talk(ctx context.Context, p *process, d *dialog) *model.Error {
 	for {
 		select {
 		case l, ok := <-p.lines:
-			if !ok {
-				return p.died()
+			var done bool
+			var err *model.Error
+			if ok {
+				done, err = d.take(l)
+			} else if !d.over {
+				err = p.died()
 			}
-			done, err := d.take(l)
-			if done || err != nil {
+			switch {
+			case d.over && (err != nil || !ok):
+				return d.conclude(nil) // nothing but the cost is missing
+			case done || err != nil:
 				return err
 			}
 			if d.over && late == nil {
-				timer := time.NewTimer(patience)
+				timer := time.NewTimer(c.patience)
 				defer timer.Stop()
 				late = timer.C
 			}

@@ -183,6 +183,8 @@ func TestShapes(t *testing.T) {
 > {"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}}
 > {"type":"stream_event","event":{"type":"message_stop"}}
 ` + success, agent.Result{Text: "42", Stop: model.StopEnd, Model: "claude-test", Usage: tokens.Add(usage.Tokens{Input: 1, Output: 5}), CostUSD: cost(0.25)}},
+		{"a crash after the answer", hello + answer42 + "exit 1\n", agent.Result{Text: "42", Stop: model.StopEnd, Model: "claude-test", Usage: tokens}},
+		{"garbage after the answer", hello + answer42 + "> x\n", agent.Result{Text: "42", Stop: model.StopEnd, Model: "claude-test", Usage: tokens}},
 		{"money", hello + `> {"type":"result","subtype":"error_max_budget_usd","is_error":true,"errors":["Reached $1"],"total_cost_usd":1.5}
 `, agent.Result{Flag: redflag.New(agent.FlagTooManyMoves, "the attempt used up its money and came to no end: Reached $1")}},
 		{"no data", hello + `> {"type":"result","subtype":"error_max_structured_output_retries","is_error":true}

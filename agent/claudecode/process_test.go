@@ -321,6 +321,15 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+func TestTheCostIsNotWaitedForForEver(t *testing.T) {
+	a := newFake(t, hello+answer42+"hang\n", nil)
+	a.(*claude).patience = 10 * time.Millisecond
+	r, err := a.Attempt(t.Context(), &agent.Task{Prompt: "hi"})
+	if err != nil || r.Text != "42" || r.CostUSD != nil || r.Usage.Output != 5 || r.Duration > 30*time.Second {
+		t.Errorf("Attempt(no result line) = %+v, %v, want the answer and no cost", r, err)
+	}
+}
+
 func TestToolsAreCancelled(t *testing.T) {
 	started := make(chan struct{})
 	slow := tool.Tool{Name: "Wait", Effect: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
