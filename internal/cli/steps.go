@@ -49,6 +49,12 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 		if line := describe(rec.Event, titles); line != "" {
 			v.line(line)
 		}
+		if _, ok := rec.Event.(event.ClarificationRequested); ok {
+			select {
+			case v.asked <- struct{}{}:
+			default:
+			}
+		}
 	}
 	close(stop)
 	<-live
@@ -60,6 +66,10 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 func (v *view) line(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.paused {
+		v.waiting = append(v.waiting, text)
+		return
+	}
 	v.clear()
 	fmt.Fprintf(v.w, "%s\n", text)
 }

@@ -17,7 +17,7 @@ import (
 // solveTree is how a problem was solved, as the log of the run has it.
 type solveTree struct {
 	Nodes      []*treeNode // the problem, then what was found missing
-	Checks     []treeCheck
+	Checks     []event.CompletenessChecked
 	Questions  []*treeVote // about the whole: checks and corrections of the answer
 	Calibrated *event.Calibrated
 
@@ -70,14 +70,13 @@ type treeSample struct {
 	step   int
 }
 
-// treeCheck is a round of looking for what is missing.
-type treeCheck struct {
-	event.CompletenessChecked
+func newTree() *solveTree {
+	return &solveTree{byPath: map[string]*treeNode{}, votes: map[string]*treeVote{}}
 }
 
 // readTree reads the log of a run.
 func readTree(dir string) (*solveTree, error) {
-	t := &solveTree{byPath: map[string]*treeNode{}, votes: map[string]*treeVote{}}
+	t := newTree()
 	for line, err := range runlog.Read(dir) {
 		if err != nil {
 			return nil, err
@@ -137,7 +136,7 @@ func (t *solveTree) take(rec event.Record) {
 			n.Solution, n.Work = full.Answer, full.Support.Summary
 		}
 	case event.CompletenessChecked:
-		t.Checks = append(t.Checks, treeCheck{e})
+		t.Checks = append(t.Checks, e)
 	case event.Escalated:
 		n := t.node(e.Path)
 		n.Escalations = append(n.Escalations, e)

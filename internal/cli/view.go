@@ -24,12 +24,20 @@ type view struct {
 	lines  int // drawn and still on the screen
 	period time.Duration
 
-	mu     sync.Mutex
-	paused bool // somebody else is writing
+	mu      sync.Mutex
+	paused  bool     // somebody else is writing
+	waiting []string // lines that came meanwhile
+
+	asked chan struct{} // gets one for each question that was announced
 }
 
-// pause takes the live lines away until resume.
+// pause takes the live lines away until resume, once the question that is about to be
+// put was announced: its event may still be on its way.
 func (v *view) pause() {
+	select {
+	case <-v.asked:
+	case <-time.After(time.Second):
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.clear()
@@ -40,10 +48,14 @@ func (v *view) resume() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.paused = false
+	for _, line := range v.waiting {
+		fmt.Fprintf(v.w, "%s\n", line)
+	}
+	v.waiting = nil
 }
 
 func newView(w io.Writer) *view {
-	v := &view{w: w, period: 10 * time.Second}
+	v := &view{w: w, period: 10 * time.Second, asked: make(chan struct{}, 64)}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return v
