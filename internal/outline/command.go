@@ -204,9 +204,12 @@ func (p *parts) leadsIn(strict bool) bool {
 }
 
 // isCareful reports whether a text has a word that makes it doubtful that a
-// command with it is simply to be run. For a block of code the words that speak
-// of writing it count too.
+// command with it is simply to be run, or asks something. For a block of code the
+// words that speak of writing it count too.
 func isCareful(text string, block bool) bool {
+	if strings.ContainsAny(text, "?？؟") {
+		return true
+	}
 	for field := range strings.FieldsSeq(text) {
 		w := plainWord(field)
 		if cautions.has(w) || block && authorings.has(w) {

@@ -38,7 +38,8 @@
 // nothing reads such a task again, [Classify] finds a command only where running
 // it is all that the task asks for: "Run `make test`." is one, and "Run `make
 // test` and fix what fails" is not; nor is a command below a word of caution such
-// as "never" or "for example". The command is kept byte for byte, but for line
+// as "never" or "for example", or after a question in the same part of the text,
+// whose answer may be not to run it. The command is kept byte for byte, but for line
 // ends, which become \n, and the indentation of the block it stands in.
 //
 // # The machine

@@ -155,7 +155,7 @@ func finish(t *testing.T, m *Machine, opts *Options) {
 
 func TestAnySequenceOfEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for n := range 500 {
+	for n := range 300 {
 		opts := &Options{Retries: n%3 - 1, MaxQuestions: n % 4}
 		if n%2 == 1 {
 			opts.OnFailure = Stop

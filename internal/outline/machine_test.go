@@ -345,10 +345,12 @@ func TestStateIsACopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := m.Step(nil)[0].(ExecuteTask)
+	m.Step(nil)
+	m.Step(&ExecutorEvent{NeedsClarification{ID: 1, Question: "why?"}})
+	c := m.Step(&ExecutorEvent{ClarificationProvided{ID: 1, Answer: "so"}})[0].(ExecuteTask)
 	want := m.State()
 	s := m.State()
-	s.Tasks[0].Attachments[0].Ref, s.Tasks[0].Context[0] = "x", "x"
+	s.Tasks[0].Attachments[0].Ref, s.Tasks[0].Context[0], s.Tasks[0].Answers[0].Answer = "x", "x", "x"
 	c.Parameters.Attachments[0].Ref, c.Parameters.Headings[0] = "y", "y"
 	tasks[0].Attachments[0].Ref, tasks[0].Context[0] = "z", "z"
 	if diff := cmp.Diff(want, m.State()); diff != "" {

@@ -2,7 +2,6 @@ package outline
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/domain"
@@ -20,7 +19,11 @@ const (
 // Readers are the readers that the questions of this package name.
 func Readers() domain.Readers {
 	return domain.Readers{
-		ResultReader: func(json.RawMessage) (domain.Reader, error) { return resultReader{}, nil },
+		ResultReader: func(params json.RawMessage) (domain.Reader, error) {
+			var f resultFormat
+			err := json.Unmarshal(params, &f)
+			return resultReader(f), err
+		},
 		SummaryReader: func(params json.RawMessage) (domain.Reader, error) {
 			var f summaryFormat
 			err := json.Unmarshal(params, &f)
@@ -32,15 +35,35 @@ func Readers() domain.Readers {
 // answer is what an agent says at the end of a task: a result, or what it would have
 // to know.
 type answer struct {
-	Result string `json:"result,omitempty"`
-	Needs  string `json:"needs_clarification,omitempty"`
+	Result  string `json:"result,omitempty"`
+	Details string `json:"details,omitempty"`
+	Needs   string `json:"needs_clarification,omitempty"`
 }
 
-type resultReader struct{}
+// text is all that a task found out.
+func (a *answer) text() string {
+	switch {
+	case a.Details == "":
+		return a.Result
+	case a.Result == "":
+		return a.Details
+	default:
+		return a.Result + "\n\n" + a.Details
+	}
+}
 
-// Read implements [domain.Reader]. Results agree if they are the same value; those
-// who need to know something agree whatever it is: somebody has to be asked.
-func (resultReader) Read(text string) (domain.Answer, *redflag.Flag) {
+// resultFormat says how those who need to know something may ask otherwise.
+type resultFormat struct {
+	Ask string `json:"ask,omitempty"` // the tool that asks the person
+}
+
+type resultReader resultFormat
+
+// Read implements [domain.Reader]. Results agree if they are the same value, whatever
+// the details are: no two agents use the same words. Those who need to know something
+// agree whatever it is, also with those who call the tool for that: somebody has to be
+// asked.
+func (r resultReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	root, err := yamlclean.Load(text)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not YAML: %v", err)
@@ -54,31 +77,52 @@ func (resultReader) Read(text string) (domain.Answer, *redflag.Flag) {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not a mapping with result or needs_clarification")
 	}
 	var needs string
-	if raw, ok := fields["needs_clarification"]; ok {
-		if json.Unmarshal(raw, &needs) != nil {
-			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "needs_clarification is not a text")
-		}
+	if raw, ok := fields["needs_clarification"]; ok && json.Unmarshal(raw, &needs) != nil {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "needs_clarification is not a text")
 	}
 	if needs = strings.TrimSpace(needs); needs != "" {
-		return made(answer{Needs: needs}, "needs_clarification")
+		return made(answer{Needs: needs}, askKey(r.Ask))
 	}
 	raw, ok := fields["result"]
 	if !ok || string(raw) == "null" {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "there is no result")
 	}
-	var result string
-	if json.Unmarshal(raw, &result) != nil {
-		encoded, err := yamlclean.Encode(raw)
-		if err != nil {
-			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
-		}
-		result = encoded
-	}
 	key, err := vote.Canonical(raw, vote.KeyOptions{})
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}
-	return made(answer{Result: result}, "result "+key)
+	a := answer{}
+	for _, field := range []struct {
+		raw  json.RawMessage
+		text *string
+	}{{raw, &a.Result}, {fields["details"], &a.Details}} {
+		if *field.text, err = plainText(field.raw); err != nil {
+			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
+		}
+	}
+	return made(a, "result "+key)
+}
+
+// askKey is what those vote for who have to ask the person: with a tool for that,
+// what a call of it is a vote for.
+func askKey(tool string) string {
+	if tool == "" {
+		return "needs_clarification"
+	}
+	return "call " + tool
+}
+
+// plainText is a value as text: itself if it is one, otherwise as YAML.
+func plainText(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.TrimSpace(text), nil
+	}
+	text, err := yamlclean.Encode(raw)
+	return strings.TrimSpace(text), err
 }
 
 func made(a answer, key string) (domain.Answer, *redflag.Flag) {
@@ -92,39 +136,66 @@ func made(a answer, key string) (domain.Answer, *redflag.Flag) {
 // summaryFormat is what a summary has to keep to.
 type summaryFormat struct {
 	Text      string   `json:"text"` // that is summarised
-	Must      []string `json:"must,omitempty"`
+	Must      []needed `json:"must,omitempty"`
 	MaxTokens int      `json:"max_tokens"`
+}
+
+// needed is an identifier that a later task mentions.
+type needed struct {
+	Text  string `json:"text"`
+	Exact bool   `json:"exact,omitempty"` // its case matters
+}
+
+// formatOf is the format for the request that a compactor has made.
+func formatOf(r *request) summaryFormat {
+	f := summaryFormat{Text: r.Text, MaxTokens: r.MaxTokens}
+	for _, m := range r.must {
+		f.Must = append(f.Must, needed{m.text, m.exact})
+	}
+	return f
 }
 
 type summaryReader summaryFormat
 
 // Read implements [domain.Reader]. A summary that drops what later tasks mention is
-// discarded. Summaries agree if they carry the same of what they were told to and
-// the same identifiers: no two are the same words.
+// discarded, and so is one with a number, a path or an address that is not in the
+// text. All others agree: that nothing is lost or made up is what can be voted on, for
+// no two summaries have the same words.
 func (r summaryReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(valid(text))
 	if text == "" {
 		return domain.Answer{}, redflag.New(redflag.Empty, "the summary is empty")
 	}
 	if n := EstimateTokens(text); n > r.MaxTokens {
 		return domain.Answer{}, redflag.New(redflag.ExcessiveLength, "the summary has %d tokens, want at most %d", n, r.MaxTokens)
 	}
+	seen := indexOf(text)
 	for _, m := range r.Must {
-		if !strings.Contains(strings.ToLower(text), strings.ToLower(m)) {
-			return domain.Answer{}, redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m)
+		if !seen.has(mark{key: strings.ToLower(m.Text), text: m.Text, exact: m.Exact}) {
+			return domain.Answer{}, redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m.Text)
 		}
 	}
-	var carried []string
-	for _, id := range Identifiers(text) {
-		if !strings.Contains(r.Text, id.Text) && (id.Kind == Address || id.Kind == Path) {
-			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the summary has %q, which is not in the text", id.Text)
+	for _, id := range seen.identifiers {
+		if !r.has(id) {
+			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", id.Kind, id.Text)
 		}
-		carried = append(carried, id.Text)
 	}
-	slices.Sort(carried)
 	value, err := json.Marshal(text)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}
-	return domain.Answer{Value: value, Key: strings.Join(slices.Compact(carried), "\n")}, nil
+	return domain.Answer{Value: value, Key: "summary"}, nil
+}
+
+// has reports whether an identifier may be in a summary of the text.
+func (r summaryReader) has(id Identifier) bool {
+	switch id.Kind {
+	case Address, Path:
+		return strings.Contains(r.Text, id.Text)
+	case Number:
+		plain := func(s string) string { return strings.ReplaceAll(s, ",", "") } // 1,000 is 1000
+		return standsIn(r.Text, id.Text) || standsIn(plain(r.Text), plain(id.Text))
+	default:
+		return true
+	}
 }

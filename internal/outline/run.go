@@ -33,7 +33,9 @@ type Config struct {
 	ShellTool  string
 	AttachTool string
 
-	// MaxMoves bounds the calls that one task may have executed.
+	// MaxMoves bounds the calls that one task may have executed before its end or
+	// its next question to the person, all attempts together; 0 means
+	// [flow.DefaultMaxMoves].
 	MaxMoves int
 
 	// ContextBudget is how many tokens the results of earlier tasks may take in a
@@ -54,19 +56,28 @@ func Run(f flow.Flow, tasks []Task, c Config) error {
 	if err != nil {
 		return err
 	}
-	compactor, err := NewCompactor(c.ContextBudget, nil)
+	s, err := NewSummaries(c.ContextBudget, SummaryConfig{
+		Prompts: c.Prompts, Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
+		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+	})
 	if err != nil {
 		return err
 	}
-	r := &runner{flow: f, config: c, machine: m, compactor: compactor, moves: map[int][]flow.Move{}, started: map[int]bool{}}
-	state := m.State()
-	list, err := json.Marshal(state.Tasks)
+	if c.MaxMoves <= 0 {
+		c.MaxMoves = flow.DefaultMaxMoves
+	}
+	r := &runner{flow: f, config: c, machine: m, summaries: s}
+	list, err := json.Marshal(m.state.Tasks)
 	if err != nil {
 		return fmt.Errorf("outline: %w", err)
 	}
 	f.Emit(event.OutlineCreated{Tasks: event.JSONValue(list)})
-	for i := range state.Tasks {
-		compactor.Expect(state.Tasks[i].ID, state.Tasks[i].Text)
+	for i := range m.state.Tasks {
+		t := &m.state.Tasks[i]
+		if t.Status == Planned && t.Command == "" {
+			r.lastPrompt = t.ID
+			s.Expect(t.ID-1, t.Text)
+		}
 	}
 	if err := r.run(); err != nil {
 		return err
@@ -77,23 +88,42 @@ func Run(f flow.Flow, tasks []Task, c Config) error {
 
 // runner drives a machine.
 type runner struct {
-	flow      flow.Flow
-	config    Config
-	machine   *Machine
-	compactor *Compactor
-	moves     map[int][]flow.Move // of the task under way: what was done stays done
-	started   map[int]bool
-	tally     work // of the task under way, over all its attempts
+	flow    flow.Flow
+	config  Config
+	machine *Machine
+
+	// summaries keep the context of the tasks that a model is asked to do. What
+	// comes after the last of these is nobody's context.
+	summaries  *Summaries
+	lastPrompt int
+
+	now       progress // of the task under way
+	committed int      // tasks that this run completed
+	undecided int      // tasks that failed because no answer won
 }
 
-// work is what an attempt took.
+// progress is how far a task has come, over all its attempts and questions.
+type progress struct {
+	started bool
+	work    work
+	moves   []flow.Move // what was done stays done
+	round   int         // moves of the rounds before
+	status  flow.Status // of the last attempt
+	report  string      // all that a failed command said
+
+	options []string // to choose from, of the question that it waits for
+}
+
+// work is what the attempts took.
 type work struct {
 	voting     event.Voting
-	cost       *float64
+	cost       float64
 	unpriced   bool
 	durationMS int64
 }
 
+// add takes an attempt into account. The votes are those of the last attempt that
+// had some.
 func (w *work) add(o *flow.Outcome) {
 	sum := w.voting
 	if sum.Samples == 0 || o.Voting.Samples > 0 {
@@ -107,23 +137,34 @@ func (w *work) add(o *flow.Outcome) {
 	w.durationMS += o.DurationMS
 	if o.CostUSD == nil {
 		w.unpriced = true
-		w.cost = nil
-	} else if !w.unpriced {
-		cost := *o.CostUSD
-		if w.cost != nil {
-			cost += *w.cost
-		}
-		w.cost = &cost
+	} else {
+		w.cost += *o.CostUSD
 	}
+}
+
+// costUSD is nil if it is not known.
+func (w *work) costUSD() *float64 {
+	if w.unpriced {
+		return nil
+	}
+	cost := w.cost
+	return &cost
 }
 
 func (r *runner) run() error {
 	var incoming *ExecutorEvent
 	for {
-		if next, ok := r.machine.Next(); ok {
-			r.machine.SetSummary(r.compactor.Context(next.Text).Text)
-		}
 		commands := r.machine.Step(incoming)
+		if len(commands) > 0 {
+			if refused, ok := commands[0].(Refused); ok {
+				return errors.New("outline: " + refused.Reason)
+			}
+		}
+		if incoming != nil {
+			if err := r.settle(incoming.Event); err != nil {
+				return err
+			}
+		}
 		if len(commands) == 0 {
 			return nil
 		}
@@ -131,71 +172,66 @@ func (r *runner) run() error {
 		var err error
 		switch c := commands[0].(type) {
 		case ExecuteTask:
+			// The context is made for the words of this task, as they are now.
+			r.machine.SetSummary(r.summaries.Context(c.Parameters.Text))
+			c = r.machine.Step(nil)[0].(ExecuteTask)
 			e, err = r.execute(&c)
 		case RequestClarification:
-			e, err = r.ask(c)
-		case Refused:
-			err = errors.New("outline: " + c.Reason)
+			e, err = r.ask(&c)
+		default:
+			return fmt.Errorf("outline: nobody carries out %T", c)
 		}
 		if err != nil {
 			return err
 		}
 		incoming = &ExecutorEvent{e}
-		if err := r.settle(e); err != nil {
-			return err
-		}
+	}
+}
+
+// task is the state of a task. Tasks are numbered from 1 without a gap.
+func (r *runner) task(id int) *TaskState { return &r.machine.state.Tasks[id-1] }
+
+// key tells an execution of a task from any other of the run.
+func (r *runner) key(t *TaskState) string {
+	return fmt.Sprintf("task/%d/round/%d/attempt/%d", t.ID, len(t.Answers), t.Attempts)
+}
+
+// start says once that a task begins.
+func (r *runner) start(t *TaskState) {
+	if !r.now.started {
+		r.now.started = true
+		r.flow.Emit(event.StepStarted{Step: t.ID - 1, Title: t.Title()})
 	}
 }
 
 // ask puts a question to the person.
-func (r *runner) ask(c RequestClarification) (Event, error) {
-	state := r.machine.State()
-	round := 0
-	for i := range state.Tasks {
-		if state.Tasks[i].ID == c.ID {
-			round = len(state.Tasks[i].Answers)
-		}
-	}
-	r.start(c.ID, "")
-	a, err := r.flow.Ask(fmt.Sprintf("task/%d/question/%d", c.ID, round), &flow.HumanQuestion{
+func (r *runner) ask(c *RequestClarification) (Event, error) {
+	t := r.task(c.ID)
+	r.start(t)
+	a, err := r.flow.Ask(r.key(t)+"/question", &flow.HumanQuestion{
 		Step: c.ID - 1, Kind: event.ClarifyQuestion, Text: c.Question,
+		Options: r.now.options, Free: len(r.now.options) > 0,
 	})
 	if err != nil {
 		return nil, err
 	}
-	answer := Answer{Question: c.Question, Answer: a.Text, By: a.By}
-	r.compactor.Decided(c.ID, answer)
+	r.now.options = nil
+	r.now.round = len(r.now.moves)
 	return ClarificationProvided{ID: c.ID, Answer: a.Text, By: a.By}, nil
-}
-
-// start says once that a task begins.
-func (r *runner) start(id int, title string) {
-	if r.started[id] {
-		return
-	}
-	r.started[id] = true
-	if title == "" {
-		for _, t := range r.machine.State().Tasks {
-			if t.ID == id {
-				title = t.Title()
-			}
-		}
-	}
-	r.flow.Emit(event.StepStarted{Step: id - 1, Title: title})
 }
 
 // execute makes one attempt at a task.
 func (r *runner) execute(c *ExecuteTask) (Event, error) {
-	task := Task{Text: c.Parameters.Text}
-	r.start(c.ID, task.Title())
+	t := r.task(c.ID)
+	r.start(t)
 	if c.Parameters.Command != "" {
 		return r.command(c)
 	}
-	found, missing, err := r.attach(c)
+	files, missing, err := r.attach(c)
 	if err != nil || missing != nil {
 		return missing, err
 	}
-	return r.think(c, found)
+	return r.think(c, files)
 }
 
 // command executes a literal command: no model is asked.
@@ -204,19 +240,26 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.flow.Perform(r.key(c)+"/command", &flow.Effect{Step: c.ID - 1, Intent: intent, Voting: event.Voting{Strategy: vote.None}})
+	result, err := r.flow.Perform(r.key(r.task(c.ID))+"/command", &flow.Effect{Step: c.ID - 1, Intent: intent, Voting: event.Voting{Strategy: vote.None}})
 	switch {
 	case err != nil:
 		return nil, err
 	case result.IsError || result.Unknown:
-		return TaskFailed{ID: c.ID, Error: result.Text, Final: true}, nil
+		r.now.status, r.now.report = flow.Failed, result.Text
+		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true}, nil
 	}
 	return TaskCompleted{ID: c.ID, Result: result.Text, By: "command"}, nil
 }
 
-// key tells an execution from any other of the run.
-func (r *runner) key(c *ExecuteTask) string {
-	return fmt.Sprintf("task/%d/round/%d/attempt/%d", c.ID, c.Parameters.Round, c.Parameters.Attempt)
+// lastWords is the end of what a command said, where the reason for a failure and
+// the exit code stand.
+func lastWords(text string) string {
+	text = oneLine(valid(text), len(text))
+	if len(text) <= maxExcerpt {
+		return text
+	}
+	at := runeStart(text, len(text)-maxExcerpt+len("… "))
+	return "… " + text[at:]
 }
 
 func intentOf(tool string, input map[string]string) (event.Intent, error) {
@@ -232,84 +275,65 @@ func intentOf(tool string, input map[string]string) (event.Intent, error) {
 	return i, err
 }
 
-// settle writes down what became of a task, if that is settled now.
+// settle writes down what became of a task, if the event settled it, and takes that
+// into the context of the others.
 func (r *runner) settle(e Event) error {
-	switch e := e.(type) {
-	case TaskCompleted:
+	t := r.task(e.Task())
+	step, text := t.ID-1, ""
+	switch t.Status {
+	case Complete:
+		text = e.(TaskCompleted).Result
+		r.committed++
 		r.flow.Emit(event.StepCompleted{
-			Step: e.ID - 1, Title: r.title(e.ID), Output: event.TextValue(e.Result),
-			Voting: r.tally.voting, CostUSD: r.cost(), DurationMS: r.tally.durationMS,
+			Step: step, Title: t.Title(), Output: event.TextValue(text),
+			Voting: r.now.work.voting, CostUSD: r.now.work.costUSD(), DurationMS: r.now.work.durationMS,
 		})
-		r.finish(e.ID)
-		r.compactor.Add(e.ID, r.title(e.ID), e.Result)
-		return r.compact(e.ID)
-	case TaskFailed:
-		state := r.machine.State()
-		if !willFail(&state, e) {
-			return nil // it is tried again
+	case Failed:
+		reason := t.Outcome
+		if failed, ok := e.(TaskFailed); ok {
+			reason = failed.Error
+		} else {
+			r.now.status = flow.Failed // it asked once too often
 		}
-		r.flow.Emit(event.StepFailed{Step: e.ID - 1, Status: string(flow.Failed), Reason: e.Error, Voting: r.tally.voting})
-		r.finish(e.ID)
-		r.compactor.Add(e.ID, r.title(e.ID), "It failed: "+e.Error)
-		return r.compact(e.ID)
-	}
-	return nil
-}
-
-// willFail reports whether the machine will take a failure as the last one.
-func willFail(s *State, e TaskFailed) bool {
-	m := &Machine{state: s.clone()}
-	m.Step(&ExecutorEvent{e})
-	for _, t := range m.state.Tasks {
-		if t.ID == e.ID {
-			return t.Status == Failed
+		text = "It failed: " + reason
+		if r.now.report != "" {
+			text = "It failed: " + r.now.report
 		}
-	}
-	return true
-}
-
-func (r *runner) finish(id int) {
-	delete(r.moves, id)
-	r.tally = work{}
-}
-
-// cost is what the task took; nothing, if no model was asked.
-func (r *runner) cost() *float64 {
-	if r.tally.cost == nil && !r.tally.unpriced {
-		return new(float64)
-	}
-	return r.tally.cost
-}
-
-func (r *runner) title(id int) string {
-	for i := range r.machine.state.Tasks {
-		if t := &r.machine.state.Tasks[i]; t.ID == id {
-			return t.Title()
+		if r.now.status == flow.Undecided {
+			r.undecided++
 		}
+		r.flow.Emit(event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: r.now.work.voting})
+	default:
+		return nil // it is tried again, or waits
 	}
-	return ""
+	r.now = progress{}
+	if t.ID >= r.lastPrompt {
+		return nil
+	}
+	for _, a := range t.Answers {
+		r.summaries.Decided(step, a)
+	}
+	return r.summaries.Add(r.flow, fmt.Sprintf("task/%d", t.ID), step, t.Title(), text)
 }
 
 // end says how the run went.
 func (r *runner) end() {
-	state := r.machine.State()
-	failed := 0
-	first := 0
+	state := &r.machine.state
+	var failed []*TaskState
 	for i := range state.Tasks {
-		if state.Tasks[i].Status == Failed {
-			if failed == 0 {
-				first = state.Tasks[i].ID - 1
-			}
-			failed++
+		if t := &state.Tasks[i]; t.Status == Failed {
+			failed = append(failed, t)
 		}
 	}
-	summary := event.TextValue(Final(state))
-	if failed == 0 {
-		r.flow.Emit(event.TaskCompleted{Steps: len(state.Tasks), Output: summary})
+	summary := event.TextValue(Final(*state))
+	if len(failed) == 0 {
+		r.flow.Emit(event.TaskCompleted{Steps: r.committed, Output: summary})
 		return
 	}
-	r.flow.Emit(event.TaskFailed{
-		Status: event.StatusFailed, Step: first, Output: summary,
-		Reason: fmt.Sprintf("%d of %d tasks failed; the first: %s", failed, len(state.Tasks), state.Tasks[first].Outcome),
-	})
+	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary}
+	if len(failed) == r.undecided {
+		end.Status = event.StatusUndecided
+	}
+	end.Reason = fmt.Sprintf("%d of %d tasks failed; task %d (%s): %s", len(failed), len(state.Tasks), failed[0].ID, failed[0].Title(), failed[0].Outcome)
+	r.flow.Emit(end)
 }

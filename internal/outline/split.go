@@ -217,13 +217,17 @@ func (s *splitter) inline(b, next *block) []piece {
 		return nil
 	}
 	// The label was taken off; it is put back for the numbers to be found.
-	p := newProse("1. " + b.text())
-	pieces := p.enumeration()
-	if pieces == nil {
-		return nil
+	for _, label := range []string{"1.", "1)", "(1)"} {
+		p := newProse(label + " " + b.text())
+		if labels := p.labels(); len(labels) == 0 || labels[0].start > 0 {
+			continue
+		}
+		if pieces := p.enumeration(); pieces != nil {
+			s.dropped = append(s.dropped, p.dropped[1:]...)
+			return pieces
+		}
 	}
-	s.dropped = append(s.dropped, p.dropped[1:]...)
-	return pieces
+	return nil
 }
 
 // isStruck reports whether a text is crossed out as a whole.
@@ -326,13 +330,22 @@ func (s *splitter) verbatim(b *block) {
 	s.current.shell = b.shell
 }
 
-// tasks makes tasks of the drafts.
+// tasks makes tasks of the drafts. The answer to a question may be that a command
+// after it shall not run; so one in the same part of the text is not taken as
+// literal.
 func (s *splitter) tasks() []Task {
 	tasks := make([]Task, 0, len(s.drafts))
+	var question *Task // the last one
 	for i, d := range s.drafts {
 		t := Task{ID: i + 1, Text: strings.Trim(strings.Join(d.rows, "\n"), "\n"), Context: d.context, Line: d.line, Done: d.done}
 		t.classify()
+		if question != nil && slices.Equal(question.Context, t.Context) {
+			t.Command = ""
+		}
 		tasks = append(tasks, t)
+		if t.Kind == Clarification && !t.Done {
+			question = &tasks[i]
+		}
 	}
 	return tasks
 }

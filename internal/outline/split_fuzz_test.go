@@ -137,7 +137,7 @@ func TestSplitKeepsTheText(t *testing.T) {
 	for _, text := range texts(t) {
 		checkSplit(t, text)
 		checkSplit(t, strings.ReplaceAll(text, "\n", "\r\n"))
-		for i := 0; i < len(text); i += 3 {
+		for i := 0; i < len(text); i += 5 {
 			checkSplit(t, text[:i])
 		}
 	}

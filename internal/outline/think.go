@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // attached is an attachment as the tool that reads it returns it.
@@ -16,6 +18,14 @@ type attached struct {
 	Text      string `json:"text,omitempty"` // of a text file
 	Data      []byte `json:"data,omitempty"` // of an image
 }
+
+type attachedFile struct {
+	Attachment
+	content attached
+}
+
+// withoutIt is offered where something that a task refers to is not there.
+const withoutIt = "go on without it"
 
 // attach looks whether everything that a task refers to is there, and reads what can
 // be shown to a model. What is missing is a question to the person.
@@ -28,16 +38,17 @@ func (r *runner) attach(c *ExecuteTask) ([]attachedFile, Event, error) {
 		if a.Output {
 			continue // the task makes it
 		}
-		intent, err := intentOf(r.config.AttachTool, map[string]string{"kind": string(a.Kind), "ref": a.Ref})
+		intent, err := intentOf(r.config.AttachTool, map[string]string{"kind": string(a.Kind), "ref": reference(a)})
 		if err != nil {
 			return nil, nil, err
 		}
-		result, err := r.flow.Perform(fmt.Sprintf("%s/attachment/%d", r.key(c), i), &flow.Effect{Step: c.ID - 1, Intent: intent})
+		result, err := r.flow.Perform(fmt.Sprintf("%s/attachment/%d", r.key(r.task(c.ID)), i), &flow.Effect{Step: c.ID - 1, Intent: intent})
 		if err != nil {
 			return nil, nil, err
 		}
 		if result.IsError {
-			question := fmt.Sprintf("%s cannot be used: %s. What should be used instead?", a.Ref, result.Text)
+			r.now.options = []string{withoutIt}
+			question := fmt.Sprintf("%s cannot be used: %s. Which file or address is to be used instead?", a.Ref, strings.TrimRight(result.Text, "."))
 			return nil, NeedsClarification{ID: c.ID, Question: question, Attachment: a.Ref}, nil
 		}
 		file := attachedFile{Attachment: a}
@@ -49,9 +60,12 @@ func (r *runner) attach(c *ExecuteTask) ([]attachedFile, Event, error) {
 	return list, nil, nil
 }
 
-type attachedFile struct {
-	Attachment
-	content attached
+// reference is the path or the whole address of an attachment.
+func reference(a Attachment) string {
+	if hasScheme(a.Ref) || a.Kind == File || a.Kind == Image && !strings.HasPrefix(a.Ref, "www.") {
+		return a.Ref
+	}
+	return "https://" + a.Ref
 }
 
 // think has agents do a task, move by move.
@@ -60,31 +74,29 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := flow.ActUntil(r.flow, r.key(c), q, r.config.MaxMoves, func(i event.Intent) bool {
+	left := r.config.MaxMoves - (len(r.now.moves) - r.now.round)
+	out, err := flow.ActUntil(r.flow, r.key(r.task(c.ID)), q, left, func(i event.Intent) bool {
 		return r.config.AskTool != "" && i.Tool == r.config.AskTool
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.tally.add(out)
-	r.moves[c.ID] = append(slices.Clip(r.moves[c.ID]), out.Moves...)
+	r.now.work.add(out)
+	r.now.moves = append(slices.Clip(r.now.moves), out.Moves...)
 	v := out.Verdict
+	r.now.status = v.Status
 	switch {
 	case v.Status != flow.Decided:
+		reason := v.Reason
+		if reason == "" {
+			reason = string(v.Status)
+		}
+		// Another attempt must not make up for a call that may have happened, and
+		// could do nothing without calls.
 		unknown := len(out.Moves) > 0 && out.Moves[len(out.Moves)-1].Result.Unknown
-		return TaskFailed{ID: c.ID, Error: v.Reason, Final: unknown}, nil
+		return TaskFailed{ID: c.ID, Error: reason, Final: unknown || len(out.Moves) >= left}, nil
 	case v.Intent != nil:
-		var in struct {
-			Question string   `json:"question"`
-			Options  []string `json:"options"`
-		}
-		if err := json.Unmarshal(v.Intent.Input, &in); err != nil {
-			return nil, fmt.Errorf("outline: %s: %w", v.Intent.Tool, err)
-		}
-		for i, option := range in.Options {
-			in.Question += fmt.Sprintf("\n%d) %s", i+1, option)
-		}
-		return NeedsClarification{ID: c.ID, Question: in.Question}, nil
+		return r.asks(c.ID, v.Intent)
 	}
 	var a answer
 	if err := json.Unmarshal(v.Answer, &a); err != nil {
@@ -93,7 +105,32 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	if a.Needs != "" {
 		return NeedsClarification{ID: c.ID, Question: a.Needs}, nil
 	}
-	return TaskCompleted{ID: c.ID, Result: a.Result, By: "vote " + v.Voting.Split()}, nil
+	return TaskCompleted{ID: c.ID, Result: a.text(), By: decidedBy(v.Voting)}, nil
+}
+
+// asks is what an agent asks the person by calling the tool for it.
+func (r *runner) asks(id int, i *event.Intent) (Event, error) {
+	var in struct {
+		Question string   `json:"question"`
+		Options  []string `json:"options"`
+	}
+	if err := json.Unmarshal(i.Input, &in); err != nil {
+		return nil, fmt.Errorf("outline: %s: %w", i.Tool, err)
+	}
+	r.now.options = in.Options
+	return NeedsClarification{ID: id, Question: in.Question}, nil
+}
+
+// decidedBy says who settled a result.
+func decidedBy(v event.Voting) string {
+	if v.Strategy == vote.None {
+		return "one sample"
+	}
+	votes := strings.ReplaceAll(v.Split(), "-", ":")
+	if !strings.Contains(votes, ":") {
+		votes += ":0"
+	}
+	return "vote " + votes
 }
 
 // maxDelayMS bounds the wait before another attempt.
@@ -106,77 +143,39 @@ func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question,
 	if err != nil {
 		return nil, err
 	}
+	params, err := json.Marshal(resultFormat{Ask: cfg.AskTool})
+	if err != nil {
+		return nil, fmt.Errorf("outline: %w", err)
+	}
 	data := prompts.OutlineTask{
 		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.Summary, AskTool: cfg.AskTool,
 	}
 	q := &flow.Question{
-		Step: c.ID - 1, System: system, Answer: flow.Format{Reader: ResultReader},
+		Step: c.ID - 1, System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
 		Rule: cfg.Rule, Flags: cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
-		Work: &flow.Work{Tools: cfg.Tools, Repair: cfg.Repair, Done: r.moves[c.ID]},
+		Work: &flow.Work{Tools: cfg.Tools, Repair: cfg.Repair, Done: r.now.moves},
 	}
-	if n := c.Parameters.Attempt; n > 1 && cfg.RetryDelayMS > 0 {
-		q.DelayMS = min(cfg.RetryDelayMS<<min(n-2, 16), maxDelayMS)
+	if n := c.Parameters.Attempt; n > 1 {
+		q.FirstTemperature = q.Temperature // the greedy answer is known
+		if cfg.RetryDelayMS > 0 {
+			q.DelayMS = min(cfg.RetryDelayMS<<min(n-2, 16), maxDelayMS)
+		}
 	}
 	for _, f := range files {
+		shown := prompts.Attached{Ref: f.Ref, Label: f.Label}
 		switch {
 		case len(f.content.Data) > 0:
 			q.Images = append(q.Images, flow.Image{MediaType: f.content.MediaType, Data: f.content.Data})
-			data.Attached = append(data.Attached, prompts.Attached{Ref: f.Ref, Label: f.Label, Note: "an image, shown above"})
+			shown.Note = fmt.Sprintf("an image, number %d of those shown", len(q.Images))
 		case f.content.Text != "":
-			data.Attached = append(data.Attached, prompts.Attached{Ref: f.Ref, Label: f.Label, Text: f.content.Text})
+			shown.Text = f.content.Text
 		default:
-			data.Attached = append(data.Attached, prompts.Attached{Ref: f.Ref, Label: f.Label, Note: "it is there: " + f.content.MediaType})
+			shown.Note = "it is there: " + f.content.MediaType
 		}
+		data.Attached = append(data.Attached, shown)
 	}
 	q.Prompt, err = cfg.Prompts.Render(data)
 	return q, err
-}
-
-// compact brings the context back into its budget.
-func (r *runner) compact(id int) error {
-	for n := 0; ; n++ {
-		request := r.compactor.Request()
-		if request == nil {
-			return nil
-		}
-		before := r.compactor.size
-		summary, err := r.summarise(id, n, request)
-		if err != nil {
-			return err
-		}
-		if _, err := r.compactor.Accept(summary); err != nil {
-			r.compactor.Fallback() // sentences of the text itself
-		}
-		r.flow.Emit(event.ContextCompacted{
-			Step: id - 1, Before: before, After: r.compactor.size, Summary: event.TextValue(r.compactor.summary.text),
-		})
-	}
-}
-
-// summarise asks for a summary; "" if there is none to be had.
-func (r *runner) summarise(id, n int, request *SummaryRequest) (string, error) {
-	cfg := &r.config
-	prompt, err := cfg.Prompts.Render(prompts.OutlineSummary{Text: request.Text, Must: request.Must, MaxWords: max(request.MaxTokens*2/3, 50)})
-	if err != nil {
-		return "", err
-	}
-	params, err := json.Marshal(summaryFormat{Text: request.Text, Must: request.Must, MaxTokens: request.MaxTokens})
-	if err != nil {
-		return "", fmt.Errorf("outline: %w", err)
-	}
-	v, err := r.flow.Decide(fmt.Sprintf("task/%d/summary/%d", id, n), &flow.Question{
-		Step: id - 1, Prompt: prompt, Answer: flow.Format{Reader: SummaryReader, Params: params},
-		Rule: cfg.Rule, Flags: cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: max(cfg.MaxOutput, request.MaxTokens*2), MaxFaults: cfg.MaxFaults,
-	})
-	if err != nil || v.Status != flow.Decided {
-		return "", err
-	}
-	var summary string
-	if err := json.Unmarshal(v.Answer, &summary); err != nil {
-		return "", fmt.Errorf("outline: %w", err)
-	}
-	return summary, nil
 }

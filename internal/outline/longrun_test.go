@@ -1,0 +1,137 @@
+package outline
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// retained is how many bytes a compactor keeps of what was added.
+func (c *Compactor) retained() int {
+	n := len(c.summary.text)
+	for _, m := range c.summary.marks {
+		n += len(m.key) + len(m.text)
+	}
+	for _, note := range c.notes {
+		n += len(note.text)
+	}
+	for _, lines := range c.aside {
+		for _, line := range lines {
+			n += len(line)
+		}
+	}
+	return n
+}
+
+// TestLongRun: 2,000 tasks with results of 2 KB. The context stays within its
+// budget, memory flat, the work linear, and what early results named is there
+// when a late task asks for it.
+func TestLongRun(t *testing.T) {
+	const (
+		budget = 4000
+		every  = 50 // tasks whose result names something that is needed later
+	)
+	named := func(task int) string { return fmt.Sprintf("Process record R%04d.", task) }
+	// Numbers of tasks are also the numbers of lines in results.
+	numbered := func(task int) string { return fmt.Sprintf("Process record %d.", task) }
+	listing := func(r *SummaryRequest) string {
+		return "The tasks went well. Still needed: " + strings.Join(r.Must, ", ") + "."
+	}
+	forgetful := func(r *SummaryRequest) string { return "The tasks went well." }
+	for _, test := range []struct {
+		name      string
+		summarise func(*SummaryRequest) string
+		usual     func(task int) string
+		tasks     int
+		most      int // bytes kept
+	}{
+		{"good summaries", listing, named, 2000, 6 * budget},
+		{"no summaries", nil, named, 600, 6 * budget},
+		{"forgetful summaries", forgetful, named, 200, 6 * budget},
+		{"good summaries, many needs", listing, numbered, 300, 6*budget + 50_000},
+		{"no summaries, many needs", nil, numbered, 300, 6*budget + 50_000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tasks, later := test.tasks, test.tasks*9/20
+			calls, bytes := 0, 0
+			c, err := NewCompactor(budget, &CompactorOptions{Estimate: func(text string) int {
+				calls++
+				bytes += len(text)
+				return EstimateTokens(text)
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := func(task int) string {
+				if planted := task - later; planted > 0 && planted%every == 0 {
+					return fmt.Sprintf("Use the token of VAULT-%04d.", planted)
+				}
+				return test.usual(task)
+			}
+			for task := 1; task <= tasks; task++ {
+				c.Expect(task, text(task))
+			}
+			rng := rand.New(rand.NewPCG(3, 4))
+			requests, most := 0, 0
+			var half, quarter [2]int // calls and bytes
+			for task := 1; task <= tasks; task++ {
+				got := c.Context(text(task))
+				if n := EstimateTokens(got.Text); n > budget {
+					t.Fatalf("task %d: the context has %d tokens, want at most %d", task, n, budget)
+				}
+				if planted := task - later; planted > 0 && planted%every == 0 {
+					if want := fmt.Sprintf("VAULT-%04d", planted); !strings.Contains(got.Text, want) {
+						t.Errorf("task %d: the context does not have %s: %q", task, want, got.Text)
+					}
+					if want := fmt.Sprintf("VAULT-%04d has the token t%dx.", planted, planted*7); test.summarise == nil && !strings.Contains(got.Text, want) {
+						t.Errorf("task %d: the context does not have %q: %q", task, want, got.Text)
+					}
+				}
+				result := noise(rng, 2000)
+				if task%every == 0 {
+					result = fmt.Sprintf("%s The box VAULT-%04d has the token t%dx. %s", result[:1000], task, task*7, result[1000:])
+				}
+				c.Add(task, text(task), result)
+				requests += compactAll(t, c, test.summarise)
+				most = max(most, c.retained())
+				switch task {
+				case tasks / 4:
+					quarter = [2]int{calls, bytes}
+				case tasks / 2:
+					half = [2]int{calls, bytes}
+				}
+			}
+			first, second := half[1]-quarter[1], (bytes-half[1])/2
+			t.Logf("%d requests; %d calls of the estimate, %d bytes; second half to second quarter, a task each: %.2f; at most %d bytes kept", requests, calls, bytes, float64(second)/float64(first), most)
+			if second > first*5/4 {
+				t.Errorf("the second half estimates %d bytes, the quarter before it %d: not linear", second, first)
+			}
+			if bytes > 12*tasks*2000 {
+				t.Errorf("%d bytes were estimated for %d bytes of results", bytes, tasks*2000)
+			}
+			if requests > tasks/2 {
+				t.Errorf("%d requests for %d tasks, want a batch at a time", requests, tasks)
+			}
+			if most > test.most {
+				t.Errorf("%d bytes were kept, want at most %d", most, test.most)
+			}
+		})
+	}
+}
+
+// noise is n bytes of prose with identifiers in it that nobody needs.
+func noise(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		switch rng.IntN(6) {
+		case 0:
+			fmt.Fprintf(&b, "The file src/part%d.go has %d lines. ", rng.IntN(5000), 10+rng.IntN(900))
+		case 1:
+			fmt.Fprintf(&b, "We saw Error%d in Module%d.\n", rng.IntN(100), rng.IntN(100))
+		default:
+			b.WriteString("It went well and all of it was as it should be. ")
+		}
+	}
+	return b.String()[:n]
+}
