@@ -14,7 +14,7 @@ import (
 // Markdown is the result for people.
 func (r *Result) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**", r.Task, strings.ToUpper(r.Status[:1])+r.Status[1:])
+	fmt.Fprintf(&b, "# %s\n\n**%s**", inline(r.Task), strings.ToUpper(r.Status[:1])+r.Status[1:])
 	if r.Reason != "" {
 		fmt.Fprintf(&b, ": %s", r.Reason)
 	}
@@ -33,6 +33,16 @@ func (r *Result) Markdown() string {
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
+	if s := r.Solve; s != nil && r.Kind == KindSolve {
+		row("questions", "%d, %d without agreement, at most %d rounds", s.Questions, s.Undecided, s.MaxRounds)
+		row("rejection rate", "%.1f %%", 100*s.RejectionRate)
+		row("escalations", "%d, after which %d steps were decided", s.Escalations, s.Recoveries)
+		row("tree", "%d nodes, depth %d, %d known already", s.Nodes, s.Depth, s.Memo)
+	}
+	if s := r.Solve; s != nil && s.Calibrated != nil {
+		c := s.Calibrated
+		row("calibration", "p %.3f (%.3f to %.3f, %s), v %.3f, k %d", c.P, c.PLow, c.PHigh, c.Basis, c.V, c.K)
+	}
 	if f := r.FailedStep; f != nil {
 		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, f.Status, f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
 	}

@@ -44,6 +44,9 @@ const (
 // an object with the fields answer, confidence, support, status and remarks; without
 // success it is the best draft, whose status says so.
 func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
+	if !utf8.ValidString(problem) { // which JSON, and so the log, could not hold
+		return nil, badConfig("problem", "the problem is not valid UTF-8")
+	}
 	return e.launchSolve(ctx, KindSolve, solveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, DefaultDomain)})
 }
 
@@ -241,11 +244,8 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 		}
 		return j, nil
 	}
-	switch {
-	case strings.TrimSpace(p.Problem) == "":
+	if strings.TrimSpace(p.Problem) == "" {
 		return nil, badConfig("problem", "the problem is empty")
-	case !utf8.ValidString(p.Problem):
-		return nil, badConfig("problem", "the problem is not valid UTF-8")
 	}
 	j.run = func(f flow.Flow, _ *stack, _ chain.Checkpoint) error {
 		if cfg.Solve.Calibrate {

@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"within":    positive("FILE LIMIT VALUE", 3, 3, within),
 			"edit":      positive("FILE REGEXP REPLACEMENT", 3, 3, edit),
 			"examples":  positive("MAXDISKS COMMAND...", 1, -1, examples),
+			"steps":     positive("FILE NUMBER", 2, 2, writeSteps),
 		},
 	})
 }
@@ -232,12 +233,6 @@ func newRun(ts *testscript.TestScript, args []string) {
 	id := filepath.Base(filepath.Dir(fresh[0]))
 	ts.Setenv(args[0], id)
 	ts.Setenv(args[0]+"_DIR", filepath.Join(logDir, id))
-}
-
-func number(ts *testscript.TestScript, s string) int {
-	n, err := strconv.Atoi(s)
-	ts.Check(err)
-	return n
 }
 
 // document is the last JSON value of a file, or of stdout.

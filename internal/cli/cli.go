@@ -234,7 +234,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	flags.BoolVar(&a.noInput, "no-input", false, "never ask; fail instead")
 	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
 	root.AddCommand(
-		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(),
+		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),
 		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.doctor(), a.version(),
 	)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -258,8 +259,11 @@ func lastWords(text string) string {
 	if len(text) <= maxExcerpt {
 		return text
 	}
-	at := runeStart(text, len(text)-maxExcerpt+len("… "))
-	return "… " + text[at:]
+	text = text[runeStart(text, len(text)-maxExcerpt+len("… ")):]
+	if i := strings.IndexByte(text, ' '); i < len(text)/2 {
+		text = text[i+1:] // from the next word on, if there is one soon
+	}
+	return "… " + text
 }
 
 func intentOf(tool string, input map[string]string) (event.Intent, error) {
@@ -295,7 +299,7 @@ func (r *runner) settle(e Event) error {
 		} else {
 			r.now.status = flow.Failed // it asked once too often
 		}
-		text = "It failed: " + reason
+		text = "It failed: " + reason + callsOf(r.now.moves)
 		if r.now.report != "" {
 			text = "It failed: " + r.now.report
 		}
@@ -314,6 +318,18 @@ func (r *runner) settle(e Event) error {
 		r.summaries.Decided(step, a)
 	}
 	return r.summaries.Add(r.flow, fmt.Sprintf("task/%d", t.ID), step, t.Title(), text)
+}
+
+// callsOf tells the tasks after a failed one what it has done all the same.
+func callsOf(moves []flow.Move) string {
+	var b strings.Builder
+	for _, m := range moves {
+		if b.Len() == 0 {
+			b.WriteString("\nThese calls were made before:")
+		}
+		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, oneLine(string(m.Intent.Input), maxExcerpt), oneLine(m.Result.Text, maxTitle))
+	}
+	return b.String()
 }
 
 // end says how the run went.

@@ -139,7 +139,9 @@ func (w *world) ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
 
 // Emit implements [flow.Flow].
 func (w *world) Emit(e event.Event) {
-	text := func(v event.Value) string { return strings.TrimRight("\n\t"+strings.ReplaceAll(v.Text(), "\n", "\n\t"), "\t\n ") }
+	text := func(v event.Value) string {
+		return strings.TrimRight("\n\t"+strings.ReplaceAll(v.Text(), "\n", "\n\t"), "\t\n ")
+	}
 	cost := func(usd *float64) string {
 		if usd == nil {
 			return "unknown"
@@ -211,7 +213,8 @@ func perform(t *testing.T, archive *txtar.Archive) string {
 	w := newWorld(t, answers)
 	c := runConfig()
 	for line := range strings.Lines(string(archive.Comment)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		value = strings.TrimSpace(value)
 		number, _ := strconv.Atoi(value)
 		switch name {
 		case "voting":

@@ -75,7 +75,8 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 		return nil, err
 	}
 	left := r.config.MaxMoves - (len(r.now.moves) - r.now.round)
-	out, err := flow.ActUntil(r.flow, r.key(r.task(c.ID)), q, left, func(i event.Intent) bool {
+	f := &delayed{r.flow, r.delay(c.Parameters.Attempt)}
+	out, err := flow.ActUntil(f, r.key(r.task(c.ID)), q, left, func(i event.Intent) bool {
 		return r.config.AskTool != "" && i.Tool == r.config.AskTool
 	})
 	if err != nil {
@@ -136,6 +137,27 @@ func decidedBy(v event.Voting) string {
 // maxDelayMS bounds the wait before another attempt.
 const maxDelayMS = 60_000
 
+// delay is how long to wait before an attempt.
+func (r *runner) delay(attempt int) int64 {
+	if attempt < 2 || r.config.RetryDelayMS <= 0 {
+		return 0
+	}
+	return min(r.config.RetryDelayMS<<min(attempt-2, 16), maxDelayMS)
+}
+
+// delayed waits before its first question, and not before those that follow it.
+type delayed struct {
+	flow.Flow
+	delayMS int64
+}
+
+// Decide implements [flow.Flow].
+func (d *delayed) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	later := *q
+	later.DelayMS, d.delayMS = d.delayMS, 0
+	return d.Flow.Decide(key, &later)
+}
+
 // question is what the agents of a task are asked.
 func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question, error) {
 	cfg := &r.config
@@ -157,11 +179,8 @@ func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 		Work: &flow.Work{Tools: cfg.Tools, Repair: cfg.Repair, Done: r.now.moves},
 	}
-	if n := c.Parameters.Attempt; n > 1 {
+	if c.Parameters.Attempt > 1 {
 		q.FirstTemperature = q.Temperature // the greedy answer is known
-		if cfg.RetryDelayMS > 0 {
-			q.DelayMS = min(cfg.RetryDelayMS<<min(n-2, 16), maxDelayMS)
-		}
 	}
 	for _, f := range files {
 		shown := prompts.Attached{Ref: f.Ref, Label: f.Label}

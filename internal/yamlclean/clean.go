@@ -27,7 +27,20 @@ type Result struct {
 // [CleanWith] did.
 const FixedByModel = "model"
 
-// Read takes the YAML out of a text and loads it, and repairs nothing.
+// Read takes the YAML out of a text and loads it, and repairs nothing. It takes
+//
+//   - all of the text, if it is a mapping or a list;
+//   - else the last fenced block with the label yaml, yml or json;
+//   - else the last fenced block without a label that is a mapping, or else a list,
+//     or else whatever it is; the closing fence, or the opening one, may be missing;
+//   - else what is left without prose before and after it;
+//   - else all of the text.
+//
+// A block in which there is only a scalar, or nothing, is passed over as long as
+// there is another one. Prose before the YAML is lines without keys, list items and
+// brackets. Prose after it is a last paragraph without these that follows a value
+// which is complete: quoted, in brackets, or a number. A first line such as "Here
+// is the plan:" is prose too, although to YAML it is a key without a value.
 //
 // An error is a [*ParseError] whose place is in the text as given.
 func Read(text string) (Result, error) {
@@ -97,7 +110,7 @@ func read(text string) (Result, part, *ParseError) {
 	}
 	data, err := encode(p.root)
 	if err != nil {
-		return Result{}, p, p.original(err)
+		return Result{}, p, err.in(p.line, p.indent)
 	}
 	return Result{Data: data, Text: p.text}, p, nil
 }

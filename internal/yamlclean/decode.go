@@ -46,7 +46,7 @@ type encoder struct{ out []byte }
 func (e *encoder) value(n *yaml.Node, depth int) *ParseError {
 	switch {
 	case n == nil:
-		return &ParseError{1, 1, "there is no value"}
+		return newError(1, 1, "there is no value")
 	case depth > MaxDepth:
 		return nodeError(n, "the nesting is deeper than %d; write it flatter", MaxDepth)
 	case len(e.out) > maxJSON:

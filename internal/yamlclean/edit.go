@@ -60,12 +60,6 @@ func singleQuoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
 
-// readsAs reports whether a value on one line is read as this text.
-func readsAs(value, text string) bool {
-	root, p := load("k: " + value)
-	return p == nil && len(root.Content) == 2 && root.Content[1].Tag == tagStr && root.Content[1].Value == text
-}
-
 // cannotBe reports whether a value on one line cannot be YAML.
 func cannotBe(value string) bool {
 	_, p := load("k: " + value)

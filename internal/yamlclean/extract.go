@@ -28,26 +28,10 @@ func (p *part) isA(kind yaml.Kind) bool { return p.root != nil && p.root.Kind ==
 
 func (p *part) collection() bool { return p.isA(yaml.MappingNode) || p.isA(yaml.SequenceNode) }
 
-// problem returns why the part cannot be loaded.
-func (p *part) problem() *ParseError { return p.original(p.err.locate()) }
+// problem returns why the part cannot be loaded, with the place in the whole text.
+func (p *part) problem() *ParseError { return p.err.locate().in(p.line, p.indent) }
 
-// original returns an error of the part as one of the whole text.
-func (p *part) original(err *ParseError) *ParseError {
-	return &ParseError{err.Line + p.line, err.Column + p.indent, err.Message}
-}
-
-// extract returns the part of a text that is YAML:
-//
-//   - all of it, if it is a mapping or a list;
-//   - else the last fenced block with the label yaml, yml or json;
-//   - else the last fenced block without a label that is a mapping, or a list, or
-//     else the last one;
-//   - else what begins with the first line that looks like a key of a mapping, an
-//     item of a list or a bracket, without a remark at the end;
-//   - else all of it.
-//
-// A block in which there is only a scalar, or nothing, is passed over as long as
-// there is another one.
+// extract returns the part of a text that is YAML; see [Read].
 func extract(text string) part {
 	whole := newPart(text, 0, 0)
 	if whole.collection() {
@@ -186,7 +170,7 @@ func cutIndent(t string, indent int) string {
 // maxFences is how many blocks are looked at, from the last one.
 const maxFences = 20
 
-// choose returns the block that is meant; see [extract].
+// choose returns the block that is meant; see [Read].
 func choose(lines []string, all []fence) (part, bool) {
 	var labelled, bare []fence
 	for i := len(all) - 1; i >= 0; i-- {

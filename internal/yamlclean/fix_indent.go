@@ -1,6 +1,7 @@
 package yamlclean
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -14,9 +15,11 @@ func fixIndentation(d document) document {
 	if len(scan(d)) == 0 {
 		return nil
 	}
-	a := aligner{scanner: newScanner(slices.Clone(d)), keys: map[string]int{}}
+	a := aligner{scanner: newScanner(slices.Clone(d)), keys: map[string]int{}, homes: map[home]int{}}
 	for _, l := range d {
-		a.keys[leadingKey(l.text)]++
+		key := leadingKey(l.text)
+		a.keys[key]++
+		a.homes[home{key, keyColumn(l.text)}]++
 	}
 	for i := 0; i < len(d); {
 		if noEntry(a.doc[i].text) {
@@ -24,27 +27,39 @@ func fixIndentation(d document) document {
 			continue
 		}
 		e := a.next(i)
-		if target, ok := a.target(e); ok && a.moved <= maxEdits {
+		target, ok := a.target(e)
+		switch {
+		case a.unclear(e, ok) || a.moved > maxEdits:
+			return nil
+		case ok:
 			a.move(e, target)
 			e = a.next(i)
+			a.stray = e
+		default:
+			a.forget(e)
+			a.stray = nil
 		}
+		a.childless = a.before != nil && a.before.style == empty && e.indent <= a.before.indent
 		a.enter(e)
 		a.before = e
 		i = e.last + 1
 	}
-	if a.moved == 0 || a.moved > maxEdits {
+	if a.moved == 0 {
 		return nil
 	}
 	return a.doc
 }
 
 // leadingKey returns the key of a line, also of one that begins with dashes.
-func leadingKey(t string) string {
-	t = strings.TrimLeft(t, " ")
-	for strings.HasPrefix(t, "- ") {
-		t = strings.TrimLeft(t[1:], " ")
+func leadingKey(t string) string { return keyOf(t[keyColumn(t):]) }
+
+// keyColumn returns where a line begins but for dashes.
+func keyColumn(t string) int {
+	at := indentOf(t)
+	for strings.HasPrefix(t[at:], "- ") {
+		at = skipBlanks(t, at+1)
 	}
-	return keyOf(t)
+	return at
 }
 
 // An aligner goes through a document and keeps track of what is open.
@@ -53,15 +68,30 @@ type aligner struct {
 	levels []level
 	shifts []shift
 	keys   map[string]int // how often each key begins a line
+	homes  map[home]int   // and in which column
 	moved  int
+	stray  *entry // the entry before, if it was moved
+
+	closed    []closure
+	childless bool // the entry before stands where a value of the one before it could
+}
+
+// A home is a column in which a key is found.
+type home struct {
+	key    string
+	column int
 }
 
 // A level is a list or a mapping that is open.
 type level struct {
 	column int
 	list   bool
+	item   bool // the mapping begins behind a dash
 	keys   map[string]bool
 }
+
+// A closure says that an entry at one column closed the level at another one.
+type closure struct{ column, by int }
 
 // A shift says that lines at one column belong to another one.
 type shift struct {
@@ -103,25 +133,49 @@ func (a *aligner) strayKey(e *entry, t string) bool {
 	return t[indentOf(t)] != '-' && (off == 1 || off <= maxOff && !isText)
 }
 
+// forget ends shifts at an entry that is in its place.
+func (a *aligner) forget(e *entry) {
+	a.shifts = slices.DeleteFunc(a.shifts, func(s shift) bool { return e.indent <= s.to })
+}
+
+// unclear reports whether an entry could as well belong elsewhere:
+//   - below the one before, which was moved and has no value yet;
+//   - to a level that was closed by an entry which is off itself;
+//   - below the one before that, if the one before is off.
+func (a *aligner) unclear(e *entry, moves bool) bool {
+	if a.stray != nil && a.stray.style == empty && len(a.shifts) > 0 {
+		s := a.shifts[len(a.shifts)-1]
+		if e.indent == s.from && s.from > s.to || s.from < e.indent && e.indent <= s.to {
+			return true
+		}
+	}
+	off := func(c closure) bool { return c.column == e.indent && c.by < e.indent }
+	return moves && (slices.ContainsFunc(a.closed, off) || a.childless && e.indent > a.before.indent)
+}
+
 // enter opens and closes levels for an entry that is in its place.
 func (a *aligner) enter(e *entry) {
 	if !e.isItem() && !e.isKey() {
 		return
 	}
-	a.shifts = slices.DeleteFunc(a.shifts, func(s shift) bool { return e.indent < min(s.from, s.to) })
+	if e != a.stray {
+		a.closed = slices.DeleteFunc(a.closed, func(c closure) bool { return e.indent <= c.by })
+	}
 	if e.isItem() {
-		a.open(e.indent, true)
+		a.open(e.indent, true, e.indent)
 		if e.dash != e.indent {
-			a.open(e.dash, true)
+			a.open(e.dash, true, e.indent)
 		}
 	}
 	if e.isKey() {
-		a.open(e.keyAt, false)
-		a.levels[len(a.levels)-1].keys[e.key] = true
+		a.open(e.keyAt, false, e.indent)
+		top := &a.levels[len(a.levels)-1]
+		top.item = top.item || e.isItem()
+		top.keys[e.key] = true
 	}
 }
 
-func (a *aligner) open(column int, list bool) {
+func (a *aligner) open(column int, list bool, by int) {
 	for len(a.levels) > 0 {
 		top := a.levels[len(a.levels)-1]
 		if top.column < column || top.column == column && list && !top.list {
@@ -130,9 +184,10 @@ func (a *aligner) open(column int, list bool) {
 		if top.column == column && top.list == list {
 			return
 		}
+		a.closed = append(a.closed, closure{top.column, by})
 		a.levels = a.levels[:len(a.levels)-1]
 	}
-	a.levels = append(a.levels, level{column, list, map[string]bool{}})
+	a.levels = append(a.levels, level{column: column, list: list, keys: map[string]bool{}})
 }
 
 // fits reports whether an entry is where one may be.
@@ -170,21 +225,69 @@ func (a *aligner) target(e *entry) (int, bool) {
 	if a.fits(e) || !a.sure(e) {
 		return 0, false
 	}
-	var columns []int
-	aligned := -1 // the mapping of the item whose dash is in this column
+	var near []candidate
 	for i, l := range a.levels {
-		if l.list && l.column == e.indent && i+1 < len(a.levels) && !e.isItem() {
-			aligned = a.levels[i+1].column
-		}
-		off := l.column - e.indent
-		if l.list == e.isItem() && -maxOff <= off && off <= maxOff && !l.keys[e.key] {
-			columns = append(columns, l.column)
+		if off := distance(l.column, e.indent); l.list == e.isItem() && off <= maxOff {
+			// A key below the dash of its item, and always so, is a known slip.
+			below := i > 0 && a.levels[i-1].list && a.levels[i-1].column == e.indent && a.keys[e.key] > 1 && a.homes[home{e.key, e.indent}] == a.keys[e.key]
+			if fit := a.fit(e, l, below); fit != misfit {
+				near = append(near, candidate{l.column, off, fit})
+			}
 		}
 	}
 	if b := a.before; e.isItem() && b.isKey() && b.style == empty && b.keyAt > e.indent && b.keyAt-e.indent <= maxOff {
-		columns = append(columns, b.keyAt) // the first item of a list
+		near = append(near, candidate{b.keyAt, b.keyAt - e.indent, certain}) // the first item of a list
 	}
-	return nearest(columns, e.indent, aligned)
+	return nearest(near)
+}
+
+// A candidate is a column that an entry may belong to.
+type candidate struct{ column, off, fit int }
+
+const (
+	misfit = iota
+	possible
+	certain
+)
+
+// nearest returns the nearest column, if there is only one and it is certain.
+func nearest(all []candidate) (int, bool) {
+	if len(all) == 0 {
+		return 0, false
+	}
+	best := slices.MinFunc(all, func(a, b candidate) int { return cmp.Compare(a.off, b.off) })
+	for _, c := range all {
+		if c.off == best.off && c.column != best.column {
+			return 0, false
+		}
+	}
+	return best.column, best.fit == certain
+}
+
+// fit tells whether an entry can belong to a level. A key cannot if it is there
+// already, or if it is always found in other columns. If a mapping has but one
+// key, that one may be off instead.
+func (a *aligner) fit(e *entry, l level, below bool) int {
+	switch {
+	case e.isItem():
+		return certain
+	case l.keys[e.key]:
+		return misfit
+	case a.keys[e.key] > 1 && a.homes[home{e.key, l.column}] == 0 && !below:
+		return misfit
+	case l.item || len(l.keys) > 1:
+		return certain
+	}
+	const most = 1000
+	for _, next := range a.doc[e.last+1 : min(e.last+1+most, len(a.doc))] {
+		if n := indentOf(next.text); !noEntry(next.text) && n <= l.column {
+			if n == l.column && keyOf(next.text) != "" {
+				return certain
+			}
+			break
+		}
+	}
+	return possible
 }
 
 // sure reports whether an entry cannot be text that belongs to the one before.
@@ -195,32 +298,15 @@ func (a *aligner) sure(e *entry) bool {
 	return a.keys[leadingKey(a.doc[e.first].text)] > 1
 }
 
-// nearest returns the column that is nearest. If two are, it is the preferred
-// one.
-func nearest(columns []int, to, preferred int) (int, bool) {
-	best, ties := -1, 0
-	for _, c := range columns {
-		switch d, least := distance(c, to), distance(best, to); {
-		case best < 0 || d < least:
-			best, ties = c, 0
-		case d == least && c != best:
-			ties++
-		}
-	}
-	if ties > 0 {
-		best = preferred
-		return best, slices.Contains(columns, best)
-	}
-	return best, best >= 0
-}
-
 func distance(a, b int) int { return max(a-b, b-a) }
 
 // move moves an entry to a column, and with it the lines that must stay indented
 // more than it.
 func (a *aligner) move(e *entry, column int) {
 	a.moved++
-	a.shifts = append(a.shifts, shift{e.indent, column, e.isItem()})
+	if s := (shift{e.indent, column, e.isItem()}); !slices.Contains(a.shifts, s) {
+		a.shifts = append(a.shifts, s)
+	}
 	by := column - e.indent
 	from, to := e.first+1, e.last
 	if e.isItem() {
@@ -235,8 +321,12 @@ func (a *aligner) move(e *entry, column int) {
 		return
 	}
 	body := indentOf(a.doc[next].text)
-	if e.isItem() && (e.isKey() && body != e.keyAt || !e.isKey() && body > column) || !e.isItem() && body > column {
-		return // it stands where it should
+	right := body > column
+	if e.isItem() && e.isKey() {
+		right = body != e.keyAt // a member of the item's mapping moves with it
+	}
+	if right {
+		return
 	}
 	for i := from; i <= to; i++ {
 		a.indent(i, by)

@@ -46,7 +46,7 @@ func fixSmartQuotes(d document) document {
 			if !ok {
 				return nil
 			}
-			needed = needed || comma || badColon(value) >= 0
+			needed = needed || badColon(value) >= 0
 			value = singleQuoted(body)
 		}
 		if comma {

@@ -10,10 +10,7 @@ import (
 func fixBlockMarker(d document) document {
 	const most = 100
 	entries := scan(d)
-	keys := map[string]int{}
-	for _, l := range d {
-		keys[leadingKey(l.text)]++
-	}
+	keys := keyCounts(d)
 	edit := editor{from: d}
 	tried := 0
 	for i, e := range entries {
@@ -38,6 +35,15 @@ func fixBlockMarker(d document) document {
 	return edit.result()
 }
 
+// keyCounts returns how often each key begins a line.
+func keyCounts(d document) map[string]int {
+	keys := map[string]int{}
+	for _, l := range d {
+		keys[leadingKey(l.text)]++
+	}
+	return keys
+}
+
 // blockOfPlain returns the lines of a plain scalar as a block, nil if they can be
 // read as they are or may be something else than text.
 func blockOfPlain(d document, e *entry, keys map[string]int) []string {
@@ -46,8 +52,8 @@ func blockOfPlain(d document, e *entry, keys map[string]int) []string {
 		return nil
 	}
 	marker, first := cutMarker(first)
-	prose := marker != "" // or there is a line that is no key, and not below one
-	deepest, common := -1, -1
+	keyLines, sentences, others := 0, 0, 0
+	common := -1
 	for i := e.first + 1; i <= e.last; i++ {
 		t := d[i].text
 		if strings.TrimSpace(t) == "" {
@@ -62,18 +68,21 @@ func blockOfPlain(d document, e *entry, keys map[string]int) []string {
 		}
 		key := leadingKey(t)
 		switch {
-		case marker == "" && nameLike(key) && keys[key] > 1:
+		case marker != "":
+		case nameLike(key) && (keys[key] > 1 || blockHeader(valueOf(t[keyColumn(t):]))):
 			return nil
-		case !nameLike(key):
-			prose = prose || deepest < 0 || n <= deepest
-		case deepest < 0 || n < deepest:
-			deepest = n
+		case nameLike(key):
+			keyLines++
+		case isSentence(strings.TrimSpace(t)):
+			sentences++
+		default:
+			others++
 		}
 	}
-	if !prose {
-		return nil
-	}
 	if marker == "" {
+		if sentences == 0 && (keyLines > 0 || others == 0 || !isSentence(first)) {
+			return nil
+		}
 		marker = "|-"
 	}
 	margin := strings.Repeat(" ", e.parent+2)
@@ -135,12 +144,17 @@ func isProse(d document, first *entry, last int, keys map[string]int) bool {
 	if first.first > last || first.isItem() || nameLike(first.key) || first.style == quote || first.style == flow || first.style == block {
 		return false
 	}
+	t := first.all(d)
+	if t[0] == '*' && blankAt(t, 1) {
+		return false // a list with the wrong bullets, perhaps
+	}
+	sentence := isSentence(t)
 	for i := first.first; i <= last; i++ {
 		t := d[i].text
 		if strings.TrimSpace(t) == "" {
 			continue
 		}
-		if n := indentOf(t); n < first.indent || n == first.indent && nameLike(keyOf(t)) && keys[keyOf(t)] > 1 {
+		if n := indentOf(t); n < first.indent || !sentence && nameLike(leadingKey(t)) || n == first.indent && nameLike(keyOf(t)) && keys[keyOf(t)] > 1 {
 			return false
 		}
 	}
@@ -171,10 +185,11 @@ func blockOfBody(d document, e *entry, last int) []string {
 func fixUnindentedText(d document) document {
 	edit := editor{from: d}
 	entries := scan(d)
+	keys := keyCounts(d)
 	for i, next := 0, 0; i < len(entries) && !edit.full(); i = next {
-		for next = i + 1; next < len(entries) && isLooseText(entries[next]); next++ {
-		}
 		e := entries[i]
+		for next = i + 1; next < len(entries) && isLooseText(d, e, entries[next], keys); next++ {
+		}
 		if next == i+1 || next == len(entries) || !continues(e, entries[next]) {
 			continue
 		}
@@ -191,9 +206,22 @@ func fixUnindentedText(d document) document {
 	return edit.result()
 }
 
-// isLooseText reports whether an entry is a line of text that belongs to nothing.
-func isLooseText(e *entry) bool {
-	return !e.isKey() && !e.isItem() && e.style == plain && e.parent == loose
+// isLooseText reports whether an entry is a line of prose that belongs to nothing.
+// One that stands where keys do may be a key that has lost its colon.
+func isLooseText(d document, e, text *entry, keys map[string]int) bool {
+	t := text.text(d)
+	if text.isKey() || text.isItem() || text.style != plain || text.parent != loose || t[0] == '\t' {
+		return false
+	}
+	first, _, _ := strings.Cut(t, " ")
+	return text.indent != e.keyAt || text.indent == 0 && keys[first] == 0 && isSentence(t)
+}
+
+// isSentence reports whether a line reads like prose, and not like a key and a
+// value.
+func isSentence(t string) bool {
+	words := strings.Fields(t)
+	return len(words) > 2 || len(words) == 2 && strings.ContainsAny(t[len(t)-1:], ".!?:")
 }
 
 // continues reports whether an entry is the next key of the mapping that another

@@ -106,7 +106,7 @@ func (r *jsonReader) members(n *yaml.Node, depth int) *ParseError {
 			return err
 		}
 		if line := seen[key.Value]; line > 0 {
-			return nodeError(key, "the key %q is already on line %d; remove one of them", clip(key.Value), line)
+			return duplicate(key, line)
 		}
 		if seen[key.Value] = key.Line; len(seen) > MaxKeys {
 			return nodeError(n, "this mapping has more keys than the %d that are read; use a list", MaxKeys)

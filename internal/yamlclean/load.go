@@ -36,10 +36,39 @@ type ParseError struct {
 	Line    int // from 1
 	Column  int // from 1, in characters
 	Message string
+
+	refers int // a line that the message names, 0 if it names none
 }
 
 func (e *ParseError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+}
+
+func newError(line, column int, format string, args ...any) *ParseError {
+	return &ParseError{Line: line, Column: column, Message: fmt.Sprintf(format, args...)}
+}
+
+// nodeError returns an error at a node.
+func nodeError(n *yaml.Node, format string, args ...any) *ParseError {
+	return newError(n.Line, n.Column, format, args...)
+}
+
+// duplicate returns the error for a key that is in its mapping already.
+func duplicate(key *yaml.Node, line int) *ParseError {
+	err := nodeError(key, "the key %q is already on line %d; remove one of them", clip(key.Value), line)
+	err.refers = line
+	return err
+}
+
+// in returns an error of a part of a text as one of the whole text, of which this
+// many lines are before the part, and columns before its lines.
+func (e *ParseError) in(lines, columns int) *ParseError {
+	whole := &ParseError{Line: e.Line + lines, Column: e.Column + columns, Message: e.Message}
+	if e.refers > 0 {
+		whole.refers = e.refers + lines
+		whole.Message = strings.Replace(e.Message, fmt.Sprintf("on line %d;", e.refers), fmt.Sprintf("on line %d;", whole.refers), 1)
+	}
+	return whole
 }
 
 // Load parses one YAML document safely and returns the root of its content.
@@ -89,7 +118,7 @@ func load(text string) (*yaml.Node, *problem) {
 // checkText finds what neither JSON nor YAML may contain.
 func checkText(text string) *ParseError {
 	if len(text) > MaxSize {
-		return &ParseError{1, 1, fmt.Sprintf("the text has %d bytes, more than the %d that are read; split it", len(text), MaxSize)}
+		return newError(1, 1, "the text has %d bytes, more than the %d that are read; split it", len(text), MaxSize)
 	}
 	if !utf8.ValidString(text) {
 		for i, r := range text {
@@ -126,7 +155,7 @@ func checkCharacters(text string) *ParseError {
 // at returns an error at a byte of a text.
 func at(text string, offset int, message string) *ParseError {
 	line, column := position(text, offset)
-	return &ParseError{line, column, message}
+	return &ParseError{Line: line, Column: column, Message: message}
 }
 
 // position returns the line and column of a byte of a text.
@@ -149,17 +178,22 @@ func unifyBreaks(text string) string {
 	return strings.ReplaceAll(text, "\r", "\n")
 }
 
+const nothingHere = "there is nothing here but blank lines and comments; write a value"
+
 // parse has the library parse a text with one document. It returns the content
 // of the document as it is written.
 func parse(text string) (*yaml.Node, *problem) {
+	if strings.TrimSpace(text) == "" {
+		return nil, &problem{exact: newError(1, 1, nothingHere)} // also if there are tabs
+	}
 	root, second, err := decode(strings.NewReader(text))
 	switch {
 	case err != nil:
 		return nil, newProblem(text, err)
 	case root == nil:
-		return nil, &problem{exact: &ParseError{1, 1, "there is nothing here but blank lines and comments; write a value"}}
+		return nil, &problem{exact: newError(1, 1, nothingHere)}
 	case second != nil:
-		return nil, &problem{exact: &ParseError{second.Line, second.Column, "a second document begins here; only one is read"}}
+		return nil, &problem{exact: nodeError(second, "a second document begins here; only one is read")}
 	}
 	return root, nil
 }

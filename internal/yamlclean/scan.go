@@ -79,6 +79,11 @@ func (e *entry) text(d document) string {
 	return strings.TrimRight(d[e.first].text[e.value:], " \t")
 }
 
+// all returns the first line without its indentation.
+func (e *entry) all(d document) string {
+	return strings.TrimSpace(d[e.first].text)
+}
+
 // rest returns what follows a quoted or flow value on its last line, without a
 // comment.
 func (e *entry) rest(d document) string {
@@ -204,7 +209,8 @@ func (s *scanner) extendQuote(e *entry, at int) {
 	for i := e.first; i < len(s.doc); i++ {
 		t := s.doc[i].text
 		if end := closingQuote(t, from, q); end >= 0 {
-			if i == e.first || nothing(t[end+1:]) {
+			after := strings.TrimLeft(t[end+1:], " \t")
+			if i == e.first || after == "" || after[0] == '#' {
 				e.last, e.end = i, end+1
 			}
 			return
@@ -230,12 +236,6 @@ func closingQuote(t string, from int, q byte) int {
 		}
 	}
 	return -1
-}
-
-// nothing reports whether no more than a comment follows a value.
-func nothing(t string) bool {
-	trimmed := strings.TrimLeft(t, " \t")
-	return trimmed == "" || trimmed != t && trimmed[0] == '#'
 }
 
 // extendFlow finds the bracket that closes a flow collection.

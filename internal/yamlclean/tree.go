@@ -1,7 +1,6 @@
 package yamlclean
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -100,7 +99,7 @@ func (t *tree) checkComment(n *yaml.Node) *ParseError {
 	if n.Line > len(t.lines) {
 		return nil
 	}
-	before, ok := strings.CutSuffix(strings.TrimRight(t.lines[n.Line-1], " \t"), n.LineComment)
+	before, ok := strings.CutSuffix(strings.TrimRight(t.lines[n.Line-1], " \t"), strings.TrimRight(n.LineComment, " \t"))
 	if !ok || before == "" || blankAt(before, len(before)-1) {
 		return nil
 	}
@@ -164,7 +163,7 @@ func (t *tree) visitMapping(n *yaml.Node, depth int) (size, *ParseError) {
 		}
 		n.Content[i], n.Content[i+1] = key, value
 		if first := seen[key.Value]; first != nil {
-			return size{}, nodeError(key, "the key %q is already on line %d; remove one of them", clip(key.Value), first.Line)
+			return size{}, duplicate(key, first.Line)
 		}
 		seen[key.Value] = key
 		if isMerge(key) {
@@ -329,10 +328,6 @@ func (c *cursor) at(line, column int) byte {
 func (s *size) add(child size) {
 	s.weight = min(s.weight+child.weight, maxExpanded+1)
 	s.height = max(s.height, child.height)
-}
-
-func nodeError(n *yaml.Node, format string, args ...any) *ParseError {
-	return &ParseError{n.Line, n.Column, fmt.Sprintf(format, args...)}
 }
 
 // clip shortens what is quoted in a message.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package math
+
+const raceDetector = false

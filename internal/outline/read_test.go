@@ -1,0 +1,159 @@
+package outline
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/redflag"
+)
+
+func readerOf(t testing.TB, name, params string) domain.Reader {
+	t.Helper()
+	r, err := Readers().New(name, json.RawMessage(params))
+	if err != nil {
+		t.Fatalf("Readers().New(%s, %s) = %v", name, params, err)
+	}
+	return r
+}
+
+func TestResultReader(t *testing.T) {
+	const asks = "call AskUserQuestion"
+	for _, test := range []struct {
+		text, value, key, flag string
+	}{
+		{"result: done", `{"result":"done"}`, `result "done"`, ""},
+		{"result:   two   words\n", `{"result":"two   words"}`, `result "two words"`, ""},
+		{"result: 42\ndetails: found in a.txt", `{"result":"42","details":"found in a.txt"}`, "result 42", ""},
+		{"result: 4.20e1", `{"result":"4.20e1"}`, "result 42", ""},
+		{"result: 42\ndetails: in other words", `{"result":"42","details":"in other words"}`, "result 42", ""},
+		{"result: [b, a]\ndetails: {x: 1}", `{"result":"- b\n- a","details":"x: 1"}`, `result ["b","a"]`, ""},
+		{`result: ""`, `{}`, `result ""`, ""},
+		{"result: done\nneeds_clarification: null\ndetails: null", `{"result":"done"}`, `result "done"`, ""},
+		{"result: done\nneeds_clarification: \"  \"", `{"result":"done"}`, `result "done"`, ""},
+		{"needs_clarification: Which one?", `{"needs_clarification":"Which one?"}`, asks, ""},
+		{"needs_clarification: Another?", `{"needs_clarification":"Another?"}`, asks, ""},
+		{"{\"needs_clarification\": \"In JSON?\"}", `{"needs_clarification":"In JSON?"}`, asks, ""},
+		{"result: x\nneeds_clarification: Both?", `{"needs_clarification":"Both?"}`, asks, ""},
+		{"needs_clarification: [a]", "", "", redflag.SchemaInvalid},
+		{"details: nothing else", "", "", redflag.MissingField},
+		{"result: null", "", "", redflag.MissingField},
+		{"- result: x", "", "", redflag.SchemaInvalid},
+		{"done", "", "", redflag.SchemaInvalid},
+		{"", "", "", redflag.SchemaInvalid},
+		{"null", "", "", redflag.SchemaInvalid},
+		{"result: 'x", "", "", redflag.SchemaInvalid},
+	} {
+		a, flag := readerOf(t, ResultReader, `{"ask":"AskUserQuestion"}`).Read(test.text)
+		got := ""
+		if flag != nil {
+			got = flag.Name
+		}
+		if string(a.Value) != test.value || a.Key != test.key || got != test.flag {
+			t.Errorf("Read(%q) = %s, key %q, flag %q, want %s, %q, %q", test.text, a.Value, a.Key, got, test.value, test.key, test.flag)
+		}
+	}
+	if a, _ := readerOf(t, ResultReader, `{}`).Read("needs_clarification: Which?"); a.Key != "needs_clarification" {
+		t.Errorf("Read(without a tool to ask with) has the key %q, want needs_clarification", a.Key)
+	}
+}
+
+func TestSummaryReader(t *testing.T) {
+	r := readerOf(t, SummaryReader, `{"text":"Zoe put 1,500 files into /srv/data; see https://example.com/x. Build 77 failed on host-3.",
+		"must":[{"text":"host-3","exact":true},{"text":"Zoe"}],"max_tokens":30}`)
+	for text, flag := range map[string]string{
+		"zoe put the files on host-3.":                            "",
+		"Zoe put 1500 files on host-3, see https://example.com/x": "",
+		"Zoe put 1,500 files into /srv/data of host-3.":           "",
+		"Zoe did it.":                                               redflag.MissingField,
+		"Zoe did it on host-35.":                                    redflag.MissingField,
+		"Zoe did it on HOST-3.":                                     redflag.MissingField,
+		"Zoe put 1501 files on host-3.":                             redflag.SchemaInvalid,
+		"Zoe put them on host-3, in /srv/other.":                    redflag.SchemaInvalid,
+		"Zoe put them on host-3, see https://example.com/elsewhere": redflag.SchemaInvalid,
+		" \n": redflag.Empty,
+		"Zoe on host-3. " + strings.Repeat("And so on and so on. ", 9): redflag.ExcessiveLength,
+	} {
+		a, f := r.Read(text)
+		got := ""
+		if f != nil {
+			got = f.Name
+		}
+		if got != flag || (a.Key == "summary") != (flag == "") {
+			t.Errorf("Read(%q) = key %q, flag %q (%v), want %q", text, a.Key, got, f, flag)
+		}
+	}
+}
+
+// TestSummaryReaderAgreesWithTheCompactor: a summary that wins its vote is one that the
+// compactor takes.
+func TestSummaryReaderAgreesWithTheCompactor(t *testing.T) {
+	c, err := NewCompactor(MinBudget, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Expect(9, "Use `key.txt` and Zephyr on 8443.")
+	for i := 1; c.Request() == nil; i++ {
+		c.Add(i, "look", "Zephyr has `key.txt` on 8443. "+strings.Repeat("More was said. ", 20))
+	}
+	params, err := json.Marshal(formatOf(c.request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readerOf(t, SummaryReader, string(params))
+	for _, text := range []string{"zephyr has key.txt on 8443", "Zephyr has KEY.TXT on 8443", "Zephyr has key.txt on 18443", "Zephyr, key.txt, 8443, a.txt", ""} {
+		_, flag := r.Read(text)
+		_, err := c.Accept(text)
+		if (flag == nil) != (err == nil) {
+			t.Errorf("of %q the reader says %v and the compactor %v", text, flag, err)
+		}
+		if err == nil {
+			break // the request is gone
+		}
+	}
+}
+
+func FuzzResultReader(f *testing.F) {
+	for _, text := range []string{"result: done\ndetails: x", "needs_clarification: Which?", "{\"result\": [1, {\"a\": null}]}", "result: |\n  a\n b", "```yaml\nresult: 1\n```"} {
+		f.Add(text)
+	}
+	r := resultReader{Ask: "AskUserQuestion"}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, flag := r.Read(text)
+		if flag != nil {
+			return
+		}
+		var got answer
+		if err := json.Unmarshal(a.Value, &got); err != nil || a.Key == "" {
+			t.Fatalf("Read(%q) = %s, key %q: %v", text, a.Value, a.Key, err)
+		}
+		if asks := got.Needs != ""; asks != (a.Key == askKey(r.Ask)) || asks && got.text() != "" {
+			t.Fatalf("Read(%q) = %s with the key %q: is that a question or a result?", text, a.Value, a.Key)
+		}
+		// What was read can be read again, and is the same vote if it is one value.
+		again, flag := r.Read(string(a.Value))
+		if got.Needs != "" && (flag != nil || again.Key != a.Key) {
+			t.Fatalf("Read(%s) = %q, %v, want %q", a.Value, again.Key, flag, a.Key)
+		}
+	})
+}
+
+func FuzzSummaryReader(f *testing.F) {
+	f.Add("Zoe put 12 files into /srv/a on host-3.", "Zoe put 12 files.", "Zoe")
+	f.Add("a 1,000 b", "1000", "b")
+	f.Fuzz(func(t *testing.T, text, summary, must string) {
+		r := summaryReader{Text: valid(text), Must: []needed{{Text: valid(must)}}, MaxTokens: 50}
+		a, flag := r.Read(summary)
+		if flag != nil {
+			return
+		}
+		var got string
+		if err := json.Unmarshal(a.Value, &got); err != nil || got == "" || EstimateTokens(got) > 50 {
+			t.Fatalf("Read(%q) = %s (%v), want a short text", summary, a.Value, err)
+		}
+		if !strings.Contains(strings.ToLower(got), strings.ToLower(valid(must))) {
+			t.Fatalf("Read(%q) lets pass what drops %q", summary, must)
+		}
+	})
+}

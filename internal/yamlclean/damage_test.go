@@ -1,0 +1,178 @@
+package yamlclean
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A damaged is a plan as a model would write it, with a slip or two, and what it
+// should say.
+type damaged struct {
+	text string
+	want any
+}
+
+// A vandal writes a plan line by line, and damages it.
+type vandal struct {
+	*rand.Rand
+	lines []string
+	text  map[int]bool // lines that belong to a block
+}
+
+func (v *vandal) pick(from ...string) string { return from[v.IntN(len(from))] }
+
+// scalar returns a text and how it is written, damaged if asked for.
+func (v *vandal) scalar(damage, item bool) (text, written string) {
+	if !damage {
+		text = v.pick("Read the file", "Write it down", "run the tests twice", "it's here", "config.json")
+		return text, text
+	}
+	switch kind := v.IntN(5); {
+	case kind == 0 && !item: // an item with a colon is a mapping
+		text = v.pick("Step 1: read", "Read: the file", "Use tool: Read on path: /tmp/x", "Do this:", "it's: fine", "issue: see #12")
+		return text, text
+	case kind <= 1:
+		text = v.pick("@ann", "`ls -la`", "*.go", "[WIP] fix it", "{user}/files", "%5 more", "!important thing", "& more", "**bold** word", "[docs](http://x/y)", ">= 5", "{{ name }}")
+		return text, text
+	case kind == 2:
+		text = v.pick(`the "best" one`, `say "hi"`, `from "a" to "b"`)
+		return text, `"` + text + `"`
+	case kind == 3:
+		text = v.pick(`"Foo" and more`, `"Foo" or "bar"`, `'a' is not b`)
+		return text, text
+	default:
+		text = v.pick(`\d+`, `C:\Documents\Git`, `a\.b`)
+		return text, `"` + text + `"`
+	}
+}
+
+func (v *vandal) put(format string, args ...any) {
+	v.lines = append(v.lines, fmt.Sprintf(format, args...))
+}
+
+// paragraph writes a text of several lines, without its marker if damaged.
+func (v *vandal) paragraph(margin, key string, damage bool) string {
+	texts := []string{v.pick("Open the file.", "Look at it carefully.", "First read this"), v.pick("Then report: all of it.", "Use the tool: Read", "go on: now"), v.pick("Done.", "and that is all")}
+	first := 0
+	switch {
+	case !damage:
+		v.put("%s%s: |-", margin, key)
+	case v.IntN(2) == 0:
+		v.put("%s%s: %s", margin, key, texts[0])
+		first = 1
+	default:
+		v.put("%s%s:", margin, key)
+	}
+	for _, t := range texts[first:] {
+		v.text[len(v.lines)] = true
+		v.put("%s  %s", margin, t)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func damagePlan(r *rand.Rand) damaged {
+	v := &vandal{Rand: r, text: map[int]bool{}}
+	kind := v.IntN(5)
+	reasoning, written := v.scalar(kind == 0 && v.IntN(2) == 0, false)
+	v.put("reasoning: %s", written)
+	v.put("plan:")
+	margin := v.pick("", "  ")
+	steps := []any{}
+	for i := range 1 + v.IntN(3) {
+		step := map[string]any{"step": i}
+		v.put("%s- step: %d", margin, i)
+		step["title"], written = v.scalar(kind == 0 && v.IntN(3) == 0, false)
+		v.put("%s  title: %s", margin, written)
+		step["text"] = v.paragraph(margin+"  ", "text", kind == 1 && v.IntN(2) == 0)
+		if v.IntN(2) == 0 {
+			v.put("%s  tools:", margin)
+			tools := []any{}
+			for range 1 + v.IntN(3) {
+				tool, written := v.scalar(kind == 0 && v.IntN(4) == 0, true)
+				v.put("%s    - %s", margin, written)
+				tools = append(tools, tool)
+			}
+			step["tools"] = tools
+		} else {
+			v.put("%s  tools: [Read, Grep]", margin)
+			step["tools"] = []any{"Read", "Grep"}
+		}
+		if v.IntN(2) == 0 {
+			v.put("%s  args:", margin)
+			v.put("%s    depth: %d", margin, i)
+			v.put("%s    name: x", margin)
+			step["args"] = map[string]any{"depth": i, "name": "x"}
+		}
+		v.put("%s  next: %d", margin, i+1)
+		step["next"] = i + 1
+		steps = append(steps, step)
+	}
+	v.put("done: true")
+	v.damageLines(kind)
+	return damaged{strings.Join(v.lines, "\n") + "\n", map[string]any{"reasoning": reasoning, "plan": steps, "done": true}}
+}
+
+// damageLines damages what is there.
+func (v *vandal) damageLines(kind int) {
+	i := 1 + v.IntN(len(v.lines)-1)
+	t := v.lines[i]
+	switch kind {
+	case 2: // a space or two more or less
+		switch by := v.IntN(4) - 2; {
+		case by >= 0:
+			v.lines[i] = strings.Repeat(" ", by+1) + t
+		case strings.HasPrefix(t, strings.Repeat(" ", -by)):
+			v.lines[i] = t[-by:]
+		}
+	case 3: // tabs for two spaces, here or everywhere
+		everywhere := v.IntN(2) == 0
+		for j, t := range v.lines {
+			body := strings.TrimLeft(t, " ")
+			if n := len(t) - len(body); everywhere || i == j {
+				v.lines[j] = strings.Repeat("\t", n/2) + body
+			}
+		}
+	case 4: // a character of the syntax is gone, or a text is not indented
+		if v.text[i] {
+			v.lines[i] = strings.TrimLeft(t, " ")
+			return
+		}
+		if at := strings.IndexAny(t, `:-[],|`); at >= 0 {
+			v.lines[i] = t[:at] + t[at+1:]
+		}
+	}
+}
+
+// A repaired plan says what it should have said. One that cannot be repaired is
+// an error, and never something else.
+func TestRepairsAreRight(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	fixed, failed := 0, 0
+	for range 1500 {
+		d := damagePlan(r)
+		got, err := Clean(d.text)
+		switch {
+		case err != nil:
+			failed++
+			continue
+		case !got.Repaired:
+			continue
+		}
+		fixed++
+		want, err := json.Marshal(d.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(exactly(t, want), exactly(t, got.Data)); diff != "" {
+			t.Fatalf("Clean(%q) with the fixes %q: -want +got\n%s", d.text, got.Fixes, diff)
+		}
+	}
+	if fixed < 500 || failed > 500 {
+		t.Errorf("%d of 1500 plans were repaired and %d were not, want more of the first", fixed, failed)
+	}
+}

@@ -1,0 +1,65 @@
+// Package yamlclean reads the YAML and JSON that models and people write: safely,
+// exactly, and if asked, although it is slightly broken.
+//
+// [Load] parses a text into nodes, [Decode] makes JSON of them. [Read] first takes
+// the YAML out of the fences and the prose around it. [Clean] does the same, and
+// repairs what can only be a slip of syntax; [CleanWith] lets a model have a last
+// try. The package computes and does nothing else.
+//
+// # What is read
+//
+// One document of at most [MaxSize] bytes, nested at most [MaxDepth] deep, with at
+// most [MaxKeys] keys in a mapping. These are refused, with the place and what to
+// do: a key that is in a mapping twice, a second document, a text that is not
+// UTF-8 or has control characters, and what YAML reads in silence as something
+// else than what is there to see:
+//
+//   - tags other than the standard ones (a value such as "!important x");
+//   - an anchor that nothing refers to ("&Company news");
+//   - a # directly behind a quoted value, comments of JSON (// and /* */) within
+//     brackets, and keys that begin with a typographic quote.
+//
+// Aliases and merge keys are replaced by what they stand for, up to twice the size
+// of the largest text, so there are no bombs.
+//
+// What a plain scalar is follows the core schema of YAML 1.2, with one change:
+// what may be meant as text stays text. So no, yes, on, off and dates are strings
+// as in YAML 1.2, and so are 0x1F, 0o17, 007 and 1_000, because ids, modes and
+// hashes look like that and would come out as other numbers; also a number with an
+// exponent that no float64 comes near (12e4567), and .nan and .inf, which JSON does
+// not have. All other numbers keep every digit.
+//
+// # What is taken out
+//
+// Of several fenced blocks the last one with the label yaml, yml or json counts:
+// what is said last stands. Prose is cut off only where it cannot be a part of the
+// YAML. [Read] has the rules. None of this is a repair.
+//
+// # What is repaired
+//
+// Only a text that cannot be loaded is repaired; one that can be, means what YAML
+// says. Each fix corrects one kind of damage wherever it is, by rules that hold for
+// broken text only. The fixes are tried in this order, and one is kept only if more
+// of the text can be read after it:
+//
+//   - tabs: tabs in indentation become spaces.
+//   - smart_quotes: typographic quotes around keys and values become plain.
+//   - json_syntax: what is nearly JSON becomes JSON; reported by what it found:
+//     comments, smart_quotes, single_quotes, python_literals, unquoted_keys,
+//     trailing_commas, missing_commas, inner_quotes, bad_escapes and
+//     line_breaks_in_strings.
+//   - trailing_commas: commas between what is JSON but for its brackets go.
+//   - bad_escapes: the backslash in "\d" is doubled.
+//   - inner_quotes: quotes within quotes are escaped.
+//   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, and
+//     has no other reading, is put in quotes.
+//   - unquoted_colon: so is one with a colon in it.
+//   - indentation: a key or item that is a space or two off moves to the only place
+//     that it can belong to.
+//   - block_marker: a text of several lines that is no YAML becomes a literal block.
+//   - unindented_text: so do lines of prose between the keys of a mapping.
+//
+// A fix changes no letter and no digit, other than the words of Python and the
+// comments of JSON. Where there are two readings there is no repair: it is better
+// to ask again than to guess.
+package yamlclean

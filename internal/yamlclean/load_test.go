@@ -1,0 +1,222 @@
+package yamlclean
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func TestLoadTags(t *testing.T) {
+	for _, test := range []struct{ text, tag, value string }{
+		{"", tagNull, ""},
+		{"no", tagStr, "no"},
+		{"On", tagStr, "On"},
+		{"True", tagBool, "True"},
+		{"~", tagNull, "~"},
+		{"'null'", tagStr, "null"},
+		{"2024-01-31", tagStr, "2024-01-31"},
+		{"2024-01-31 10:00:00", tagStr, "2024-01-31 10:00:00"},
+		{"1_000", tagStr, "1_000"},
+		{"0o17", tagStr, "0o17"},
+		{"017", tagStr, "017"},
+		{"0", tagInt, "0"},
+		{"-17", tagInt, "-17"},
+		{strings.Repeat("9", 400), tagInt, strings.Repeat("9", 400)},
+		{"1e308", tagFloat, "1e308"},
+		{"1e309", tagStr, "1e309"},
+		{"1e-400", tagFloat, "1e-400"},
+		{"1e-401", tagStr, "1e-401"},
+		{"1e", tagStr, "1e"},
+		{".", tagStr, "."},
+		{"+", tagStr, "+"},
+		{"1.2.3", tagStr, "1.2.3"},
+		{"12:30", tagStr, "12:30"},
+		{"!!str 1", tagStr, "1"},
+		{"!!timestamp 2024-01-31", tagStr, "2024-01-31"},
+		{"!!binary aGk=", tagStr, "aGk="},
+		{"|-\n  1", tagStr, "1"},
+		{"\"\\u00e9\\0\"", tagStr, "é\x00"},
+		{"<<", tagStr, "<<"},
+	} {
+		n, err := Load("k: " + test.text)
+		if err != nil {
+			t.Errorf("Load(k: %s) = %v", test.text, err)
+			continue
+		}
+		v := n.Content[1]
+		if v.Tag != test.tag || v.Value != test.value {
+			t.Errorf("Load(k: %s) has the value %s %q, want %s %q", test.text, v.Tag, v.Value, test.tag, test.value)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	many := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "k%d: 1\n", i)
+		}
+		return b.String()
+	}
+	for _, test := range []struct{ text, want string }{
+		{strings.Repeat("x", MaxSize+1), "line 1, column 1: the text has 1048577 bytes"},
+		{many(MaxKeys + 1), "line 1, column 1: this mapping has 4097 keys"},
+		{"{\"" + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSuffix(many(MaxKeys+1), "\n"), "\n", ", \""), ":", "\":") + "}", "line 1, column 1: this mapping has more keys than the 4096"},
+		{strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1), "line 1, column 101: the nesting is deeper than 100"},
+		{strings.Repeat("- ", MaxDepth+1), "line 1, column 201: the nesting is deeper than 100"},
+		{strings.Repeat("{a: ", MaxDepth+1) + strings.Repeat("}", MaxDepth+1), "line 1, column 398: the nesting is deeper than 100"},
+		{"a: 1\n'a': 2\n", `line 2, column 1: the key "a" is already on line 1`},
+		{"1: a\n'1': b\n", `line 2, column 1: the key "1" is already on line 1`},
+		{"a: {x: 1, x: 2}\n", `line 1, column 11: the key "x" is already on line 1`},
+		{"a: &x {k: 1}\nb: {<<: *x, <<: *x}\n", `line 2, column 13: the key "<<" is already on line 2`},
+		{"<<: 1\n", "line 1, column 1: << takes a mapping"},
+		{"<<: [{a: 1}, 2]\n", "line 1, column 1: << takes a mapping"},
+		{"a: &a [*a]\n", "line 1, column 8: the alias *a refers to what contains it"},
+		{"a: &a {b: 1}\nc: &c\n  <<: *c\n", "line 3, column 7: the alias *c refers to what contains it"},
+		{"a: &b c\n", "line 1, column 4: nothing refers to the anchor &b"},
+		{"a: *b\n", "line 1, column 5: there is no anchor &b"},
+		{"a: !b c\n", "line 1, column 4: the tag !b does not fit"},
+		{"a: !!int x\n", "line 1, column 4: the tag !!int does not fit"},
+		{"a: !!set {b}\n", "line 1, column 4: the tag !!set does not fit"},
+		{"a: !!python/object:os.system x\n", "line 1, column 4: the tag !!python/object:os.system does not fit"},
+		{"a: ! b\n", "line 1, column 4: the tag ! does not fit"},
+		{"é: [ü, ! b]\n", "line 1, column 8: the tag ! does not fit"},
+		{"a: 1\n--- \nb: 2\n", "line 2, column 1: a second document begins here"},
+		{"a: 1\n...\nb: 2\n", "line 3, column 1: "},
+		{"# nothing\n", "line 1, column 1: there is nothing here"},
+		{"a: \"x\"#y\n", "line 1, column 4: a # follows the value directly"},
+		{"{\"a\": 1 // b\n}\n", "line 1, column 7: this looks like a comment of JSON"},
+		{"“a”: 1\n", "line 1, column 1: a key begins with a typographic quote"},
+		{"{? [a]: b}\n", "line 1, column 4: a collection is the key"},
+		{"a:\n\t- b\n", "line 2, column 1: a value cannot begin with this character"},
+		{"text: \"one\n  two\nb: 1\n", "line 1, column 7: this quote is never closed"},
+		{"a: 1\ntext: \"one\n  two\nb: 1\n", "line 2, column 7: this quote is never closed"},
+		{"a: 1\nb: x: y\n", "line 2, column 5: a colon within a value"},
+		{"ä: 1\nü: é: y\n", "line 2, column 5: a colon within a value"},
+		{"a:\n  b: 1\n c: 2\n", "line 3, column 2: the next key of the mapping"},
+		{"a: 1\nb\nc: 2\n", "line 2, column 1: a line without a key"},
+		{"a: \"\\d\"\n", "line 1, column 5: double quotes do not know this escape"},
+		{"a: |x\n", "line 1, column 5: the text after | or >"},
+		{"a: 'b'c\n", "line 1, column 7: the next key of the mapping"},
+		{"- a\nb: 1\n", `line 2, column 2: the next "- " of the list`},
+		{"%x\n---\na: 1\n", "line 1, column "},
+	} {
+		n, err := Load(test.text)
+		var e *ParseError
+		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("Load(%.80q) = %v, %v, want %s...", test.text, n, err, test.want)
+		}
+	}
+}
+
+func TestBoundsAreNotTooTight(t *testing.T) {
+	texts := []string{
+		strings.Repeat("x", MaxSize),
+		strings.Repeat("[", MaxDepth-1) + "1" + strings.Repeat("]", MaxDepth-1),
+		"a: &a [" + strings.Repeat("x, ", 1000) + "]\nb: [" + strings.Repeat("*a, ", 500) + "]\n",
+	}
+	var keys strings.Builder
+	for i := range MaxKeys {
+		fmt.Fprintf(&keys, "k%d: 1\n", i)
+	}
+	for _, text := range append(texts, keys.String()) {
+		n, err := Load(text)
+		if err == nil {
+			_, err = Decode(n)
+		}
+		if err != nil {
+			t.Errorf("Decode(Load(%.60q...)) = %v", text, err)
+		}
+	}
+}
+
+func TestLoadLeavesNothingToResolve(t *testing.T) {
+	n, err := Load("a: &a {x: &n 1, 2: y}\nb: *a\nc: {<<: *a, x: *n}\n*n : d\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var visit func(n *yaml.Node, key bool)
+	visit = func(n *yaml.Node, key bool) {
+		if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge" || key && n.Tag != tagStr {
+			t.Errorf("a node is left: %+v", n)
+		}
+		for i, child := range n.Content {
+			visit(child, n.Kind == yaml.MappingNode && i%2 == 0)
+		}
+	}
+	visit(n, false)
+	const want = `{"a":{"x":1,"2":"y"},"b":{"x":1,"2":"y"},"c":{"2":"y","x":1},"1":"d"}`
+	if got, err := Decode(n); err != nil || string(got) != want {
+		t.Errorf("Decode = %s, %v, want %s", got, err, want)
+	}
+	// The library's own decoder agrees.
+	var m map[string]any
+	if err := n.Decode(&m); err != nil || len(m) != 4 {
+		t.Errorf("the library decodes it as %v, %v", m, err)
+	}
+}
+
+func TestLoadPositions(t *testing.T) {
+	for _, text := range []string{"é:\n  - x: 1\n", "{\"é\":\n [ {\"x\": 1}]}"} {
+		n, err := Load(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := n.Content[1].Content[0].Content[0]
+		if x.Value != "x" || x.Line != 2 || x.Column != 5 {
+			t.Errorf("Load(%q) has %q at %d:%d, want x at 2:5", text, x.Value, x.Line, x.Column)
+		}
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	scalar := &yaml.Node{Kind: yaml.ScalarNode, Value: "a"}
+	circle := &yaml.Node{Kind: yaml.SequenceNode}
+	circle.Content = []*yaml.Node{circle}
+	alias := &yaml.Node{Kind: yaml.AliasNode}
+	alias.Alias = alias
+	bomb := scalar
+	for range MaxDepth - 1 {
+		bomb = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{bomb, bomb}}
+	}
+	for _, test := range []struct {
+		name string
+		node *yaml.Node
+		want string
+	}{
+		{"nothing", nil, "there is no value"},
+		{"zero", &yaml.Node{}, "this is not a value"},
+		{"empty document", &yaml.Node{Kind: yaml.DocumentNode}, "this is not a value"},
+		{"circle", circle, "the nesting is deeper than 100"},
+		{"alias of itself", alias, "the nesting is deeper than 100"},
+		{"bomb", bomb, "the value is larger than"},
+		{"key without a value", &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar}}, "the last key of this mapping has no value"},
+		{"key that is a list", &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{circle, scalar}}, "a key of this mapping is not a scalar"},
+		{"key twice", &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar, scalar, scalar, scalar}}, `the key "a" is in this mapping twice`},
+		{"not UTF-8", &yaml.Node{Kind: yaml.ScalarNode, Value: "\xff"}, "this string is not UTF-8"},
+		{"tag that does not fit", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.TaggedStyle, Tag: tagInt, Value: "x"}, "the tag !!int does not fit"},
+	} {
+		if got, err := Decode(test.node); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: Decode = %.40s, %v, want %s", test.name, got, err, test.want)
+		}
+	}
+}
+
+func TestDecodeForeignNodes(t *testing.T) {
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte("a: &x 007\nb: *x\nc: 2024-01-01\n5: 0x10\n"), &n); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"a":"007","b":"007","c":"2024-01-01","5":"0x10"}`
+	if got, err := Decode(&n); err != nil || string(got) != want {
+		t.Errorf("Decode(a node of the library) = %s, %v, want %s", got, err, want)
+	}
+	n = yaml.Node{}
+	n.SetString("5")
+	if got, err := Decode(&n); err != nil || string(got) != `"5"` {
+		t.Errorf(`Decode(a string node) = %s, %v, want "5"`, got, err)
+	}
+}
