@@ -61,8 +61,8 @@ const (
 	symI        = "i" // perhaps the imaginary unit, perhaps a variable
 )
 
-// String writes the expression in a form that [Parse] reads back as the same
-// expression.
+// String writes the expression in a form that leaves nothing open and that [Parse]
+// reads back as the same value, unless there is a unit in it.
 func (e *Expr) String() string {
 	var b strings.Builder
 	e.write(&b, 0)

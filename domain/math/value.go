@@ -59,7 +59,8 @@ func (v *Value) Items() []*Value { return slices.Clone(v.items) }
 // that was not said.
 func (v *Value) Name() string { return v.name }
 
-// String writes the value in a plain form that [Parse] reads.
+// String writes the value in a plain form, which [Parse] reads unless there is a
+// unit in it.
 func (v *Value) String() string {
 	var b strings.Builder
 	if v.name != "" {
