@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/flow"
@@ -88,9 +87,13 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
-	tasks := attachAll(outline.Split(p.Text), p.Attach)
+	tasks := outline.Split(p.Text)
 	if len(tasks) == 0 {
 		return nil, badConfig("text", "there is no task in it")
+	}
+	tasks, err := outline.Attach(tasks, p.Attach)
+	if err != nil {
+		return nil, &ConfigError{Field: "attach", Err: err}
 	}
 	set, err := prompts.New(e.opts.Prompts)
 	if err != nil {
@@ -98,7 +101,8 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 	}
 	j := &job{
 		kind: KindDo, task: tasks[0].Title(), agents: true, prompts: set,
-		readers: outline.Readers(), attachments: true, noModel: !slices.ContainsFunc(tasks, needsModel),
+		readers: outline.Readers(), attachments: true,
+		noModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
 	}
 	for _, t := range tasks {
 		if !t.Done {
@@ -112,29 +116,6 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 		return outline.Run(f, tasks, outlineConfig(cfg, s))
 	}
 	return j, nil
-}
-
-// needsModel reports whether a task is more than a command given literally.
-func needsModel(t outline.Task) bool { return !t.Done && t.Command == "" }
-
-// attachAll adds what the user attached to the tasks that mention it; to all that
-// need a model if none does.
-func attachAll(tasks []outline.Task, refs []string) []outline.Task {
-	for _, ref := range refs {
-		a := outline.NewAttachment(ref, "")
-		mentions := func(t outline.Task) bool {
-			return strings.Contains(t.Text, a.Ref) || strings.Contains(t.Text, a.Label)
-		}
-		named := slices.ContainsFunc(tasks, mentions)
-		for i := range tasks {
-			t := &tasks[i]
-			has := slices.ContainsFunc(t.Attachments, func(b outline.Attachment) bool { return b.Ref == a.Ref })
-			if needsModel(*t) && !has && (!named || mentions(*t)) {
-				t.Attachments = append(t.Attachments, a)
-			}
-		}
-	}
-	return tasks
 }
 
 func outlineConfig(cfg Config, s *stack) outline.Config {

@@ -288,6 +288,7 @@ func (r *Result) end(e event.Event) {
 	case event.TaskFailed:
 		r.Status, r.Reason, r.Wrong = e.Status, e.Reason, e.Wrong
 		r.Stop, r.TotalDurationMS, spent = e.Stop, e.DurationMS, e.Spent
+		r.Output = e.Output
 		r.setup(e.Setup)
 	case event.StepFailed:
 		r.FailedStep = &FailedStep{e.Step, e.Status, e.Reason, e.Voting}

@@ -19,6 +19,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/solver"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // The kinds of run about problems without a plan.
@@ -253,8 +254,7 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 			if err != nil {
 				return err
 			}
-			how.Rule.K = measured.K
-			how.Rule.MaxSamples = max(how.Rule.MaxSamples, measured.K)
+			how.Rule = vote.Rule{Strategy: vote.FirstToK, K: measured.K, MaxSamples: max(how.Rule.MaxSamples, measured.K)}
 		}
 		return solver.Run(f, p.Problem, how)
 	}

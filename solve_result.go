@@ -6,6 +6,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // SolveFigures say how a problem was solved, beyond what its steps say: a step may
@@ -80,8 +81,9 @@ func (r *Result) takeSolve(e event.Event) {
 		}
 	case event.Calibrated:
 		s.Calibrated = &e
-		r.Voting.Rule.K = e.K
-		r.Voting.Rule.MaxSamples = max(r.Voting.Rule.MaxSamples, e.K)
+		if r.Kind == KindSolve {
+			r.Voting.Rule = vote.Rule{Strategy: vote.FirstToK, K: e.K, MaxSamples: max(r.Voting.Rule.MaxSamples, e.K)}
+		}
 	}
 }
 

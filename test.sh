@@ -28,7 +28,7 @@ say "vet"
 go vet ./...
 go vet -tags slow ./internal/e2e ./tool/mcp ./agent/claudecode
 for os in windows darwin; do
-  GOOS=$os go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./cmd/maker
+  GOOS=$os go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/sympy ./cmd/maker
 done
 
 say "staticcheck"

@@ -35,7 +35,7 @@ An approval is answered with yes, with no, or with why not, which the agents rea
 			if err != nil {
 				return err
 			}
-			open, err := openQuestions(dir)
+			open, err := a.openQuestions(dir)
 			if err != nil {
 				return err
 			}
@@ -57,12 +57,13 @@ An approval is answered with yes, with no, or with why not, which the agents rea
 }
 
 // openQuestions are the questions of a run without an answer.
-func openQuestions(dir string) ([]event.ClarificationRequested, error) {
+func (a *app) openQuestions(dir string) ([]event.ClarificationRequested, error) {
 	var open []event.ClarificationRequested
 	for line, err := range runlog.Read(dir) {
 		if err != nil {
 			return nil, err
 		}
+		a.tasks = a.tasks || line.Type == event.TypeOutlineCreated
 		if line.Type != event.TypeClarificationRequested && line.Type != event.TypeClarificationProvided {
 			continue
 		}
@@ -122,7 +123,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, dir string, open []event.Clarificat
 				}
 				continue
 			}
-			showQuestion(a.Out, asked(e))
+			showQuestion(a.Out, a.stepName(e.Step), asked(e))
 			fmt.Fprintf(a.Err, "answer with: maker answer %s --text ...\n", filepath.Base(dir))
 			continue
 		}

@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/outline"
 )
 
@@ -18,9 +21,8 @@ func (a *app) do() *cobra.Command {
 	var flags workFlags
 	var attach []string
 	var dryRun bool
-	onFailure := "continue"
+	onFailure := string(outline.Continue)
 	retries := outline.DefaultRetries
-	budget := maker.DefaultContextBudget
 	cmd := &cobra.Command{
 		Use:   "do TEXT|FILE",
 		Short: "Do the tasks of a text one after another, as they are written",
@@ -30,7 +32,8 @@ literally (Run ` + "`make test`" + `) runs as it is; the others are done by voti
 the steps of a plan. A task that needs to know something pauses the run until you
 answer. What tasks found out is kept small for the ones after them.
 
-TEXT may be - for stdin. --dry-run lists the tasks and does nothing.`,
+TEXT may be - for stdin. --dry-run lists the tasks and does nothing.
+docs/outline.md has the rules.`,
 		Example: `  maker do "Read notes.txt. Then write a summary to summary.md."
   maker do todo.md --voting first_to_k --approve none
   maker do todo.md --dry-run`,
@@ -40,32 +43,67 @@ TEXT may be - for stdin. --dry-run lists the tasks and does nothing.`,
 			if err != nil {
 				return err
 			}
-			if dryRun {
-				return a.listTasks(text)
-			}
-			o, err := flags.options(a)
-			if err != nil {
-				return err
-			}
-			o.Config.Outline = maker.OutlineConfig{OnFailure: onFailure, Retries: never(retries), ContextBudget: budget}
-			engine, err := maker.New(o)
-			if err != nil {
-				return err
-			}
-			return a.doOutline(cmd.Context(), engine, text, attach)
+			flags.outline.OnFailure, flags.outline.Retries = onFailure, never(retries)
+			return a.doOutline(cmd.Context(), &flags, text, attach, dryRun)
 		},
 	}
 	f := cmd.Flags()
 	flags.registerAgentWork(f)
-	f.StringArrayVar(&attach, "attach", nil, "file or address to show with the tasks that mention it, or with all; repeatable")
-	f.Var(&choice{value: &onFailure, allowed: []string{"stop", "continue"}}, "on-failure", "what to do when a task has failed: stop, or continue with the next")
+	attachFlag(f, &attach)
+	f.Var(&choice{value: &onFailure, allowed: []string{string(outline.Stop), string(outline.Continue)}}, "on-failure", "what to do when a task has failed: stop, or continue with the next")
 	intFlag(f, &retries, "task-retries", "", outline.DefaultRetries, 0, "further attempts at a task that failed")
-	intFlag(f, &budget, "context-budget", "", maker.DefaultContextBudget, outline.MinBudget, "tokens that the results of earlier tasks may take in a prompt")
+	budgetFlag(f, &flags.outline.ContextBudget)
 	f.BoolVar(&dryRun, "dry-run", false, "list the tasks and do nothing")
 	return cmd
 }
 
-func (a *app) doOutline(ctx context.Context, engine *maker.Engine, text string, attach []string) error {
+func attachFlag(f *pflag.FlagSet, attach *[]string) {
+	f.StringArrayVar(attach, "attach", nil, "file or address to show with the tasks that mention it, or with all; repeatable")
+}
+
+func budgetFlag(f *pflag.FlagSet, budget *int) {
+	intFlag(f, budget, "context-budget", "", maker.DefaultContextBudget, outline.MinBudget, "tokens that the results of earlier tasks may take in a prompt")
+}
+
+// checkPlanner refuses flags that the planner has no use for, and sets what the
+// outline takes from the flags of plans.
+func (w *workFlags) checkPlanner(planner string, policy bool, attach []string) error {
+	isOutline := planner == plannerOutline
+	switch {
+	case isOutline && policy && w.onFailure == "replan":
+		return usageError{errors.New("--on-failure: an outline has no plan to make anew; want stop or continue")}
+	case !isOutline && w.onFailure == string(outline.Continue):
+		return usageError{errors.New("--on-failure: steps of a plan need those before them; continue is for --planner outline")}
+	case !isOutline && len(attach) > 0:
+		return usageError{errors.New("--attach is for --planner outline; name the file or address in the task")}
+	}
+	if isOutline && policy {
+		w.outline.OnFailure = w.onFailure
+	}
+	w.outline.Retries = never(w.plan.StepMaxRetries)
+	return nil
+}
+
+// doOutline carries out a text, or lists its tasks.
+func (a *app) doOutline(ctx context.Context, flags *workFlags, text string, attach []string, dryRun bool) error {
+	if !utf8.ValidString(text) {
+		return usageError{errors.New("the text is not UTF-8")}
+	}
+	tasks := outline.Split(text)
+	if len(tasks) == 0 {
+		return usageError{errors.New("there is no task in the text")}
+	}
+	tasks, err := outline.Attach(tasks, attach)
+	if err != nil {
+		return usageError{fmt.Errorf("--attach: %w", err)}
+	}
+	if dryRun {
+		return a.listTasks(tasks)
+	}
+	engine, err := flags.engineOf(a)
+	if err != nil {
+		return err
+	}
 	run, err := engine.Do(ctx, text, attach...)
 	if err != nil {
 		return err
@@ -82,7 +120,7 @@ func (a *app) outlineArg(arg string) (string, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && !info.IsDir():
-		return a.fileArg(arg)
+		return a.planArg(arg)
 	case err == nil:
 		return "", usageError{fmt.Errorf("%s is a folder, want a text or a file", arg)}
 	case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, " \t") && strings.Contains(arg, "."):
@@ -92,25 +130,69 @@ func (a *app) outlineArg(arg string) (string, error) {
 }
 
 // listTasks shows how a text is split.
-func (a *app) listTasks(text string) error {
-	for _, t := range outline.Split(text) {
+func (a *app) listTasks(tasks []outline.Task) error {
+	for i := range tasks {
+		t := &tasks[i]
 		if a.json {
 			if err := a.printJSON(t); err != nil {
 				return err
 			}
 			continue
 		}
-		box := " "
+		box := markOf(outline.Planned)
 		if t.Done {
-			box = "x"
+			box = markOf(outline.Complete)
 		}
-		fmt.Fprintf(a.Out, "[%s] %d. %s  (%s)\n", box, t.ID, printable(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
+		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, printable(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
 		if t.Command != "" {
 			fmt.Fprintf(a.Out, "       runs: %s\n", oneLine(t.Command))
 		}
 		for _, att := range t.Attachments {
-			fmt.Fprintf(a.Out, "       %s: %s\n", att.Kind, printable(att.Ref))
+			note := ""
+			if att.Output {
+				note = " (made by the task)"
+			}
+			fmt.Fprintf(a.Out, "       %s: %s%s\n", att.Kind, printable(att.Ref), note)
 		}
 	}
 	return nil
+}
+
+// stepName is how a step is called for people: the tasks of an outline count from 1.
+func (a *app) stepName(step int) string {
+	if a.tasks {
+		return fmt.Sprintf("task %d", step+1)
+	}
+	return fmt.Sprintf("step %d", step)
+}
+
+// describeTask is describe for the tasks of an outline.
+func describeTask(e event.Event, titles map[int]string) string {
+	line := describe(e, titles)
+	number := 0
+	switch e := e.(type) {
+	case event.StepStarted:
+		number = e.Step
+	case event.StepCompleted:
+		number = e.Step
+	case event.StepFailed:
+		number = e.Step
+	default:
+		return line
+	}
+	_, rest, _ := strings.Cut(line, fmt.Sprintf("step %-3d ", number))
+	return fmt.Sprintf("task %-3d %s", number+1, rest)
+}
+
+// printOutcome shows how the tasks of an outline went.
+func (a *app) printOutcome(r *maker.Result) {
+	out := r.Output
+	if dir, err := maker.FindRun(a.logDir, r.Run); err == nil {
+		if loaded, err := maker.LoadValue(dir, out); err == nil {
+			out = loaded
+		}
+	}
+	if text := maker.DescribeOutput(out); text != "" && r.Stop == "" {
+		fmt.Fprintf(a.Out, "\n%s\n", printable(strings.TrimRight(text, "\n")))
+	}
 }

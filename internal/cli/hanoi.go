@@ -227,6 +227,8 @@ func (a *app) printResult(r *maker.Result) {
 	}
 	if r.Kind == maker.KindSolve {
 		a.printAnswer(r)
+	} else if r.Kind == maker.KindDo {
+		a.printOutcome(r)
 	} else if r.Solve == nil && r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
 		if out := maker.DescribeOutput(r.Output); out != "" {
 			fmt.Fprintf(w, "\n%s\n", printable(strings.TrimRight(out, "\n")))

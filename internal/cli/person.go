@@ -83,7 +83,7 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	}
 	human := &flow.HumanQuestion{Options: q.Options, Free: q.Free}
 	for {
-		printQuestion(a.Err, q)
+		printQuestion(a.Err, a.stepName(q.Step), q)
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
@@ -122,8 +122,8 @@ func readLines(r io.Reader) <-chan string {
 
 // printQuestion shows a question to people: the exact call, if it is about one, and
 // the vote that the call won.
-func printQuestion(w io.Writer, q maker.Question) {
-	showQuestion(w, q)
+func printQuestion(w io.Writer, step string, q maker.Question) {
+	showQuestion(w, step, q)
 	switch {
 	case q.Kind == event.ClarifyApproval:
 		fmt.Fprint(w, "yes, no, or why not> ")
@@ -136,9 +136,9 @@ func printQuestion(w io.Writer, q maker.Question) {
 	}
 }
 
-// showQuestion shows a question without a prompt for its answer.
-func showQuestion(w io.Writer, q maker.Question) {
-	fmt.Fprintf(w, "\nstep %d: %s\n", q.Step, printable(q.Text))
+// showQuestion shows a question of a step without a prompt for its answer.
+func showQuestion(w io.Writer, step string, q maker.Question) {
+	fmt.Fprintf(w, "\n%s: %s\n", step, printable(q.Text))
 	if q.Call != nil {
 		fmt.Fprintf(w, "  call   %s\n", q.Call.Tool)
 		for line := range strings.Lines(prettyInput(q.Call.Input)) {

@@ -42,7 +42,7 @@ func (s *solveFlags) register(f *pflag.FlagSet) {
 	floatFlag(f, &s.solve.Tolerance, "tolerance", 0, 0, "difference, relative to the larger number, up to which numbers are equal, with --domain math")
 	f.BoolVar(&s.solve.SymPy, "sympy", false, "ask SymPy, through python3, about expressions that cannot be compared otherwise, with --domain math")
 	k := &s.solve.Calibration
-	floatFlag(f, &k.Target, "target-error", 0.01, 0, "error to accept, of one step or of --steps; calibration sets k for it")
+	floatFlag(f, &k.Target, "target-error", 0.01, 1e-12, "error to accept, of one step or of --steps; calibration sets k for it")
 	intFlag(f, &k.Problems, "problems", "", 5, 1, "problems that calibration asks")
 	intFlag(f, &k.Samples, "samples-per-problem", "", 5, 1, "samples of each of them")
 	intFlag(f, &k.Steps, "steps", "", 0, 0, "votes that the target error is for, if known (0: one)")

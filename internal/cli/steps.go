@@ -34,19 +34,26 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 	}
 	v := newView(a.Err)
 	a.view = v
+	a.tasks = run.Kind() == maker.KindDo
+	told := describe
+	if a.tasks {
+		told = describeTask
+	}
+	list := &checklist{}
 	fmt.Fprintf(a.Err, "run %s\n", run.ID())
 	stop := make(chan struct{})
 	live := make(chan struct{})
 	go func() {
 		defer close(live)
-		v.liveLine(run, stop)
+		v.liveLine(run, list, stop)
 	}()
 	var titles = map[int]string{}
 	for rec, err := range run.Events(context.WithoutCancel(ctx)) {
 		if err != nil {
 			break // the result will say what is wrong
 		}
-		if line := describe(rec.Event, titles); line != "" {
+		line, listed := told(rec.Event, titles), v.listed(list, rec.Event, run.Dir())
+		if line != "" && !listed {
 			v.line(line)
 		}
 		if _, ok := rec.Event.(event.ClarificationRequested); ok {
@@ -70,12 +77,30 @@ func (v *view) line(text string) {
 		v.waiting = append(v.waiting, text)
 		return
 	}
-	v.clear()
-	fmt.Fprintf(v.w, "%s\n", text)
+	if v.lines == 0 || v.drawn == "" {
+		v.clear()
+		fmt.Fprintf(v.w, "%s\n", text)
+		return
+	}
+	// In one write, so that what is live does not go away for a moment.
+	fmt.Fprintf(v.w, "\x1b[%dA%s\x1b[K\n%s\x1b[J", v.lines, strings.ReplaceAll(text, "\n", "\x1b[K\n"), v.drawn)
 }
 
-// liveLine keeps one line with the state of the run, on a terminal.
-func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
+// listed takes an event into the list of tasks and reports whether it is enough to
+// show it there. Without a terminal every event has its line.
+func (v *view) listed(list *checklist, e event.Event, dir string) bool {
+	if v.width == nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	list.take(e, func(value event.Value) (event.Value, error) { return maker.LoadValue(dir, value) })
+	return list.shows(e)
+}
+
+// liveLine keeps a line with the state of the run on a terminal, and above it the
+// list of its tasks, if it has one.
+func (v *view) liveLine(run *maker.Run, list *checklist, stop <-chan struct{}) {
 	if v.width == nil {
 		<-stop
 		return
@@ -88,14 +113,16 @@ func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
 			v.mu.Lock()
 			if !v.paused {
 				p := run.Progress()
-				text := fmt.Sprintf("%d steps, %d samples, %d flagged, %d faults, %s, %s", p.Steps, p.Samples,
+				done := fmt.Sprintf("%d steps", p.Steps)
+				if len(list.tasks) > 0 {
+					done = countTasks(list.tasks)
+				}
+				text := fmt.Sprintf("%s, %d samples, %d flagged, %d faults, %s, %s", done, p.Samples,
 					p.RedFlagged, p.Faults, maker.DescribeCost(p.Spent.CostUSD()), p.Elapsed.Round(time.Second))
 				if p.Trouble != "" {
 					text += "; " + oneLine(p.Trouble)
 				}
-				v.clear()
-				fmt.Fprintf(v.w, "%s\x1b[K\n", fit(v.paint("36", text), v.width()-1))
-				v.lines = 1
+				v.redraw(append(list.lines(v.height()-3, v.paint), v.paint("36", text)))
 			}
 			v.mu.Unlock()
 		case <-stop:

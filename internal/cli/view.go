@@ -21,7 +21,9 @@ type view struct {
 	w      io.Writer
 	width  func() int // of the terminal; nil if there is none
 	color  bool
-	lines  int // drawn and still on the screen
+	lines  int        // drawn and still on the screen
+	drawn  string     // what they are, if they are redrawn in place
+	height func() int // of the terminal; nil if there is none
 	period time.Duration
 
 	mu      sync.Mutex
@@ -67,6 +69,12 @@ func newView(w io.Writer) *view {
 			return n
 		}
 		return 80
+	}
+	v.height = func() int {
+		if _, n, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+		return 24
 	}
 	return v
 }

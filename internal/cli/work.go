@@ -26,6 +26,7 @@ type workFlags struct {
 	planVoting bool
 	onFailure  string
 	promptsDir string
+	outline    maker.OutlineConfig
 }
 
 // register adds the flags of runs that carry out a plan.
@@ -66,7 +67,7 @@ func (w *workFlags) registerPlanner(f *pflag.FlagSet) {
 // registerReplan adds the flags of runs that may plan anew.
 func (w *workFlags) registerReplan(f *pflag.FlagSet) {
 	w.onFailure = "stop"
-	f.Var(&choice{value: &w.onFailure, allowed: []string{"stop", "replan"}}, "on-failure", "what to do when a step fails: stop, or replan what remains")
+	f.Var(&choice{value: &w.onFailure, allowed: []string{"stop", "replan", "continue"}}, "on-failure", "what to do when a step fails: stop, replan what remains, or, with --planner outline and its default, continue")
 	intFlag(f, &w.plan.MaxReplans, "max-replans", "", 2, 1, "how often, with --on-failure replan")
 }
 
@@ -95,7 +96,7 @@ func (w *workFlags) options(a *app) (*maker.Options, error) {
 			p.Voting.Strategy = vote.FirstToK
 		}
 	}
-	o.Config.Plan, o.Config.Tools = p, w.tools.config
+	o.Config.Plan, o.Config.Tools, o.Config.Outline = p, w.tools.config, w.outline
 	if o.Config.Tools.MCPConfig != "" {
 		// A run may be resumed from elsewhere.
 		if o.Config.Tools.MCPConfig, err = filepath.Abs(o.Config.Tools.MCPConfig); err != nil {
@@ -137,6 +138,7 @@ const (
 
 func (a *app) run() *cobra.Command {
 	var flags workFlags
+	var attach []string
 	var dryRun bool
 	planner := plannerModel
 	cmd := &cobra.Command{
@@ -159,15 +161,18 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if err != nil {
 				return err
 			}
+			if err := flags.checkPlanner(planner, cmd.Flags().Changed("on-failure"), attach); err != nil {
+				return err
+			}
+			if planner == plannerOutline {
+				return a.doOutline(cmd.Context(), &flags, task, attach, dryRun)
+			}
 			if dryRun {
 				return a.dryRun(cmd.Context(), &flags, task)
 			}
 			engine, err := flags.engineOf(a)
 			if err != nil {
 				return err
-			}
-			if planner == plannerOutline {
-				return a.doOutline(cmd.Context(), engine, task, nil)
 			}
 			run, err := engine.Run(cmd.Context(), task)
 			if err != nil {
@@ -180,6 +185,7 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 	flags.registerPlanner(cmd.Flags())
 	flags.registerReplan(cmd.Flags())
 	cmd.Flags().Var(&choice{value: &planner, allowed: []string{plannerModel, plannerOutline}}, "planner", "who makes the steps: model, or outline, which takes the text as the list of tasks (see maker do)")
+	attachFlag(cmd.Flags(), &attach)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "plan and estimate the cost, but do nothing")
 	return cmd
 }

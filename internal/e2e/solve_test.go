@@ -111,13 +111,9 @@ func (w *workers) answer(q asked) string {
 		}
 		return encoded(map[string]any{"pick": q.Options[w.pick(len(q.Options))].Label, "reason": "it looks right"})
 	case "solve":
-		p := w.p
-		if w.split(q.Problem) != [2]string{} {
-			p = w.whole
-		}
-		return encoded(map[string]any{"solution": w.say(q.Problem, solutionOf(q.Problem), p), "confidence": 0.9, "work_shown": "by head"})
+		return encoded(map[string]any{"solution": w.solve(q.Problem), "confidence": 0.9, "work_shown": "by head"})
 	case "compose", "answer":
-		solution := w.say(q.Problem, joined(q.Problem, q.A.Solution, q.B.Solution), w.p)
+		solution := w.say(q.Problem, joined(q.Problem, q.A.Solution, q.B.Solution), w.p, fewRivals)
 		if q.Ask == "compose" {
 			return encoded(map[string]any{"solution": solution, "confidence": 0.9, "work_shown": "by head"})
 		}
@@ -263,14 +259,29 @@ func joined(problem, a, b string) string {
 	return x.Add(x, y).String()
 }
 
-// say gives the truth with a probability, and otherwise one of three rivals that
+// Who errs about something small errs in one of a few ways. There are many ways to
+// get something large wrong.
+const (
+	fewRivals  = 3
+	manyRivals = 1000
+)
+
+// solve gives the solution of a problem, right or wrong.
+func (w *workers) solve(problem string) string {
+	if w.split(problem) != [2]string{} {
+		return w.say(problem, solutionOf(problem), w.whole, manyRivals)
+	}
+	return w.say(problem, solutionOf(problem), w.p, fewRivals)
+}
+
+// say gives the truth with a probability, and otherwise one of several rivals that
 // are the same for everybody who is asked.
-func (w *workers) say(problem, truth string, p float64) string {
+func (w *workers) say(problem, truth string, p float64, rivals int) string {
 	if w.chance(p) {
 		return truth
 	}
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d", problem, w.pick(3))
+	fmt.Fprintf(h, "%s %d", problem, w.pick(rivals))
 	slip := h.Sum64()
 	if list := listOf(truth); len(list) > 1 {
 		at := int(slip % uint64(len(list)-1))
@@ -318,7 +329,7 @@ func (w *workers) solved(t testing.TB, problem string, flags ...string) (answer 
 	return result.Output.Answer, result.Voting.Rule.K
 }
 
-// score solves problems, four at a time, and counts those that come out right.
+// score solves problems, several at a time, and counts those that come out right.
 func (w *workers) score(t *testing.T, problems []string, flags ...string) (right int, margins map[int]int) {
 	t.Helper()
 	margins = map[int]int{}
@@ -333,7 +344,7 @@ func (w *workers) score(t *testing.T, problems []string, flags ...string) (right
 				margins[k]++
 				if (text.Adapter{}).Equivalent(answer, solutionOf(problem)) {
 					right++
-				} else if answer != "" {
+				} else if answer != "" && k > 1 {
 					t.Logf("%.60s = %.60s, want %.60s", problem, answer, solutionOf(problem))
 				}
 			})
@@ -376,7 +387,7 @@ func TestSolveMultiplication(t *testing.T) {
 	alone := startWorkers(t, 11)
 	single := 0
 	for _, problem := range problems {
-		if alone.say(problem, solutionOf(problem), alone.whole) == solutionOf(problem) {
+		if alone.solve(problem) == solutionOf(problem) {
 			single++
 		}
 	}
@@ -386,7 +397,7 @@ func TestSolveMultiplication(t *testing.T) {
 	}
 	once, _ := alone.score(t, problems, "--ahead-by", "1", "--direct=false")
 	t.Logf("the same tree with one vote each: %d of %d right, %d calls", once, len(problems), alone.calls.Load())
-	if 5*once >= len(problems) && !testing.Short() {
+	if 3*once >= len(problems) && !testing.Short() {
 		t.Errorf("the tree with one vote each is right on %d of %d: the parts are too easy to show anything", once, len(problems))
 	}
 
@@ -420,7 +431,7 @@ func TestSolveSorting(t *testing.T) {
 		t.Errorf("the tree with one vote each is right on %d of %d: the parts are too easy to show anything", once, len(problems))
 	}
 	crowd := startWorkers(t, 22)
-	right, margins := crowd.score(t, problems, append([]string{"--steps", "70"}, calibrated...)...)
+	right, margins := crowd.score(t, problems, append(slices.Clone(calibrated), "--steps", "70")...)
 	t.Logf("with a calibrated margin: %d of %d right, %d calls, runs by k: %v", right, len(problems), crowd.calls.Load(), margins)
 	if right < n {
 		t.Errorf("%d of %d lists are sorted, want all", right, len(problems))

@@ -75,7 +75,7 @@ func Run(f flow.Flow, tasks []Task, c Config) error {
 	f.Emit(event.OutlineCreated{Tasks: event.JSONValue(list)})
 	for i := range m.state.Tasks {
 		t := &m.state.Tasks[i]
-		if t.Status == Planned && t.Command == "" {
+		if t.NeedsModel() {
 			r.lastPrompt = t.ID
 			s.Expect(t.ID-1, t.Text)
 		}

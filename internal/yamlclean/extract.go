@@ -60,15 +60,18 @@ type fence struct {
 
 // fences finds the fenced blocks of a text. A block ends with a fence that is
 // indented as its opening one; fences within the YAML are indented more. The last
-// one may be open.
+// one may be open. Fences after what looks like YAML are not looked for: that one
+// may have them in its texts.
 func fences(lines []string) []fence {
 	var all []fence
+	outside := 0 // the line after the last block
 	for i := 0; i < len(lines); i++ {
 		f, mark, ok := openingFence(lines[i])
 		if !ok {
 			continue
 		}
 		f.before, f.line = i, i+1
+		before := keys(lines[outside:i])
 		if len(f.lines) > 0 { // what follows the label
 			f.line = i
 		}
@@ -82,9 +85,27 @@ func fences(lines []string) []fence {
 		if !f.closed {
 			f.closed = closeAtEnd(&f, mark)
 		}
+		if before > 1 || before > 0 && f.indent > 0 {
+			if !f.closed && f.label == "" && f.indent == 0 && keys(f.lines) == 0 {
+				all = append(all, f) // it may close what is before it
+			}
+			return all
+		}
 		all = append(all, f)
+		outside = i + 1
 	}
 	return all
+}
+
+// keys returns how many lines begin with what must be a key.
+func keys(lines []string) int {
+	n := 0
+	for _, t := range lines {
+		if t != "" && t[0] != ' ' && nameLike(keyOf(t)) {
+			n++
+		}
+	}
+	return n
 }
 
 // openingFence reads a line that opens a fenced block. It returns the block and
@@ -209,7 +230,7 @@ func chooseBare(lines []string, bare []fence) (part, bool) {
 			if p, ok := cutProse(before, whole); ok {
 				whole = p
 			}
-			if whole.collection() || blank(f.lines) {
+			if whole.collection() && keys(f.lines) == 0 || blank(f.lines) {
 				parts = append(parts, whole)
 			}
 		}

@@ -2,6 +2,7 @@ package yamlclean
 
 import (
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -17,7 +18,7 @@ func cutProse(lines []string, whole part) (part, bool) {
 	for start < len(lines) && isRemark(lines, start) {
 		start++
 	}
-	if start == len(lines) {
+	if start == len(lines) || !separate(lines, start) {
 		return part{}, false
 	}
 	p := whole
@@ -30,6 +31,19 @@ func cutProse(lines []string, whole part) (part, bool) {
 		}
 	}
 	return p, p.line > 0
+}
+
+// separate reports whether the line at start is set off from the prose before it.
+// A line directly before a key may be a key too that has lost its colon.
+func separate(lines []string, start int) bool {
+	if blank(lines[:start]) || strings.TrimSpace(lines[start-1]) == "" {
+		return true
+	}
+	if t := lines[start]; t[0] == '{' || t[0] == '[' || marker(t, "---") {
+		return true
+	}
+	last := strings.TrimSpace(lines[start-1])
+	return wanted(strings.ToLower(last)) || strings.ContainsAny(last[len(last)-1:], ":!")
 }
 
 // isRemark reports whether a line before the YAML can only be prose. What has a
@@ -84,7 +98,11 @@ func remark(lines []string, start int) int {
 	if from < 0 || from >= end {
 		return -1
 	}
-	if courtesy(lines[from]) || completeBefore(lines[start:from]) {
+	if courtesy(lines[from]) {
+		return from
+	}
+	const least = 4 // words, fewer may be a key without its colon
+	if first := firstRune(lines[from]); unicode.IsUpper(first) && len(strings.Fields(lines[from])) >= least && completeBefore(lines[start:from]) {
 		return from
 	}
 	return -1
