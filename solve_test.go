@@ -99,7 +99,7 @@ func short(text string) string {
 // "left" and "right".
 const (
 	disagree = `"ask":"solve","problem":"whole" =1> ` + never + "\n"
-	halves = `"ask":"decompose","problem":"whole" => p:left;right
+	halves   = `"ask":"decompose","problem":"whole" => p:left;right
 "ask":"decompose" => atom
 `
 	parts = `"ask":"solve","problem":"left" => s:L
@@ -677,5 +677,17 @@ func TestPreviewSolve(t *testing.T) {
 	}
 	if runs, _ := maker.List("runs"); len(runs) > 0 {
 		t.Error("PreviewSolve() started a run")
+	}
+}
+
+// TestSolveDocs: the example in docs/solve.md does what it says there.
+func TestSolveDocs(t *testing.T) {
+	e := newEngine(t, maker.Options{Config: maker.Config{
+		Model: "sim/default?script=" + filepath.Join("docs", "solve-voters.yaml"), Solve: maker.SolveConfig{Domain: "math"},
+	}})
+	r := mustResult(t, solve(t, e, "What is 48163 * 72?"))
+	a := answerOf(t, r)
+	if r.Status != event.StatusCompleted || a.Answer != "3467736" || a.Status != "composed" || r.StepsCompleted != 7 || r.Solve.Nodes != 3 || r.Voting.RedFlagged != 1 {
+		t.Errorf("Solve() = %+v, %s in %d steps, %+v", a, r.Status, r.StepsCompleted, r.Solve)
 	}
 }

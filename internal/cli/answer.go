@@ -63,7 +63,9 @@ func (a *app) openQuestions(dir string) ([]event.ClarificationRequested, error) 
 		if err != nil {
 			return nil, err
 		}
-		a.tasks = a.tasks || line.Type == event.TypeOutlineCreated
+		if line.Type == event.TypeOutlineCreated {
+			a.tasks.Store(true)
+		}
 		if line.Type != event.TypeClarificationRequested && line.Type != event.TypeClarificationProvided {
 			continue
 		}

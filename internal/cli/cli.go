@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -187,7 +188,7 @@ type app struct {
 	asking sync.Mutex    // held while a question is on the terminal
 	input  <-chan string // lines from the terminal, once somebody was asked
 	view   *view         // that is live
-	tasks  bool          // the run does the tasks of an outline, which count from 1
+	tasks  atomic.Bool   // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 }

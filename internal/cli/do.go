@@ -160,7 +160,7 @@ func (a *app) listTasks(tasks []outline.Task) error {
 
 // stepName is how a step is called for people: the tasks of an outline count from 1.
 func (a *app) stepName(step int) string {
-	if a.tasks {
+	if a.tasks.Load() {
 		return fmt.Sprintf("task %d", step+1)
 	}
 	return fmt.Sprintf("step %d", step)

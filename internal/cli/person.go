@@ -145,7 +145,7 @@ func showQuestion(w io.Writer, step string, q maker.Question) {
 			fmt.Fprintf(w, "         %s\n", printable(strings.TrimRight(line, "\n")))
 		}
 	}
-	if q.Voting != nil {
+	if q.Voting != nil && q.Voting.Samples > 0 { // a literal command was not voted on
 		fmt.Fprintf(w, "  vote   %s of %d samples, %d discarded\n", q.Voting.Split(), q.Voting.Samples, q.Voting.RedFlagged)
 	}
 	for i, option := range q.Options {

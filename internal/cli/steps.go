@@ -29,30 +29,29 @@ func (a *app) followSteps(ctx context.Context, run *maker.Run) error {
 // watchSteps writes a line for everything that happens and, on a terminal, a live
 // one below them.
 func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, error) {
+	a.tasks.Store(run.Kind() == maker.KindDo)
 	if a.quiet {
 		return run.Result()
 	}
 	v := newView(a.Err)
 	a.view = v
-	a.tasks = run.Kind() == maker.KindDo
 	told := describe
-	if a.tasks {
+	if a.tasks.Load() {
 		told = describeTask
 	}
-	list := &checklist{}
 	fmt.Fprintf(a.Err, "run %s\n", run.ID())
 	stop := make(chan struct{})
 	live := make(chan struct{})
 	go func() {
 		defer close(live)
-		v.liveLine(run, list, stop)
+		v.liveLine(run, stop)
 	}()
 	var titles = map[int]string{}
 	for rec, err := range run.Events(context.WithoutCancel(ctx)) {
 		if err != nil {
 			break // the result will say what is wrong
 		}
-		line, listed := told(rec.Event, titles), v.listed(list, rec.Event, run.Dir())
+		line, listed := told(rec.Event, titles), v.listed(rec.Event, run.Dir())
 		if line != "" && !listed {
 			v.line(line)
 		}
@@ -88,19 +87,19 @@ func (v *view) line(text string) {
 
 // listed takes an event into the list of tasks and reports whether it is enough to
 // show it there. Without a terminal every event has its line.
-func (v *view) listed(list *checklist, e event.Event, dir string) bool {
+func (v *view) listed(e event.Event, dir string) bool {
 	if v.width == nil {
 		return false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	list.take(e, func(value event.Value) (event.Value, error) { return maker.LoadValue(dir, value) })
-	return list.shows(e)
+	v.list.take(e, func(value event.Value) (event.Value, error) { return maker.LoadValue(dir, value) })
+	return v.list.shows(e)
 }
 
 // liveLine keeps a line with the state of the run on a terminal, and above it the
 // list of its tasks, if it has one.
-func (v *view) liveLine(run *maker.Run, list *checklist, stop <-chan struct{}) {
+func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
 	if v.width == nil {
 		<-stop
 		return
@@ -114,15 +113,15 @@ func (v *view) liveLine(run *maker.Run, list *checklist, stop <-chan struct{}) {
 			if !v.paused {
 				p := run.Progress()
 				done := fmt.Sprintf("%d steps", p.Steps)
-				if len(list.tasks) > 0 {
-					done = countTasks(list.tasks)
+				if len(v.list.tasks) > 0 {
+					done = countTasks(v.list.tasks)
 				}
 				text := fmt.Sprintf("%s, %d samples, %d flagged, %d faults, %s, %s", done, p.Samples,
 					p.RedFlagged, p.Faults, maker.DescribeCost(p.Spent.CostUSD()), p.Elapsed.Round(time.Second))
 				if p.Trouble != "" {
 					text += "; " + oneLine(p.Trouble)
 				}
-				v.redraw(append(list.lines(v.height()-3, v.paint), v.paint("36", text)))
+				v.redraw(append(v.list.lines(v.height()-3, v.paint), v.paint("36", text)))
 			}
 			v.mu.Unlock()
 		case <-stop:

@@ -24,6 +24,7 @@ type view struct {
 	lines  int        // drawn and still on the screen
 	drawn  string     // what they are, if they are redrawn in place
 	height func() int // of the terminal; nil if there is none
+	list   checklist  // of the tasks, if the run has some
 	period time.Duration
 
 	mu      sync.Mutex
@@ -42,6 +43,7 @@ func (v *view) pause() {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.leaveList()
 	v.clear()
 	v.paused = true
 }

@@ -71,7 +71,7 @@ func fences(lines []string) []fence {
 			continue
 		}
 		f.before, f.line = i, i+1
-		before := keys(lines[outside:i])
+		yamlBefore := keys(lines[outside:i])
 		if len(f.lines) > 0 { // what follows the label
 			f.line = i
 		}
@@ -85,7 +85,7 @@ func fences(lines []string) []fence {
 		if !f.closed {
 			f.closed = closeAtEnd(&f, mark)
 		}
-		if before > 1 || before > 0 && f.indent > 0 {
+		if yamlBefore > 1 || yamlBefore > 0 && f.indent > 0 {
 			if !f.closed && f.label == "" && f.indent == 0 && keys(f.lines) == 0 {
 				all = append(all, f) // it may close what is before it
 			}
@@ -101,7 +101,7 @@ func fences(lines []string) []fence {
 func keys(lines []string) int {
 	n := 0
 	for _, t := range lines {
-		if t != "" && t[0] != ' ' && nameLike(keyOf(t)) {
+		if t != "" && t[0] != ' ' && nameLike(leadingKey(t)) {
 			n++
 		}
 	}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/outline"
+)
+
+// checklist is the list of an outline's tasks with where each of them stands.
+type checklist struct {
+	tasks   []checkItem
+	current int // the index of the task that was last heard of
+}
+
+type checkItem struct {
+	id     int
+	title  string
+	status outline.Status
+}
+
+// take learns from an event. load fetches what is stored beside the log.
+func (c *checklist) take(e event.Event, load func(event.Value) (event.Value, error)) {
+	switch e := e.(type) {
+	case event.OutlineCreated:
+		value, err := load(e.Tasks)
+		if err != nil {
+			return // lines will do
+		}
+		var tasks []outline.TaskState
+		if json.Unmarshal(value.JSON, &tasks) != nil {
+			return
+		}
+		c.tasks = make([]checkItem, len(tasks))
+		for i := range tasks {
+			c.tasks[i] = checkItem{tasks[i].ID, tasks[i].Title(), tasks[i].Status}
+		}
+	case event.StepStarted:
+		c.set(e.Step, outline.Running)
+	case event.StepCompleted:
+		c.set(e.Step, outline.Complete)
+	case event.StepFailed:
+		c.set(e.Step, outline.Failed)
+	case event.ClarificationRequested:
+		c.set(e.Step, outline.Waiting)
+	case event.ClarificationProvided:
+		c.set(e.Step, outline.Running)
+	}
+}
+
+func (c *checklist) set(step int, status outline.Status) {
+	if step >= 0 && step < len(c.tasks) {
+		c.tasks[step].status, c.current = status, step
+	}
+}
+
+// shows reports whether the list says what an event does.
+func (c *checklist) shows(e event.Event) bool {
+	switch e.(type) {
+	case event.StepStarted, event.StepCompleted:
+		return len(c.tasks) > 0
+	}
+	return false // why a task failed, what is asked and what is called is not in the list
+}
+
+// mostTasks is how many tasks are shown at once.
+const mostTasks = 15
+
+// window chooses the tasks that are shown in so many rows: those around the current
+// one, with a little of what is done before it.
+func (c *checklist) window(rows int) (from, to int) {
+	n := len(c.tasks)
+	rows = min(rows, mostTasks)
+	if n <= rows {
+		return 0, n
+	}
+	rows = max(rows-2, 1) // a line above and one below say what is left out
+	from = max(0, min(c.current-rows/3, n-rows))
+	return from, from + rows
+}
+
+// fewestRows is how many rows a list that is longer takes at least.
+const fewestRows = 4
+
+// lines draws the list in at most so many rows, or not at all if they are too few.
+func (c *checklist) lines(rows int, paint func(code, s string) string) []string {
+	if rows < len(c.tasks) && rows < fewestRows {
+		return nil
+	}
+	from, to := c.window(rows)
+	var out []string
+	if from > 0 {
+		out = append(out, paint("2", "  … "+countTasks(c.tasks[:from])))
+	}
+	for _, t := range c.tasks[from:to] {
+		out = append(out, paint(colourOf(t.status), fmt.Sprintf("%s %d. %s", markOf(t.status), t.id, oneLine(t.title))))
+	}
+	if to < len(c.tasks) {
+		out = append(out, paint("2", "  … "+countTasks(c.tasks[to:])))
+	}
+	return out
+}
+
+// countTasks says how many tasks there are, by status.
+func countTasks(tasks []checkItem) string {
+	count := map[outline.Status]int{}
+	for _, t := range tasks {
+		count[t.status]++
+	}
+	var parts []string
+	for _, s := range []struct {
+		status outline.Status
+		words  string
+	}{{outline.Complete, "done"}, {outline.Failed, "failed"}, {outline.Running, "running"}, {outline.Waiting, "waiting for you"}, {outline.Planned, "to do"}} {
+		if n := count[s.status]; n > 0 {
+			parts = append(parts, thousands(n)+" "+s.words)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// markOf is the box of a task.
+func markOf(s outline.Status) string {
+	switch s {
+	case outline.Running:
+		return "[>]"
+	case outline.Complete:
+		return "[x]"
+	case outline.Failed:
+		return "[!]"
+	case outline.Waiting:
+		return "[?]"
+	default:
+		return "[ ]"
+	}
+}
+
+func colourOf(s outline.Status) string {
+	switch s {
+	case outline.Running:
+		return "36"
+	case outline.Complete:
+		return "32"
+	case outline.Failed:
+		return "31"
+	case outline.Waiting:
+		return "33"
+	default:
+		return "0"
+	}
+}
+
+// beforeQuestion is how many rows the list takes above a question.
+const beforeQuestion = 7
+
+// leaveList leaves the list on the screen, above what is written next: whoever is
+// asked sees for which task.
+func (v *view) leaveList() {
+	if v.width == nil || len(v.list.tasks) == 0 {
+		return
+	}
+	v.redraw(v.list.lines(min(beforeQuestion, v.height()-3), v.paint))
+	v.lines, v.drawn = 0, ""
+}
+
+// redraw puts live lines in the place of those that are on the screen. It is one
+// write that overwrites line by line, so that nothing flickers, and none at all if
+// nothing has changed.
+func (v *view) redraw(lines []string) {
+	columns := v.width() - 1
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(fitColumns(line, columns) + "\x1b[K\n")
+	}
+	if b.String() == v.drawn && v.lines == len(lines) {
+		return
+	}
+	up := ""
+	if v.lines > 0 {
+		up = fmt.Sprintf("\x1b[%dA", v.lines)
+	}
+	rest := ""
+	if v.lines > len(lines) {
+		rest = "\x1b[J"
+	}
+	fmt.Fprint(v.w, up+b.String()+rest)
+	v.lines, v.drawn = len(lines), b.String()
+}
+
+// fitColumns is fit for text that others wrote, in which a character may take two
+// columns or none.
+func fitColumns(s string, n int) string {
+	var b strings.Builder
+	used, escape := 0, false
+	for _, r := range s {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			if used += columnsOf(r); used > n {
+				continue
+			}
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func columnsOf(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
