@@ -170,7 +170,7 @@ func (e *Engine) planJob(kind string, params json.RawMessage, cfg Config) (*job,
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
-	set, err := prompts.New(e.opts.Prompts)
+	set, err := prompts.New(cfg.Prompts)
 	if err != nil {
 		return nil, &ConfigError{Field: "prompts_dir", Err: err}
 	}
@@ -214,7 +214,7 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 	planFlags := redflag.Format()
 	planFlags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
 	validator := planner.NewValidator(planner.ValidatorConfig{
-		Static:  plan.Options{Tools: s.registry().Validate, Rule: cfg.Voting, AllowLoops: p.AllowLoops},
+		Static:  plan.Options{Tools: s.registry().Validate, Models: s.canUse, Rule: cfg.Voting, AllowLoops: p.AllowLoops},
 		Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: s.prompts,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate,
 	})
@@ -223,6 +223,10 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: p.MaxPlan, MaxFaults: cfg.MaxFaults, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
 	})
+	replans := p.MaxReplans
+	if kind == KindExec {
+		replans = 0 // nobody makes another plan
+	}
 	ask := ""
 	if s.registry().Validate(plan.LastResort) == nil {
 		ask = plan.LastResort
@@ -232,7 +236,7 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(p.Repair),
 		AskTool: ask, Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel, Alone: mutates(s.registry()),
-		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: p.MaxReplans,
+		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: replans,
 	})
 	switch kind {
 	case KindPlan:

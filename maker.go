@@ -31,7 +31,9 @@ func New(opts *Options) (*Engine, error) {
 		o = *opts
 	}
 	// What was left open depends on the kind of run; what was said is checked now.
-	if err := o.Config.withDefaults(agentDefaults).validate(); err != nil {
+	lenient := chainDefaults
+	lenient.model = DefaultModel
+	if err := o.Config.withDefaults(lenient).validate(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()

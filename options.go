@@ -124,10 +124,14 @@ type Config struct {
 
 	// Agent is who does the steps: AgentNative (the default) or AgentClaudeCode,
 	// which runs the program ClaudeProgram ("claude") for every attempt.
-	Agent         string        `json:"agent,omitempty"`
-	ClaudeProgram string        `json:"claude_program,omitempty"`
-	Solve         SolveConfig   `json:"solve,omitzero"`
-	Outline       OutlineConfig `json:"outline,omitzero"`
+	Agent         string `json:"agent,omitempty"`
+	ClaudeProgram string `json:"claude_program,omitempty"`
+
+	// Prompts are templates that replace built-in ones, by name.
+	Prompts map[string]string `json:"prompts,omitempty"`
+
+	Solve   SolveConfig   `json:"solve,omitzero"`
+	Outline OutlineConfig `json:"outline,omitzero"`
 }
 
 // The agents.
@@ -471,9 +475,6 @@ type Options struct {
 	// Answers are prepared answers, as YAML; see docs/tools.md. They are looked at
 	// before anybody is asked.
 	Answers []byte
-
-	// Prompts replace built-in prompts by name.
-	Prompts map[string]string
 
 	// Transport carries the requests to providers; nil means a tuned one.
 	Transport http.RoundTripper

@@ -95,7 +95,7 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 	if err != nil {
 		return nil, &ConfigError{Field: "attach", Err: err}
 	}
-	set, err := prompts.New(e.opts.Prompts)
+	set, err := prompts.New(cfg.Prompts)
 	if err != nil {
 		return nil, &ConfigError{Field: "prompts_dir", Err: err}
 	}

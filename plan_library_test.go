@@ -178,7 +178,6 @@ func TestPlanRefuses(t *testing.T) {
 // TestExecEnds: a given plan that fails has an end, also if the configuration would
 // let a planner make another.
 func TestExecEnds(t *testing.T) {
-	t.Skip("modules() in job.go has an exec ask for another plan, which nobody makes: the run ends without an end")
 	engine := newEngine(t, maker.Options{Config: maker.Config{Model: planningSim(t, ""), Plan: maker.PlanConfig{MaxReplans: 2, StepMaxRetries: -1}}})
 	run, err := engine.Exec(context.Background(), strings.Replace(twoSteps, "Return the number seven.", "Fail at once.", 1))
 	if err != nil {
@@ -260,10 +259,9 @@ func TestLargeOutputs(t *testing.T) {
 
 // TestPromptsSurviveResume: a run goes on with the prompts that it was begun with.
 func TestPromptsSurviveResume(t *testing.T) {
-	t.Skip("Engine.Resume takes the prompts of its own options: those that a run replaced are not in its log")
 	model := rulesFile(t, `[{"match": "^Mine: Return", "answers": [{"text": "value: 7"}]}, {"match": "^Mine: Double", "answers": [{"text": "value: 14"}]}]`)
 	logs, mine := t.TempDir(), map[string]string{"executor_step": "Mine: {{.Description}}"}
-	engine := newEngine(t, maker.Options{LogDir: logs, Prompts: mine, Config: maker.Config{Model: model, MaxCalls: 1}})
+	engine := newEngine(t, maker.Options{LogDir: logs, Config: maker.Config{Model: model, MaxCalls: 1, Prompts: mine}})
 	run, err := engine.Exec(t.Context(), twoSteps)
 	if err != nil {
 		t.Fatal(err)

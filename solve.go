@@ -205,7 +205,7 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
-	set, err := prompts.New(e.opts.Prompts)
+	set, err := prompts.New(cfg.Prompts)
 	if err != nil {
 		return nil, &ConfigError{Field: "prompts_dir", Err: err}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/sympy"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -689,5 +690,33 @@ func TestSolveDocs(t *testing.T) {
 	a := answerOf(t, r)
 	if r.Status != event.StatusCompleted || a.Answer != "3467736" || a.Status != "composed" || r.StepsCompleted != 7 || r.Solve.Nodes != 3 || r.Voting.RedFlagged != 1 {
 		t.Errorf("Solve() = %+v, %s in %d steps, %+v", a, r.Status, r.StepsCompleted, r.Solve)
+	}
+}
+
+// TestSolveSymPy: what the domain cannot compare itself is left to SymPy, if that is
+// wanted.
+func TestSolveSymPy(t *testing.T) {
+	cas, err := sympy.New(t.Context(), nil)
+	if errors.Is(err, sympy.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cas.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, with := range []bool{false, true} {
+		e := newEngine(t, maker.Options{Config: maker.Config{
+			Model:  scripted(t, `"ask":"solve" =1> s:(1+i)^2 | s:2i | s:i + i | s:(1+i)^2`),
+			Voting: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 3},
+			Solve:  maker.SolveConfig{Domain: "math", SymPy: with},
+		}})
+		run := solve(t, e, "Square one plus i.")
+		mustResult(t, run)
+		first := eventsOf[event.VoteCompleted](t, run.Dir())[0]
+		if got := first.Status == "decided"; got != with {
+			t.Errorf("with SymPy %v: the first vote is %s with the votes %v", with, first.Status, first.Voting.Votes)
+		}
 	}
 }

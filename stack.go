@@ -267,6 +267,15 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	return s.groups[name], nil
 }
 
+// canUse says why a model cannot be asked.
+func (s *stack) canUse(name string) error {
+	_, err := s.group(name)
+	if e, ok := errors.AsType[*ConfigError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
 // named opens a model, unless it is open already.
 func (s *stack) named(name string) (ballot.Voter, error) {
 	for _, v := range s.voters {

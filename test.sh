@@ -52,7 +52,7 @@ say "tests at full size, without the race detector"
 go test -count=1 ./vote ./model/...
 
 say "fuzzing, a few seconds each"
-go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |
+go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |
   while read -r package file; do
     { grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" || true; } | sed 's/^func //' |
       while read -r target; do

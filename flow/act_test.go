@@ -145,8 +145,10 @@ func TestPipe(t *testing.T) {
 		if diff := cmp.Diff(test.want, heard); diff != "" {
 			t.Errorf("Pipe(stop at %d): another module heard: -want +got\n%s", test.stop, diff)
 		}
-		if len(f.Events) != 3 && test.stop < 0 {
-			t.Errorf("Pipe() emitted %d events, want those of the modules and not the first", len(f.Events))
+		if test.stop < 0 {
+			if _, ok := f.Events[len(f.Events)-1].(event.TaskFailed); len(f.Events) != 4 || !ok {
+				t.Errorf("Pipe() emitted %+v, want those of the modules, not the first, and that nobody ended the task", f.Events)
+			}
 		}
 	}
 }

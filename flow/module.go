@@ -20,10 +20,12 @@ const maxRouted = 1_000_000
 
 // Pipe routes events between modules, beginning with first: every event that a
 // module yields is appended to the run and then shown to all modules, in order.
-// It returns when no event is left, with the error of the flow, if there was one.
+// It returns when no event is left, with the error of the flow, if there was one. A
+// task that no module has ended by then has failed.
 func Pipe(f Flow, first event.Event, modules ...Module) error {
 	w := &watched{Flow: f, err: new(error)}
 	queue := []event.Event{first}
+	ended := false
 	for n := 0; len(queue) > 0; n++ {
 		if n == maxRouted {
 			return fmt.Errorf("flow: %d events and no end; do two modules answer each other?", n)
@@ -34,12 +36,19 @@ func Pipe(f Flow, first event.Event, modules ...Module) error {
 			for out := range m.Process(w, e) {
 				w.Emit(out)
 				queue = append(queue, out)
+				switch out.(type) {
+				case event.TaskCompleted, event.TaskFailed:
+					ended = true
+				}
 			}
 			if *w.err != nil {
 				return *w.err
 			}
 		}
 
+	}
+	if !ended {
+		w.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: "no module said how the task ended"})
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ type Options struct {
 	// Tools says why a tool cannot be used; nil if it can.
 	Tools func(name string) error
 
+	// Models says why a model cannot be used; nil if it can.
+	Models func(name string) error
+
 	// Rule is the rule of the run, which steps change with [Voting].
 	Rule vote.Rule
 
@@ -184,6 +187,10 @@ func (c *checker) checkOptional(i int) {
 	}
 	if c.known(i, fieldModel) && s.Model != "" && blank(s.Model) {
 		c.fault(CheckRequiredFieldsPresent, i, fieldModel, "model is blank: name one, or remove the field")
+	} else if c.options.Models != nil && c.known(i, fieldModel) && s.Model != "" {
+		if err := c.options.Models(s.Model); err != nil {
+			c.fault(CheckRequiredFieldsPresent, i, fieldModel, "model: %v", err)
+		}
 	}
 }
 

@@ -203,3 +203,24 @@ func TestDamagedPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestModels: the model of a step is looked at before the plan begins.
+func TestModels(t *testing.T) {
+	p := &Plan{Reasoning: "r", Steps: []Step{{
+		TaskType: ActionStep, Title: "t", TaskDescription: "d", OutputVariable: "step_0_output", OutputSchema: "s", NextStep: End, Model: "nobody/x",
+	}}}
+	models := func(name string) error {
+		if name == "nobody/x" {
+			return errors.New("there is no such provider")
+		}
+		return nil
+	}
+	findings := Check(p, Options{Models: models})
+	if len(findings) != 1 || findings[0].Check != CheckRequiredFieldsPresent || !strings.Contains(findings[0].Message, "no such provider") {
+		t.Errorf("Check(a model that is not there) = %v, want one finding about it", findings)
+	}
+	p.Steps[0].Model = "sim/default"
+	if findings := Check(p, Options{Models: models}); len(findings) > 0 {
+		t.Errorf("Check(a model that is there) = %v, want none", findings)
+	}
+}

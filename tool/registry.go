@@ -136,6 +136,11 @@ func (r *Registry) Get(name string) (Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	t, ok := r.tools[name]
+	if server, rest, found := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); !ok && found && rest != "" {
+		if s, known := r.servers[server]; known && s.Unavailable != "" {
+			return Tool{}, fmt.Errorf("tool: %w: %s: %s", ErrUnavailable, name, s.Unavailable)
+		}
+	}
 	if !ok {
 		return Tool{}, fmt.Errorf("tool: %w: %q; there are %s", ErrUnknown, name, strings.Join(r.names(), ", "))
 	}
@@ -221,10 +226,15 @@ func (r *Registry) Servers() []Server {
 	return out
 }
 
-// Catalogue describes all tools to a planner, one a line and in order, and says
-// of those that cannot be used why.
+// Catalogue describes all tools to a planner, one a line and in order, and says of
+// those that cannot be used why, and of servers whose tools are not known.
 func (r *Registry) Catalogue() string {
 	var b strings.Builder
+	for _, s := range r.Servers() {
+		if s.Unavailable != "" && len(s.Declared) == 0 {
+			fmt.Fprintf(&b, "- %s [NOT AVAILABLE: %s]\n", ServerTool(s.Name, "*"), s.Unavailable)
+		}
+	}
 	for _, t := range r.List() {
 		summary, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
 		fmt.Fprintf(&b, "- %s (%s): %s", t.Name, t.Effect, summary)

@@ -565,8 +565,10 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
 			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
 	case flow.FlaggedOut:
-		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)",
-			r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
+		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)", r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
+		if r.tally.Flags() == 1 {
+			v.Reason = fmt.Sprintf("the only sample was discarded: %s (%s)", r.lastFlag.Reason, r.lastFlag.Name)
+		}
 	case flow.Failed:
 		v.Voting.Faults = max(v.Voting.Faults, int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)

@@ -52,10 +52,8 @@ func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 				v, ok = configValue{texts: []string{file.path}}, true
 			}
 			if ok {
-				for _, text := range v.texts {
-					if err := cmd.Flags().Set(f.Name, text); err != nil && failed == nil {
-						failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
-					}
+				if err := v.apply(cmd.Flags(), f); err != nil {
+					failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
 				}
 				sources[f.Name] = fmt.Sprintf("%s, line %d: %s", file.path, v.line, strings.ReplaceAll(f.Name, "-", "_"))
 				return
@@ -88,13 +86,33 @@ type configFile struct {
 
 type configValue struct {
 	texts []string // one, or those of a list
+	list  bool
 	line  int
 }
 
 // set gives the value to a flag.
 func (v configValue) set(to pflag.Value) error {
+	if v.list && !takesLists(to) {
+		return errors.New("it wants a single value")
+	}
 	for _, text := range v.texts {
 		if err := to.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takesLists reports whether a flag may be given several times.
+func takesLists(v pflag.Value) bool { return v.Type() == "stringSlice" || v.Type() == "stringArray" }
+
+// apply sets a flag as if it had been given.
+func (v configValue) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
+	if v.list && !takesLists(f.Value) {
+		return fmt.Errorf("%s wants a single value", strings.ReplaceAll(f.Name, "-", "_"))
+	}
+	for _, text := range v.texts {
+		if err := flags.Set(f.Name, text); err != nil {
 			return err
 		}
 	}
@@ -210,7 +228,7 @@ func readConfigFile(path string, known []string) (configFile, error) {
 		if _, twice := file.values[name]; twice {
 			return file, fmt.Errorf("%s, line %d: %s is set twice", path, key.Line, key.Value)
 		}
-		file.values[name] = configValue{texts, value.Line}
+		file.values[name] = configValue{texts, value.Kind == yaml.SequenceNode, value.Line}
 	}
 	return file, nil
 }

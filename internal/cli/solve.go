@@ -98,7 +98,7 @@ func (s *solveFlags) options(a *app, f *pflag.FlagSet) (*maker.Options, error) {
 	c.MaxTokens = either(f, "max-total-tokens", s.tokens, "max-tokens", c.MaxTokens)
 	c.CallTimeout = either(f, "timeout-seconds", seconds(s.perCall), "call-timeout", c.CallTimeout)
 	c.Deadline = either(f, "timeout-total", seconds(s.total), "deadline", c.Deadline)
-	o.Prompts, err = readPrompts(s.promptsDir)
+	o.Config.Prompts, err = readPrompts(s.promptsDir)
 	return o, err
 }
 

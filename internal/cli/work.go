@@ -86,6 +86,9 @@ func (w *workFlags) options(a *app) (*maker.Options, error) {
 		return nil, err
 	}
 	p := w.plan
+	if p.Threshold == 0 {
+		p.Threshold = anyScore
+	}
 	p.MaxRetries, p.StepMaxRetries = never(p.MaxRetries), never(p.StepMaxRetries)
 	if w.onFailure != "replan" {
 		p.MaxReplans = 0
@@ -110,9 +113,12 @@ func (w *workFlags) options(a *app) (*maker.Options, error) {
 	if err := w.people.options(a, o); err != nil {
 		return nil, err
 	}
-	o.Prompts, err = readPrompts(w.promptsDir)
+	o.Config.Prompts, err = readPrompts(w.promptsDir)
 	return o, err
 }
+
+// anyScore is a threshold that every plan reaches: 0 stands for the default.
+const anyScore = 1e-9
 
 // engineOf makes the engine of a command.
 func (w *workFlags) engineOf(a *app) (*maker.Engine, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -172,7 +173,12 @@ func (p *Past) take(rec event.Record) {
 		p.takeEffect(e)
 	case event.ClarificationRequested, event.ClarificationProvided:
 		p.takeAnswer(e)
-	case event.SampleCompleted, event.SampleRedFlagged, event.SampleFaulted:
+	case event.SampleCompleted:
+		// A simulator behind HTTP says in its answers what it is.
+		if n := len(p.sessions); n > 0 && strings.HasPrefix(e.Model, simulator) {
+			p.sessions[n-1].Simulated = true
+		}
+	case event.SampleRedFlagged, event.SampleFaulted:
 	default:
 		p.emitted.add(e)
 	}

@@ -21,6 +21,11 @@
 //   - Arithmetic: a line "Compute: (12 + 3) * 4" or "What is 17 + 25?", exact at
 //     any size. The answer ends with "answer = ...".
 //   - Sorting: a line "Sort: [3, 1, 2]". The answer ends with "answer = [...]".
+//   - The parts of models in maker run: the planner, agents that do steps and
+//     choose the next one, judges, and the repair of YAML, each recognised by the
+//     form of its prompt in internal/prompts. Plans and answers are YAML.
+//   - The voters of maker solve, recognised by the line with what is asked, which is
+//     JSON: calculations, sorting and merging are split, solved and put together.
 //   - Scripts: a file of rules, asked first if there is one; see [Settings.Script]
 //     and the format below.
 //
@@ -38,6 +43,10 @@
 // others, and each the same text whenever it comes up. Which wrong answers
 // these are depends on a hash of the prompt. A step that has fewer possible
 // wrong answers than rivals uses those it has.
+//
+// Voters of maker solve who do n operations in one go are right with probability
+// p^(1+load*(n-1)); each operation goes wrong on its own, so that their wrong
+// answers differ. A wrong tool call is one that does no harm.
 //
 // Answers that exceed [model.Request.MaxOutput] are cut there and stop for
 // length. Tokens are estimated as a quarter of the bytes, rounded up. With the

@@ -241,7 +241,7 @@ func (r *rule) choose(d *decision) *scriptAnswer {
 		at := min(max(d.ordinal, 1), uint64(len(r.Answers)))
 		return &r.Answers[at-1]
 	}
-	u := d.script.float() * r.weight
+	u := d.more.float() * r.weight
 	chosen := 0
 	for i := range r.Answers {
 		weight := r.Answers[i].weight

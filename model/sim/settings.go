@@ -30,6 +30,11 @@ type Settings struct {
 	// instead of P.
 	HardShare, HardP float64
 
+	// Load is how much each further operation counts that an answer takes beyond
+	// the first: one that takes n is right with probability P^(1+Load*(n-1)). It
+	// concerns problems that can be split, in the prompts of recursive solving.
+	Load float64
+
 	Rho float64 // chance that a sample repeats the step's common draw
 
 	// Latency is the median of a log-normal distribution whose logarithm has
@@ -58,7 +63,7 @@ type Settings struct {
 // Default returns the settings of the model called sim/default: right in 99 of
 // 100 answers, at the list price of a small model.
 func Default() Settings {
-	return Settings{P: 0.99, OverlongTokens: 1000, Rivals: 1, PriceIn: 0.4, PriceOut: 1.6}
+	return Settings{P: 0.99, OverlongTokens: 1000, Rivals: 1, Load: 4, PriceIn: 0.4, PriceOut: 1.6}
 }
 
 // CostUSD is the simulated price of one call.
@@ -77,6 +82,7 @@ const (
 	maxSigma  = 4
 	maxWait   = time.Hour
 	maxPrice  = 1e6
+	maxLoad   = 100
 	rounding  = 1e-9 // slack for sums of shares such as 0.7 + 0.2 + 0.1
 )
 
@@ -96,6 +102,7 @@ func settings() []setting {
 		{"overlong", "SHARE or SHARE:TOKENS", setOverlong, getOverlong},
 		{"rivals", "a whole number from 1", setRivals, func(s *Settings) string { return strconv.Itoa(s.Rivals) }},
 		{"hard", "SHARE:P, both numbers from 0 to 1", setHard, getHard},
+		{"load", "a number from 0 to 100", setLoad, func(s *Settings) string { return number(s.Load) }},
 		share("rho", func(s *Settings) *float64 { return &s.Rho }),
 		{"latency", "MEDIAN or MEDIAN,SIGMA such as 40ms,1.0", setLatency, getLatency},
 		share("f429", func(s *Settings) *float64 { return &s.F429 }),
@@ -268,6 +275,8 @@ func setHard(s *Settings, v string) error {
 }
 
 func getHard(s *Settings) string { return number(s.HardShare) + ":" + number(s.HardP) }
+
+func setLoad(s *Settings, v string) error { return parseNumber(&s.Load, v, maxLoad) }
 
 func setLatency(s *Settings, v string) error {
 	v, sigma, ok := strings.Cut(v, ",")

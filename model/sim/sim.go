@@ -240,9 +240,15 @@ type decision struct {
 
 	structured bool // a JSON object and nothing else
 
-	script  stream // draws a script's answer
-	key     uint64 // of the question, for the ids of a script's tool calls
+	// What a script, or a skill that takes more than one operation, goes on with.
+	more    stream
+	p       float64 // chance to get one operation right
+	rivals  int
+	load    float64
+	key     uint64 // of the question, for the ids of tool calls
 	ordinal uint64 // of the sample, for those and for a script's sequences
+
+	room int // bytes that the answer may have; 0 if there is no limit
 }
 
 type quality uint8
@@ -257,19 +263,18 @@ const (
 // leaves the answers that it does not concern as they were.
 func (m *Model) decide(key uint64, draws stream, ordinal uint64) decision {
 	s := &m.settings
-	d := decision{key: key, ordinal: ordinal}
+	d := decision{key: key, ordinal: ordinal, rivals: s.Rivals, load: s.Load, p: s.P}
 	shape, luck := draws.float(), draws.float()
 	d.rival = draws.below(s.Rivals)
 	d.form = draws.below(1 << 30)
-	d.script = draws
+	d.more = draws
 	rivals := newStream(key, forRivals, 0)
 	d.step = rivals.next()
 
-	p := s.P
 	if difficulty := newStream(key, forDifficulty, 0); s.HardShare > 0 && difficulty.float() < s.HardShare {
-		p = s.HardP
+		d.p = s.HardP
 	}
-	if luck >= p {
+	if luck >= d.p {
 		d.quality = wrong
 	}
 	switch {
@@ -287,8 +292,12 @@ func (m *Model) respond(req *model.Request, q *question, d decision) *model.Resp
 		return m.price(req, a)
 	}
 	d.structured = m.structured(req)
+	d.room = req.MaxOutput * bytesPerToken
+	if a := d.takePart(q); a != nil {
+		return m.price(req, a)
+	}
 	var space [1024]byte // most answers fit, and then need one allocation
-	return m.price(req, &answer{text: string(d.answer(space[:0], q.prompt)), stop: model.StopEnd})
+	return m.price(req, &answer{text: string(d.answerLines(space[:0], q.prompt)), stop: model.StopEnd})
 }
 
 // An answer is what there is to say before it is cut and counted.

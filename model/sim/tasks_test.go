@@ -38,7 +38,7 @@ func TestArithmetic(t *testing.T) {
 		}
 	}
 	for _, prompt := range []string{"", "Compute: 1 +", "Compute: (1", "Compute: 1)", "Compute: 1 2", "Compute: two", "Compute: 1 / 0 +",
-		"Compute: " + strings.Repeat("(", 5000), "Compute: " + strings.Repeat("9", maxExpression+1), "Sort: 1, 2", "Sort: [a]", "Sort: [1,]",
+		"Compute: " + strings.Repeat("(", 5000), "Compute: " + strings.Repeat("9", 10_001), "Sort: 1, 2", "Sort: [a]", "Sort: [1,]",
 		"What is love?", "Say hello", "current state: [[1], [], []]"} {
 		r, err := m.Generate(t.Context(), ask(prompt))
 		if err != nil {

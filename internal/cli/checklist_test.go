@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/outline"
+)
+
+// terminal is one on which lines are overwritten, wrap and scroll.
+type terminal struct {
+	t             *testing.T
+	width, height int
+	rows          [][]rune // all there ever were; the last height of them are on the screen
+	row, column   int
+	writes        int
+}
+
+func (s *terminal) Write(p []byte) (int, error) {
+	s.writes++
+	text := string(p)
+	for text != "" {
+		if loc := control.FindStringSubmatchIndex(text); loc != nil && loc[0] == 0 {
+			s.command(text[loc[2]:loc[3]], text[loc[4]:loc[5]])
+			text = text[loc[1]:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		s.put(r)
+	}
+	return len(p), nil
+}
+
+func (s *terminal) command(number, letter string) {
+	switch letter {
+	case "A":
+		n, err := strconv.Atoi(number)
+		if top := max(0, len(s.rows)-s.height); err != nil || s.row-n < top {
+			s.t.Errorf("the cursor goes up by %q from row %d of %d, beyond the top of the screen", number, s.row, len(s.rows))
+			return
+		}
+		s.row, s.column = s.row-n, 0
+	case "J":
+		s.grow()
+		s.rows[s.row] = s.rows[s.row][:min(s.column, len(s.rows[s.row]))]
+		s.rows = s.rows[:s.row+1]
+	case "K":
+		s.grow()
+		s.rows[s.row] = s.rows[s.row][:min(s.column, len(s.rows[s.row]))]
+	case "m":
+	default:
+		s.t.Errorf("the terminal gets the command %q", letter)
+	}
+}
+
+func (s *terminal) grow() {
+	for len(s.rows) <= s.row {
+		s.rows = append(s.rows, nil)
+	}
+}
+
+func (s *terminal) put(r rune) {
+	s.grow()
+	if r == '\n' {
+		s.row, s.column = s.row+1, 0
+		s.grow()
+		return
+	}
+	if r < ' ' {
+		s.t.Errorf("the terminal gets the control character %q", r)
+	}
+	w := columnsOf(r)
+	if s.column+w > s.width {
+		s.row, s.column = s.row+1, 0
+		s.grow()
+	}
+	for len(s.rows[s.row]) < s.column+w {
+		s.rows[s.row] = append(s.rows[s.row], ' ')
+	}
+	for i := range w {
+		s.rows[s.row][s.column+i] = 0 // the second half of a wide character
+		if i == 0 {
+			s.rows[s.row][s.column] = r
+		}
+	}
+	s.column += w
+}
+
+// text is what the terminal shows.
+func (s *terminal) text() []string {
+	var out []string
+	for _, row := range s.rows {
+		out = append(out, strings.ReplaceAll(strings.TrimRight(string(row), " "), "\x00", ""))
+	}
+	for len(out) > 0 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func (s *terminal) view(color bool) *view {
+	return &view{w: s, color: color, width: func() int { return s.width }, height: func() int { return s.height }}
+}
+
+func noLoad(v event.Value) (event.Value, error) { return v, nil }
+
+// created is the event that begins an outline.
+func created(t testing.TB, text string) event.OutlineCreated {
+	t.Helper()
+	m, err := outline.New(outline.Split(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := json.Marshal(m.State().Tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event.OutlineCreated{Tasks: event.JSONValue(tasks)}
+}
+
+func TestChecklist(t *testing.T) {
+	for _, color := range []bool{false, true} {
+		s := &terminal{t: t, width: 60, height: 20}
+		v := s.view(color)
+		v.list.take(created(t, "- [x] Old.\n- Look.\n- Ask.\n- Fail.\n- Rest."), noLoad)
+		draw := func() { v.redraw(append(v.list.lines(v.height()-3, v.paint), "status")) }
+		v.line("run do-1")
+		draw()
+		check := func(when string, want ...string) {
+			t.Helper()
+			if diff := cmp.Diff(want, s.text()); diff != "" {
+				t.Errorf("%s: -want +got\n%s", when, diff)
+			}
+		}
+		check("at first", "run do-1", "[x] 1. Old.", "[ ] 2. Look.", "[ ] 3. Ask.", "[ ] 4. Fail.", "[ ] 5. Rest.", "status")
+
+		for _, e := range []event.Event{
+			event.StepStarted{Step: 1}, event.StepCompleted{Step: 1},
+			event.StepStarted{Step: 2}, event.ClarificationRequested{Step: 2}, event.ClarificationProvided{Step: 2}, event.StepCompleted{Step: 2},
+			event.StepStarted{Step: 3}, event.StepFailed{Step: 3},
+			event.StepStarted{Step: 4}, event.ClarificationRequested{Step: 4},
+			event.StepStarted{Step: 99}, // of no task that there is
+		} {
+			v.list.take(e, noLoad)
+			v.line("  said " + string(e.Type()))
+		}
+		v.line("a line that is so long that the terminal has to wrap it, because nobody cuts it")
+		draw()
+		want := []string{"run do-1"}
+		for _, e := range strings.Fields("step_started step_completed step_started clarification_requested clarification_provided step_completed step_started step_failed step_started clarification_requested step_started") {
+			want = append(want, "  said "+e)
+		}
+		want = append(want, "a line that is so long that the terminal has to wrap it, bec", "ause nobody cuts it",
+			"[x] 1. Old.", "[x] 2. Look.", "[x] 3. Ask.", "[!] 4. Fail.", "[?] 5. Rest.", "status")
+		check("in the end", want...)
+
+		before := s.writes
+		draw()
+		if s.writes != before {
+			t.Error("redraw() writes although nothing has changed")
+		}
+		v.redraw([]string{"status"})
+		check("with fewer lines", append(want[:len(want)-6:len(want)-6], "status")...)
+		v.clear()
+		check("after the end", want[:len(want)-6]...)
+	}
+}
+
+// TestChecklistBeforeAQuestion: the list stays above the question, and goes on below.
+func TestChecklistBeforeAQuestion(t *testing.T) {
+	s := &terminal{t: t, width: 60, height: 20}
+	v := s.view(false)
+	v.asked = make(chan struct{}, 1)
+	v.list.take(created(t, "- One.\n- Two."), noLoad)
+	v.redraw(append(v.list.lines(17, v.paint), "status"))
+	v.list.take(event.ClarificationRequested{Step: 1}, noLoad)
+	v.asked <- struct{}{}
+	v.pause()
+	fmt.Fprint(s, "\ntask 2: Which?\nanswer> ")
+	v.line("while somebody is asked")
+	fmt.Fprint(s, "this\n")
+	v.resume()
+	v.redraw(append(v.list.lines(17, v.paint), "status"))
+	want := []string{"[ ] 1. One.", "[?] 2. Two.", "", "task 2: Which?", "answer> this", "while somebody is asked", "[ ] 1. One.", "[?] 2. Two.", "status"}
+	if diff := cmp.Diff(want, s.text()); diff != "" {
+		t.Errorf("the screen: -want +got\n%s", diff)
+	}
+}
+
+// TestChecklistWindow: of many tasks those around the current one are shown, on a
+// screen of any height, and the rest is counted.
+func TestChecklistWindow(t *testing.T) {
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, "- Do part %d.\n", i+1)
+	}
+	for height := 2; height < 30; height++ {
+		s := &terminal{t: t, width: 40, height: height}
+		v := s.view(true)
+		v.list.take(created(t, text.String()), noLoad)
+		for step := range 100 {
+			v.list.take(event.StepStarted{Step: step}, noLoad)
+			lines := append(v.list.lines(height-3, func(_, s string) string { return s }), countTasks(v.list.tasks))
+			if height >= fewestRows+3 {
+				if current := fmt.Sprintf("[>] %d. Do part %d.", step+1, step+1); !strings.Contains(strings.Join(lines, "\n"), current) {
+					t.Fatalf("in %d rows task %d is not shown:\n%s", height, step+1, strings.Join(lines, "\n"))
+				}
+			} else if len(lines) != 1 {
+				t.Fatalf("in %d rows there are %d lines, want the status only", height, len(lines))
+			}
+			if len(lines) > max(1, height-2) || len(lines) > mostTasks+1 {
+				t.Fatalf("in %d rows there are %d lines:\n%s", height, len(lines), strings.Join(lines, "\n"))
+			}
+			v.redraw(lines)
+			if step%3 == 0 {
+				v.line("something happened")
+			}
+			v.list.take(event.StepCompleted{Step: step}, noLoad)
+		}
+	}
+	list := &checklist{current: 50}
+	for i := range 100 {
+		list.tasks = append(list.tasks, checkItem{id: i + 1, title: "x", status: outline.Planned})
+	}
+	for i := range 50 {
+		list.tasks[i].status = outline.Complete
+	}
+	list.tasks[3].status = outline.Failed
+	list.tasks[50].status = outline.Running
+	want := []string{"  … 47 done, 1 failed", "[x] 49. x", "[x] 50. x", "[>] 51. x", "[ ] 52. x", "[ ] 53. x", "[ ] 54. x", "  … 46 to do"}
+	if diff := cmp.Diff(want, list.lines(8, func(_, s string) string { return s })); diff != "" {
+		t.Errorf("lines(8): -want +got\n%s", diff)
+	}
+}
+
+// TestChecklistKeepsTitlesInTheirPlace: titles are what people and models write.
+func TestChecklistKeepsTitlesInTheirPlace(t *testing.T) {
+	for width := 1; width < 40; width++ {
+		s := &terminal{t: t, width: width, height: 20}
+		v := s.view(true)
+		v.list.take(created(t, "- Write \x1b[2Jtests 写测试在这里，越多越好。\n- e\u0301t\u0301e\u0301 and a 👍 and so on and on and on."), noLoad)
+		for range 2 {
+			v.redraw(v.list.lines(17, v.paint))
+			v.drawn = "" // so that it draws again
+		}
+		if len(s.rows) != 3 { // with that of the cursor
+			t.Errorf("on %d columns the screen is %q, want 2 lines", width, s.text())
+		}
+	}
+}
+
+func TestChecklistWithoutTasks(t *testing.T) {
+	v := (&terminal{t: t, width: 40, height: 20}).view(false)
+	for _, e := range []event.Event{
+		event.StepStarted{Step: 0}, event.OutlineCreated{Tasks: event.TextValue("no list")},
+	} {
+		v.list.take(e, noLoad)
+	}
+	v.list.take(created(t, "- a"), func(event.Value) (event.Value, error) { return event.Value{}, errors.New("lost") })
+	if len(v.list.tasks) != 0 || v.list.shows(event.StepStarted{}) {
+		t.Errorf("the list has %d tasks, want none, and every event its line", len(v.list.tasks))
+	}
+	v.leaveList()
+}
+
+func TestDescribeTask(t *testing.T) {
+	titles := map[int]string{}
+	for _, test := range []struct {
+		e    event.Event
+		want string
+	}{
+		{event.StepStarted{Step: 0, Title: "Look."}, "task 1   Look. …"},
+		{event.StepCompleted{Step: 0, Title: "Look.", Voting: event.Voting{Samples: 3, Votes: map[string]int{"a": 3}}}, "task 1   Look.: done, votes 3"},
+		{event.StepFailed{Step: 0, Reason: "why"}, "task 1   Look.: FAILED: why"},
+		{event.StepStarted{Step: 1999, Title: "step 1999 Look."}, "task 2000 step 1999 Look. …"},
+		{event.ContextCompacted{Step: 3, Before: 10, After: 5}, "         context compacted from 10 to 5 tokens"},
+	} {
+		if got := describeTask(test.e, titles); got != test.want {
+			t.Errorf("describeTask(%+v) = %q, want %q", test.e, got, test.want)
+		}
+	}
+}

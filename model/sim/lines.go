@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"strings"
+
+	"github.com/maker-mdap/maker/model/sim/internal/problem"
+)
+
+const unknownTask = "I am a simulated model and do not know this task. " +
+	"I can play Towers of Hanoi, compute, sort whole numbers, take part in maker run and maker solve, and follow a script."
+
+// Lines that make a prompt a task.
+const (
+	stateLine   = "Current state:"
+	moveLine    = "Previous move:"
+	computeLine = "Compute:"
+	whatLine    = "What is "
+	sortLine    = "Sort:"
+)
+
+// answerLines appends the answer to a task that is stated on lines of the prompt.
+// It reads them from the last to the first, because instructions and examples
+// come before the task. A line that only looks like a task ("What is the next
+// move?") is passed over.
+func (d *decision) answerLines(buf []byte, prompt string) []byte {
+	var state, move string // the rest of the prompt after these labels
+	for end := len(prompt); end >= 0; {
+		start := strings.LastIndexByte(prompt[:end], '\n') + 1
+		line := skipSpace(prompt[start:end])
+		at := end - len(line)
+		end = start - 1
+		if line == "" {
+			continue
+		}
+		switch line[0] {
+		case 'C':
+			if state != "" {
+				break
+			}
+			if strings.HasPrefix(line, stateLine) {
+				if rest := prompt[at+len(stateLine):]; isTowers(rest) {
+					state = rest
+				}
+			} else if expr, ok := strings.CutPrefix(line, computeLine); ok {
+				if n, ok := problem.Evaluate(expr); ok {
+					return d.answerNumber(buf, n)
+				}
+			}
+		case 'W':
+			if expr, ok := strings.CutPrefix(line, whatLine); ok && state == "" {
+				if n, ok := problem.Evaluate(expr); ok {
+					return d.answerNumber(buf, n)
+				}
+			}
+		case 'S':
+			if list, ok := strings.CutPrefix(line, sortLine); ok && state == "" {
+				if l, ok := problem.ParseList(list); ok {
+					return d.answerList(buf, l)
+				}
+			}
+		case 'P':
+			if strings.HasPrefix(line, moveLine) && move == "" {
+				if rest := prompt[at+len(moveLine):]; isMove(rest) {
+					move = rest
+				}
+			}
+		}
+		if state != "" && move != "" {
+			break
+		}
+	}
+	if state != "" {
+		t := parseTowers(state)
+		return t.answer(buf, parseMove(move), d)
+	}
+	buf = d.appendRamble(buf)
+	return d.complain(buf, unknownTask)
+}
+
+// skipSpace drops white space before what follows. It is called between any two
+// numbers, which makes it worth being faster than strings.TrimLeft.
+func skipSpace(s string) string {
+	i := 0
+	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
+		i++
+	}
+	return s[i:]
+}
+
+// parseNatural reads a whole number without sign. Numbers that cannot be a disk
+// or a peg all read as tooLarge.
+func parseNatural(s string) (n int, rest string, ok bool) {
+	i := 0
+	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+		n = min(n*10+int(s[i]-'0'), tooLarge)
+		i++
+	}
+	return n, s[i:], i > 0
+}
+
+const tooLarge = 1 << 20

@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/model"
+)
+
+// The tests of the parts that models play in maker run and maker solve render
+// their prompts with the real templates: if one of those changes so that the
+// simulator does not understand it any more, a test here fails.
+
+// templates parses them once.
+var templates = sync.OnceValue(prompts.Default)
+
+func render(t testing.TB, d prompts.Data) string {
+	t.Helper()
+	text, err := templates().Render(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// reply is the answer of a model to a prompt.
+func reply(t testing.TB, m *Model, d prompts.Data) *model.Response {
+	t.Helper()
+	return m.Answer(ask(render(t, d)))
+}
+
+// fieldsOf reads an answer that is a YAML mapping; nil if it is none.
+func fieldsOf(text string) map[string]json.RawMessage {
+	read, err := yamlclean.Read(text)
+	if err != nil {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(read.Data, &fields) != nil {
+		return nil
+	}
+	return fields
+}
+
+// compact is a mapping as JSON with its fields in alphabetical order.
+func compact(text string) string {
+	fields := fieldsOf(text)
+	if fields == nil {
+		return "no mapping: " + text
+	}
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// TestEveryPart asks every kind of question, so that none falls through to the
+// tasks that are a line of the prompt.
+func TestEveryPart(t *testing.T) {
+	part := prompts.SolvePart{Problem: "Compute: 1 + 1", Solution: "2"}
+	data := []prompts.Data{
+		prompts.PlannerUser{Task: "Say hello."},
+		prompts.ExecutorStep{Description: "Say hello.", Schema: "text: string"},
+		prompts.ExecutorConditional{Description: "Go to step 2."},
+		prompts.YAMLFixer{Text: "a: [1", Problem: "open"},
+		prompts.SolveDecompose{Problem: "x"}, prompts.SolvePick{Problem: "x", Options: []prompts.SolveOption{{Label: "A"}, {Label: "B"}}},
+		prompts.SolveAtom{Problem: "x"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
+		prompts.SolveAnswer{Problem: "x", A: part, B: part}, prompts.SolveCheck{Problem: "x", Answer: "y"},
+	}
+	for _, check := range prompts.QualityChecks() {
+		data = append(data, prompts.QualityCheck{Check: check, Task: "Say hello.", Plan: "plan: []", MaxToolCalls: 1})
+	}
+	for _, d := range data {
+		for _, name := range []string{"default?p=1", "default?p=1&overlong=1:30"} {
+			r := newModel(t, name).Answer(ask(render(t, d)))
+			if fieldsOf(r.Text) == nil || fieldsOf(r.Text)["error"] != nil {
+				t.Errorf("%s: %s is answered with %q, want a mapping", name, d.Prompt(), r.Text)
+			}
+			if long := r.Usage.Output >= 30; name != "default?p=1" && !long {
+				t.Errorf("%s: %s is answered in %d tokens, want 30 at least", name, d.Prompt(), r.Usage.Output)
+			}
+		}
+	}
+	for _, name := range templates().Names() {
+		family, _, _ := strings.Cut(name, "_")
+		if !slices.Contains([]string{"planner", "executor", "quality", "yaml", "solve"}, family) {
+			continue // it has not been taught those
+		}
+		known := name == "planner_system" || name == "executor_system"
+		for _, d := range data {
+			known = known || d.Prompt() == name
+		}
+		if !known {
+			t.Errorf("nobody has taught the simulator the prompt %s", name)
+		}
+	}
+}
+
+// TestPartRates checks for each part how often it is right and well-formed.
+func TestPartRates(t *testing.T) {
+	const n = 1000
+	part := func(problem, solution string) prompts.SolvePart {
+		return prompts.SolvePart{Problem: problem, Solution: solution}
+	}
+	for _, d := range []prompts.Data{
+		prompts.PlannerUser{Task: "Run `ls`. Then count the lines.", Catalogue: "- Bash (mutate): Runs a command.\n"},
+		prompts.ExecutorStep{Description: "Compute: 12 + 34", Schema: "result: number"},
+		prompts.ExecutorConditional{Description: "If step_0_output.n is at least 2, go to step 3. Otherwise go to step 4.", Inputs: []prompts.Input{{Name: "step_0_output", YAML: "n: 2"}}},
+		prompts.QualityCheck{Check: "single_purpose", Task: "x", Plan: "plan: []"},
+		prompts.SolveDecompose{Problem: "Compute: 12345 * 678"},
+		prompts.SolveAtom{Problem: "Compute: 12345 * 7"},
+		prompts.SolveCompose{Problem: "Compute: 10 * 34", Compose: "a + b", A: part("Compute: 10 * 30", "300"), B: part("Compute: 10 * 4", "40")},
+		prompts.SolveAnswer{Problem: "Compute: 10 * 34", Compose: "a + b", A: part("Compute: 10 * 30", "300"), B: part("Compute: 10 * 4", "40")},
+		prompts.SolveCheck{Problem: "Compute: 10 * 34", Answer: "340"},
+	} {
+		want := reply(t, newModel(t, "default?p=1"), d).Text
+		m := newModel(t, "default?p=0.7&malformed=0.1&rivals=2&seed=3")
+		req := ask(render(t, d))
+		counts := map[string]int{}
+		for range n {
+			counts[m.Answer(req).Text]++
+		}
+		if !within(counts[want], n, 0.7*0.9) {
+			t.Errorf("%s: %d of %d answers are right, want a share of 0.63", d.Prompt(), counts[want], n)
+		}
+		// Three malformed answers and two rivals, each as likely as its like. A
+		// decision between two branches has one rival only.
+		rivals := 2
+		if d.Prompt() == "executor_conditional" || d.Prompt() == "solve_check" {
+			rivals = 1
+		}
+		if len(counts) != 1+3+rivals {
+			t.Errorf("%s: %d different answers, want %d: %v", d.Prompt(), len(counts), 1+3+rivals, counts)
+		}
+		delete(counts, want)
+		for text, got := range counts {
+			if !within(got, n, 0.1/3) && !within(got, n, 0.9*0.3/float64(rivals)) {
+				t.Errorf("%s: %d of %d answers are %q, which is neither the share of a rival nor of a malformed answer", d.Prompt(), got, n, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/maker-mdap/maker/model/sim/internal/problem"
+)
+
+// An inquiry is what a voter of maker solve is asked: the last line of the prompt
+// that begins like one. The words around it say how to answer.
+type inquiry struct {
+	Ask       string     `json:"ask"`
+	Problem   string     `json:"problem"`
+	MustSplit bool       `json:"must_split"`
+	Options   []option   `json:"options"`
+	Compose   string     `json:"compose_fn"`
+	A         solvedPart `json:"a"`
+	B         solvedPart `json:"b"`
+	Answer    string     `json:"answer"`
+}
+
+type solvedPart struct {
+	Problem  string `json:"problem"`
+	Solution string `json:"solution"`
+}
+
+const inquiryLine = "\n{\"ask\":\""
+
+// readInquiry returns what a prompt asks of a voter, or nil if that is nothing.
+func readInquiry(prompt string) *inquiry {
+	if !strings.Contains(prompt, inquiryLine) { // which is much faster than LastIndex
+		return nil
+	}
+	line, _, _ := strings.Cut(prompt[strings.LastIndex(prompt, inquiryLine)+1:], "\n")
+	i := new(inquiry)
+	if json.Unmarshal([]byte(line), i) != nil {
+		return nil
+	}
+	return i
+}
+
+func (d *decision) takePartInSolving(i *inquiry) *answer {
+	switch i.Ask {
+	case "decompose":
+		return d.decompose(i)
+	case "pick":
+		return d.pick(i)
+	case "solve":
+		return d.solve(i)
+	case "compose", "answer":
+		return d.compose(i)
+	case "check":
+		return d.check(i)
+	}
+	return nil
+}
+
+// Texts of answers. Nothing in them tells right from wrong.
+const (
+	sure   = "0.9"
+	unsure = "0.1" // what does not deserve to be counted
+)
+
+// solve answers a problem as it is. The more operations that takes, the less
+// likely it is to go well.
+func (d *decision) solve(i *inquiry) *answer {
+	p := problem.Read(i.Problem)
+	if p == nil {
+		return d.solution(i, unknownTask, unsure, "")
+	}
+	solution, ok := p.Solution(d.slips(p.Operations()))
+	if !ok {
+		return d.solution(i, dividesByZero, unsure, "")
+	}
+	work := "It is one operation."
+	if n := p.Operations(); n > 1 {
+		work = "It took " + strconv.Itoa(n) + " operations, one after another."
+	}
+	return d.solution(i, solution, sure, work)
+}
+
+// compose makes a solution from those of two parts, which it takes as they are.
+func (d *decision) compose(i *inquiry) *answer {
+	switch {
+	case strings.TrimSpace(i.B.Solution) == "": // only an answer that was wrong
+		return d.solve(i)
+	case i.A.Problem == i.Problem: // an answer, and what was missing from it
+		return d.keep(i)
+	}
+	p := problem.Together(i.Compose, i.A.Solution, i.B.Solution)
+	if p == nil {
+		return d.join(i)
+	}
+	solution, ok := p.Solution(d.slips(p.Operations()))
+	if !ok {
+		return d.solution(i, dividesByZero, unsure, "")
+	}
+	return d.solution(i, solution, sure, "I put both results together.")
+}
+
+// keep keeps an answer to which something was added that nobody asked for.
+func (d *decision) keep(i *inquiry) *answer {
+	text := i.A.Solution
+	if d.quality == wrong {
+		if p := problem.Together("add", i.A.Solution, i.B.Solution); p != nil {
+			text, _ = p.Solution(nil)
+		} else {
+			text = i.B.Solution
+		}
+	}
+	return d.solution(i, text, sure, "The answer has what is asked for.")
+}
+
+// join puts two texts together, or loses one of them.
+func (d *decision) join(i *inquiry) *answer {
+	text := i.A.Solution + "; " + i.B.Solution
+	if d.quality == wrong {
+		text = i.A.Solution
+	}
+	return d.solution(i, text, sure, "I put both results together.")
+}
+
+// solution is the answer to a question for a solution, or for the final answer.
+func (d *decision) solution(i *inquiry, text, confidence, work string) *answer {
+	if i.Ask != "answer" {
+		return d.object(mapping{
+			{"solution", textValue(text)}, {"confidence", plainValue(confidence)}, {"work_shown", textValue(d.rambling(work))},
+		}, text)
+	}
+	return d.object(mapping{
+		{"answer", textValue(text)}, {"confidence", plainValue(confidence)},
+		{"support", fieldsValue(mapping{
+			{"summary", textValue(d.rambling(work))}, {"equations", listValue()}, {"points", listValue()},
+		})},
+	}, text)
+}
+
+// check says whether an answer is complete: whether it is one at all.
+func (d *decision) check(i *inquiry) *answer {
+	complete := strings.TrimSpace(i.Answer) != ""
+	missing := i.Problem
+	if p := problem.Read(i.Problem); p != nil {
+		missing = p.Confuse().String()
+	} else {
+		missing = "Give an example of this: " + clip(missing, 60)
+	}
+	if d.quality == wrong {
+		complete = !complete
+	}
+	status, reason, work := "ADDRESSED", "The answer gives it.", listValue()
+	if !complete {
+		status, reason, work = "MISSING", "The answer does not have it.", textsValue(missing)
+	}
+	return d.object(mapping{
+		{"requirements", listValue(fieldsValue(mapping{
+			{"requirement", textValue("The result that the problem asks for.")}, {"status", textValue(status)}, {"reason", textValue(d.rambling(reason))},
+		}))},
+		{"complete", plainValue(strconv.FormatBool(complete))},
+		{"missing_work", work},
+	}, status)
+}
+
+// object is an answer that is a JSON object, or that should have been one. gist is
+// what it says in a word.
+func (d *decision) object(m mapping, gist string) *answer {
+	text := m.json()
+	if d.quality != malformed {
+		return say(text)
+	}
+	switch d.form % 3 {
+	case 0:
+		return say(string(d.chat(nil, "I would say "+strings.Trim(quoted(gist), `"`)+", but judge for yourself.")))
+	case 1: // a bracket that does not close
+		return say(text[:len(text)-1])
+	default: // a field by another name
+		m[0].name = "result"
+		return say(m.json())
+	}
+}
+
+// rambling is a remark, and more of it if the answer is to be too long.
+func (d *decision) rambling(remark string) string {
+	if d.ramble == 0 {
+		return remark
+	}
+	return strings.TrimSpace(remark + " " + strings.Repeat(waste, d.ramble*bytesPerToken/len(waste)+1))
+}
