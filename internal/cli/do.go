@@ -158,12 +158,20 @@ func (a *app) listTasks(tasks []outline.Task) error {
 	return nil
 }
 
-// stepName is how a step is called for people: the tasks of an outline count from 1.
+// stepName is how a step of the run is called for people.
 func (a *app) stepName(step int) string {
 	if a.tasks.Load() {
-		return fmt.Sprintf("task %d", step+1)
+		return stepOf(maker.KindDo, step)
 	}
-	return fmt.Sprintf("step %d", step)
+	return stepOf("", step)
+}
+
+// stepOf is how a step is called for people: the tasks of an outline count from 1.
+func stepOf(kind string, step int) string {
+	if kind == maker.KindDo {
+		return "task " + thousands(step+1)
+	}
+	return "step " + thousands(step)
 }
 
 // describeTask is describe for the tasks of an outline.

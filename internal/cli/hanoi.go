@@ -198,7 +198,7 @@ func (a *app) printResult(r *maker.Result) {
 	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", thousands(v.Contested), of, v.LeastMargin)
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", thousands(v.RedFlagged), thousands(v.Faults), of)
 	if f := r.FailedStep; f != nil {
-		fmt.Fprintf(w, "  failed      step %s: %s samples, %s red flags, %s faults\n", thousands(f.Step),
+		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", stepOf(r.Kind, f.Step),
 			thousands(f.Voting.Samples), thousands(f.Voting.RedFlagged), thousands(f.Voting.Faults))
 	}
 	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", maker.DescribeCost(r.TotalCostUSD),
@@ -220,7 +220,7 @@ func (a *app) printResult(r *maker.Result) {
 		if shown == 1 {
 			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
 		}
-		fmt.Fprintf(w, "  step %-9s %s after %d samples, %d flagged\n", thousands(s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", stepOf(r.Kind, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", thousands(rest), r.Run)

@@ -284,6 +284,9 @@ func intentOf(tool string, input map[string]string) (event.Intent, error) {
 func (r *runner) settle(e Event) error {
 	t := r.task(e.Task())
 	step, text := t.ID-1, ""
+	if r.now.work.voting.Strategy == "" {
+		r.now.work.voting.Strategy = vote.None // nobody was asked
+	}
 	switch t.Status {
 	case Complete:
 		text = e.(TaskCompleted).Result

@@ -59,6 +59,8 @@
 //   - block_marker: a text of several lines that is no YAML becomes a literal block.
 //   - unindented_text: so do lines of prose between the keys of a mapping.
 //
+// Texts of more than 256 KB are not repaired: no model writes that in one answer.
+//
 // A fix changes no letter and no digit, other than the words of Python and the
 // comments of JSON. Where there are two readings there is no repair: it is better
 // to ask again than to guess.

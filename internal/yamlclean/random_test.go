@@ -29,7 +29,10 @@ func randomText(r *rand.Rand) string {
 
 func TestRandomTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const rounds = 6000
+	rounds := 6000
+	if raceDetector {
+		rounds = 1500
+	}
 	loaded, repaired := 0, 0
 	for range rounds {
 		text := randomText(r)
@@ -53,7 +56,7 @@ func TestRandomTexts(t *testing.T) {
 // Whatever encoding/json writes is read exactly.
 func TestJSONSurvives(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for i := range 3000 {
+	for i := range 1500 {
 		v := randomValue(r, 0)
 		text, err := json.Marshal(v)
 		if err != nil {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package yamlclean
+
+const raceDetector = false
