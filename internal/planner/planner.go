@@ -179,11 +179,15 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if rule.Strategy == vote.None {
 		rule.MaxSamples = c.Retries + 1 // a plan that is cut off is one of the attempts
 	}
+	first := c.FirstTemperature
+	if attempt > 0 {
+		first = c.Temperature // the greedy plan may just be the rejected one again
+	}
 	return &flow.Question{
 		System: system, Prompt: prompt, Model: flow.Reasoning,
 		Answer: flow.Format{Reader: Reader, Params: params},
 		Rule:   rule, Flags: c.Flags,
-		FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
+		FirstTemperature: first, Temperature: c.Temperature,
 		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
 		Work: &flow.Work{Repair: c.Repair},
 	}, nil
