@@ -62,7 +62,7 @@ func transcript() []event.Record {
 			Question: "step/4", Step: 4, Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
-			Rule: setup.Rule, Spent: spent,
+			Rule: setup.Rule, Spent: spent, PromptHash: "0123456789abcdef",
 		},
 		event.StepCompleted{
 			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),

@@ -210,6 +210,9 @@ type VoteCompleted struct {
 
 	Rule  vote.Rule   `json:"rule"`  // that was asked for
 	Spent usage.Spent `json:"spent"` // by the whole run so far
+
+	// PromptHash stands for the prompt, so that equal questions can be told.
+	PromptHash string `json:"prompt_hash,omitempty"`
 }
 
 // A Candidate is an answer that got votes.

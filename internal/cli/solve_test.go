@@ -398,7 +398,7 @@ func FuzzPage(f *testing.F) {
 // TestPageBig: a long run stays readable.
 func TestPageBig(t *testing.T) {
 	events := []event.Event{event.TaskSubmitted{Format: event.Format, Kind: maker.KindSolve, Task: "big", Config: []byte(`{}`)}}
-	for i := range 1500 {
+	for i := range 600 {
 		path := fmt.Sprintf("0.%d", i)
 		question := fmt.Sprintf("1.%d/solve/%s/solve", i, path)
 		for range 3 {

@@ -8,6 +8,8 @@ package local
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -145,7 +147,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if err := b.claimKey(key); err != nil {
 		return nil, err
 	}
-	if v, ok := b.verdict[key]; ok && (v.rule == q.Rule || !b.opts.Checkpoints && v.verdict.Status == flow.Decided) {
+	if v, ok := b.verdict[key]; ok && (v.rule == q.Rule || !b.opts.Checkpoints && (v.final || v.verdict.Status == flow.Decided)) {
 		// What was decided may have been acted upon: another rule is for what is
 		// still to be decided.
 		return v.verdict, nil
@@ -187,9 +189,18 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Candidates: v.Candidates,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		Rule: q.Rule, Spent: b.opts.Ledger.Spent(),
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), PromptHash: promptHash(q),
 	})
 	return v, b.failed.get()
+}
+
+// promptHash stands for what was asked.
+func promptHash(q *flow.Question) string {
+	h := sha256.New()
+	for _, text := range append([]string{q.System, q.Prompt}, q.Variants...) {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // pause waits, unless the run ends.

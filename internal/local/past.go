@@ -55,6 +55,7 @@ type Past struct {
 type pastVerdict struct {
 	verdict *flow.Verdict
 	rule    vote.Rule
+	final   bool // its step went on, whatever the rule was
 }
 
 // NewPast returns a Past to be filled by Visit. dir is the run folder. compact says
@@ -187,7 +188,15 @@ func (p *Past) take(rec event.Record) {
 // close says that a step went on after its questions without a winner: asked again,
 // they could lead elsewhere than to what has happened since.
 func (p *Past) close(step int) {
-	maps.DeleteFunc(p.open, func(_ string, of int) bool { return of == step })
+	maps.DeleteFunc(p.open, func(question string, of int) bool {
+		if of != step {
+			return false
+		}
+		v := p.verdicts[question]
+		v.final = true
+		p.verdicts[question] = v
+		return true
+	})
 }
 
 // begin notes what a session is done with. One that got nowhere does not count.

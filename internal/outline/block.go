@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -358,6 +359,9 @@ func (r *reader) item(i int) bool {
 func (r *reader) accepts(m marker, i int) bool {
 	b := r.last()
 	fresh := !r.open || b.kind == item || strings.HasSuffix(b.lastRow(), ":")
+	if slices.Max(append(m.ordinal, 0)) > maxFirst {
+		return follows(m.ordinal, r.lastOf[number])
+	}
 	switch m.style {
 	case bullet:
 		return true

@@ -212,8 +212,12 @@ func readOrdinal(s string) (marker, int) {
 
 var romans = []string{"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv"}
 
-// maxDigits keeps years and quantities from being taken for the number of an item.
-const maxDigits = 3
+// maxDigits keeps quantities from being taken for the number of an item. A number
+// beyond maxFirst could be a year: it is one only where a list has come that far.
+const (
+	maxDigits = 6
+	maxFirst  = 999
+)
 
 func readDigits(s string) (marker, int) {
 	m := marker{style: number}

@@ -245,3 +245,24 @@ func perform(t *testing.T, archive *txtar.Archive) string {
 	}
 	return w.transcript.String()
 }
+
+// TestLongNumberedList: a list may have more than 999 items, and a year begins none.
+func TestLongNumberedList(t *testing.T) {
+	var text strings.Builder
+	for i := 1; i <= 1200; i++ {
+		fmt.Fprintf(&text, "%d. Do part %d.\n", i, i)
+	}
+	tasks := Split(text.String())
+	if n := len(tasks); n != 1200 || tasks[1199].Text != "Do part 1200." {
+		t.Errorf("Split(1,200 numbered lines) gives %d tasks, the last is %q, want 1200", n, tasks[n-1].Text)
+	}
+	for in, want := range map[string]int{
+		"1. Look up the year\n1998. Then the next.":   1,
+		"999. Look it up.\n1001. Leave it.":           1,
+		"Step 999: Look it up.\nStep 1000: Leave it.": 2,
+	} {
+		if got := len(Split(in)); got != want {
+			t.Errorf("Split(%q) gives %d tasks, want %d: %+v", in, got, want, Split(in))
+		}
+	}
+}

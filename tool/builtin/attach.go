@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -130,6 +131,9 @@ func (f fetcher) attachment(ctx context.Context, in attachInput) (attachment, er
 		return attachment{}, err
 	}
 	resp, err := f.client.Do(req)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // whoever reads it knows the address
+	}
 	if err != nil {
 		return attachment{}, err
 	}
