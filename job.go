@@ -216,7 +216,7 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 	validator := planner.NewValidator(planner.ValidatorConfig{
 		Static:  plan.Options{Tools: s.registry().Validate, Models: s.canUse, Rule: cfg.Voting, AllowLoops: p.AllowLoops},
 		Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: s.prompts,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate,
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate, Passed: s.passed,
 	})
 	maker := planner.New(planner.Config{
 		Prompts: s.prompts, Catalogue: catalogue(s.registry()), Rule: p.Voting, Flags: planFlags,
@@ -237,6 +237,7 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(p.Repair),
 		AskTool: ask, Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel, Alone: mutates(s.registry()),
 		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: replans,
+		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
 	})
 	switch kind {
 	case KindPlan:

@@ -14,6 +14,7 @@ import (
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/chain"
 	"github.com/maker-mdap/maker/internal/local"
+	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/internal/secret"
 	"github.com/maker-mdap/maker/usage"
@@ -35,6 +36,11 @@ func New(opts *Options) (*Engine, error) {
 	lenient.model = DefaultModel
 	if err := o.Config.withDefaults(lenient).validate(); err != nil {
 		return nil, err
+	}
+	if o.Answers != nil {
+		if _, err := person.ReadAnswers(o.Answers); err != nil {
+			return nil, &ConfigError{Field: "answers", Err: err}
+		}
 	}
 	o = o.withDefaults()
 	seen := map[string]string{}
@@ -204,6 +210,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		}
 		return log.Sync(ctx)
 	})
+	s.passed = past.PlanPassed
 	cfg := s.config
 	people, err := e.people(log.Dir())
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/executor"
+	"github.com/maker-mdap/maker/internal/outline"
 	"github.com/maker-mdap/maker/internal/planner"
 	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/toolbox"
@@ -180,6 +181,12 @@ type PlanConfig struct {
 
 	// MaxPlan bounds a plan, in tokens (16,000).
 	MaxPlan int `json:"max_plan,omitempty"`
+
+	// Context says what a step is told of those before it: "inputs", the outputs that
+	// it names, which is the default, or "summary", also a summary of all of them, of
+	// ContextBudget tokens (4,000).
+	Context       string `json:"context,omitempty"`
+	ContextBudget int    `json:"context_budget,omitempty"`
 }
 
 func (c PlanConfig) withDefaults() PlanConfig {
@@ -194,6 +201,8 @@ func (c PlanConfig) withDefaults() PlanConfig {
 	c.MaxSteps = cmp.Or(c.MaxSteps, executor.DefaultMaxSteps)
 	c.Threshold = cmp.Or(c.Threshold, planner.DefaultThreshold)
 	c.MaxPlan = cmp.Or(c.MaxPlan, DefaultMaxPlan)
+	c.Context = cmp.Or(c.Context, string(executor.Inputs))
+	c.ContextBudget = cmp.Or(c.ContextBudget, DefaultContextBudget)
 	return c
 }
 
@@ -206,6 +215,11 @@ func (c PlanConfig) validate() error {
 	default:
 		return badConfig("repair", "%q, want off, syntax or llm", c.Repair)
 	}
+	switch executor.Context(c.Context) {
+	case executor.Inputs, executor.Summary:
+	default:
+		return badConfig("context", "%q, want %s or %s", c.Context, executor.Inputs, executor.Summary)
+	}
 	if c.Threshold < 0 || c.Threshold > 1 || math.IsNaN(c.Threshold) {
 		return badConfig("quality_threshold", "%v, want 0 to 1", c.Threshold)
 	}
@@ -215,6 +229,7 @@ func (c PlanConfig) validate() error {
 	}{
 		{"max_planner_retries", c.MaxRetries, -1}, {"max_replans", c.MaxReplans, 0}, {"step_max_retries", c.StepMaxRetries, -1},
 		{"parallel", c.Parallel, 1}, {"max_steps", c.MaxSteps, 1}, {"max_plan", c.MaxPlan, 1},
+		{"context_budget", c.ContextBudget, outline.MinBudget},
 	} {
 		if n.value < n.min {
 			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)

@@ -45,7 +45,8 @@ type stack struct {
 	routes  route.Options
 	tools   *toolbox.Toolbox
 	prompts *prompts.Set
-	mu      sync.Mutex
+	passed  func(replan, attempt int) bool // plans of earlier sessions
+	mu      sync.Mutex                     // guards groups and limiters
 	groups  map[string][]ballot.Voter
 }
 
@@ -352,7 +353,7 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 		// A recording does not say which model gave an answer.
 		return badConfig("record", "it works with one voter, not with %d", len(voters))
 	}
-	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{Redact: s.secrets.Redact})
+	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{Redact: func(text string) string { return s.secrets.Redact(text) }})
 	if err != nil {
 		return &ConfigError{Field: "record", Err: err}
 	}
@@ -379,6 +380,8 @@ func (s *stack) setup() event.Setup {
 
 // trouble says which provider is failing, and how.
 func (s *stack) trouble() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, p := range s.limiters {
 		state := p.limiter.State()
 		wait := max(0, time.Until(state.Until)).Round(100 * time.Millisecond)

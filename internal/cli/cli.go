@@ -185,10 +185,10 @@ type app struct {
 	logDir  string
 	noInput bool
 
-	asking sync.Mutex    // held while a question is on the terminal
-	input  <-chan string // lines from the terminal, once somebody was asked
-	view   *view         // that is live
-	tasks  atomic.Bool   // the run does the tasks of an outline, which count from 1
+	asking sync.Mutex           // held while a question is on the terminal
+	input  <-chan string        // lines from the terminal, once somebody was asked
+	view   atomic.Pointer[view] // that is live
+	tasks  atomic.Bool          // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 }

@@ -144,8 +144,10 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			box = markOf(outline.Complete)
 		}
 		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, printable(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
-		if t.Command != "" {
-			fmt.Fprintf(a.Out, "       runs: %s\n", oneLine(t.Command))
+		label := "runs: "
+		for line := range strings.Lines(t.Command) {
+			fmt.Fprintf(a.Out, "       %s%s\n", label, oneLine(strings.TrimRight(line, "\n")))
+			label = "      "
 		}
 		for _, att := range t.Attachments {
 			note := ""
@@ -201,6 +203,29 @@ func (a *app) printOutcome(r *maker.Result) {
 		}
 	}
 	if text := maker.DescribeOutput(out); text != "" && r.Stop == "" {
-		fmt.Fprintf(a.Out, "\n%s\n", printable(strings.TrimRight(text, "\n")))
+		fmt.Fprintf(a.Out, "\n%s\n", printable(shortOutcome(r.Run, strings.TrimRight(text, "\n"))))
 	}
+}
+
+// mostDone is how many of the tasks that are done are listed for people; those that
+// failed or are left are all.
+const mostDone = 50
+
+// shortOutcome leaves out most of a long list of what is done.
+func shortOutcome(run, text string) string {
+	head, rest, ok := strings.Cut(text, "\n## Done\n\n")
+	if !ok {
+		return text
+	}
+	done, after, more := strings.Cut(rest, "\n## ")
+	tasks := strings.Split(done, "\n- ")
+	if len(tasks) <= mostDone {
+		return text
+	}
+	text = fmt.Sprintf("%s\n## Done\n\n%s\n… and %s more: maker show %s --step N\n",
+		head, strings.Join(tasks[:mostDone], "\n- "), thousands(len(tasks)-mostDone), run)
+	if more {
+		text += "\n## " + after
+	}
+	return text
 }

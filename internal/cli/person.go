@@ -74,9 +74,9 @@ func (a *app) hasTerminal() bool {
 func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	a.asking.Lock() // one question at a time
 	defer a.asking.Unlock()
-	if a.view != nil {
-		a.view.pause()
-		defer a.view.resume()
+	if v := a.view.Load(); v != nil {
+		v.pause()
+		defer v.resume()
 	}
 	if a.input == nil {
 		a.input = readLines(a.In)

@@ -34,7 +34,7 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 		return run.Result()
 	}
 	v := newView(a.Err)
-	a.view = v
+	a.view.Store(v)
 	told := describe
 	if a.tasks.Load() {
 		told = describeTask
@@ -64,7 +64,7 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 	}
 	close(stop)
 	<-live
-	a.view = nil
+	a.view.Store(nil)
 	return run.Result()
 }
 

@@ -37,6 +37,9 @@ func (w *workFlags) register(f *pflag.FlagSet) {
 	intFlag(f, &p.Parallel, "parallel", "", 1, 1, "independent steps that may run at once")
 	f.BoolVar(&p.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
 	intFlag(f, &p.MaxSteps, "max-steps", "", 1000, 1, "steps after which a plan with loops fails")
+	p.Context = "inputs"
+	f.Var(&choice{value: &p.Context, allowed: []string{"inputs", "summary"}}, "context", "what a step is told of those before it: inputs, the outputs that it names, or summary, also a summary of all of them")
+	budgetFlag(f, &p.ContextBudget)
 }
 
 // registerAgentWork adds the flags of all runs with agents.
@@ -98,6 +101,9 @@ func (w *workFlags) options(a *app) (*maker.Options, error) {
 		if p.Voting.Strategy == vote.None {
 			p.Voting.Strategy = vote.FirstToK
 		}
+	}
+	if w.outline.ContextBudget == 0 {
+		w.outline.ContextBudget = p.ContextBudget
 	}
 	o.Config.Plan, o.Config.Tools, o.Config.Outline = p, w.tools.config, w.outline
 	if o.Config.Tools.MCPConfig != "" {
@@ -382,6 +388,13 @@ func readAll(r io.Reader, name string) (string, error) {
 // asTask turns maker "TASK" into maker run "TASK": words with spaces between them
 // are no command.
 func asTask(root *cobra.Command, args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		// A text that begins with a bullet is no flag.
+		if strings.HasPrefix(arg, "- ") || strings.HasPrefix(arg, "-\t") {
+			args[i] = " " + arg
+		}
+	}
 	run, _, err := root.Find([]string{"run"})
 	if err != nil {
 		return args

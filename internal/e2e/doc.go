@@ -12,6 +12,9 @@
 //     that can be resumed (TestFaults, TestOutage, TestFaultCap).
 //   - Budgets hold with many calls in flight and across kills
 //     (TestBudgetsUnderConcurrency, TestCallBudgetAcrossKills).
+//   - 2,000 tasks of an outline keep their prompts within the budget, in linear time
+//     and flat memory; one that waits for a person survives being killed
+//     (TestLongOutline, TestKilledWhileWaiting).
 //   - One writer a run, a full disk, a read-only folder, no connection leaks
 //     (TestTwoProcesses, TestDiskFull, TestReadOnlyFolder, TestNoLeaks).
 //

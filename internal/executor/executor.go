@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/outline"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
@@ -52,7 +54,21 @@ type Config struct {
 
 	// MaxReplans is how often a task that failed is planned anew.
 	MaxReplans int
+
+	// Context says what steps are told of those before them besides their inputs;
+	// ContextBudget is how many tokens a summary may take.
+	Context       Context
+	ContextBudget int
 }
+
+// Context is what a step is told of the steps before it.
+type Context string
+
+// The contexts. The zero value is [Inputs].
+const (
+	Inputs  Context = "inputs"  // the outputs that it names, and nothing else
+	Summary Context = "summary" // also a summary of all outputs so far
+)
 
 // DefaultMaxSteps bounds a plan with loops that was given no bound.
 const DefaultMaxSteps = 1000
@@ -66,6 +82,9 @@ type Executor struct {
 	order     []string                   // of the variables, as they were produced
 	committed int                        // steps, over all plans
 	base      int                        // the number of the present plan's step 0
+
+	summaries *outline.Summaries // nil if steps are told their inputs only
+	err       error              // why there are none although there should be
 }
 
 // New returns an executor for one run.
@@ -76,7 +95,14 @@ func New(c Config) *Executor {
 	if c.MaxMoves <= 0 {
 		c.MaxMoves = flow.DefaultMaxMoves
 	}
-	return &Executor{config: c, outputs: map[string]json.RawMessage{}}
+	x := &Executor{config: c, outputs: map[string]json.RawMessage{}}
+	if c.Context == Summary {
+		x.summaries, x.err = outline.NewSummaries(c.ContextBudget, outline.SummaryConfig{
+			Prompts: c.Prompts, Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
+			MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+		})
+	}
+	return x
 }
 
 // Process implements [flow.Module].
@@ -91,7 +117,11 @@ func (x *Executor) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 			yield(event.TaskFailed{Status: event.StatusFailed, Reason: findings[0].String()})
 			return
 		}
-		r := run{Executor: x, plan: p, replan: valid.Replan, yield: yield, visits: map[int]int{}}
+		if x.err != nil {
+			yield(event.TaskFailed{Status: event.StatusFailed, Reason: x.err.Error()})
+			return
+		}
+		r := run{Executor: x, plan: p, replan: valid.Replan, name: planName(valid), yield: yield, visits: map[int]int{}}
 		r.steps(f)
 	}
 }
@@ -101,12 +131,14 @@ type run struct {
 	*Executor
 	plan   *plan.Plan
 	replan int
+	name   string // in keys
 	yield  func(event.Event) bool
 	visits map[int]int // of each step, where there are loops
 	taken  int
 }
 
 func (r *run) steps(f flow.Flow) {
+	r.expect()
 	var last json.RawMessage
 	for next := 0; next != plan.End; {
 		if r.config.AllowLoops && r.taken >= r.config.MaxSteps {
@@ -130,7 +162,7 @@ func (r *run) steps(f flow.Flow) {
 			if a.problem != "" {
 				continue
 			}
-			if !r.commit(a) {
+			if !r.commit(a) || r.summarise(f, a) != nil {
 				return
 			}
 			next, last = a.next, a.outcome.Verdict.Answer
@@ -143,6 +175,15 @@ func (r *run) steps(f flow.Flow) {
 	r.yield(event.TaskCompleted{Steps: r.committed, Output: event.JSONValue(last)})
 }
 
+// planName tells the plans of a run apart: steps of different ones are different
+// steps, whatever their numbers.
+func planName(e event.ValidationPassed) string {
+	if e.Attempt == 0 {
+		return strconv.Itoa(e.Replan)
+	}
+	return fmt.Sprintf("%d.%d", e.Replan, e.Attempt)
+}
+
 // batch are the steps to do next, at once.
 func (r *run) batch(from int) []*attempt {
 	limit := r.config.Parallel
@@ -151,7 +192,7 @@ func (r *run) batch(from int) []*attempt {
 	}
 	var batch []*attempt
 	for _, n := range r.plan.Batch(from, plan.BatchOptions{Limit: limit, Alone: r.config.Alone}) {
-		a := &attempt{step: r.plan.Step(n), number: r.base + n, key: fmt.Sprintf("plan/%d/step/%d", r.replan, n)}
+		a := &attempt{step: r.plan.Step(n), number: r.base + n, key: fmt.Sprintf("plan/%s/step/%d", r.name, n)}
 		if visit := r.visits[n]; visit > 0 {
 			a.key = fmt.Sprintf("%s/visit/%d", a.key, visit)
 		}

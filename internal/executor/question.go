@@ -21,6 +21,10 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	if err != nil {
 		return nil, err
 	}
+	context := ""
+	if r.summaries != nil {
+		context = r.summaries.Context(wordsOf(s))
+	}
 	system, err := c.Prompts.Render(prompts.ExecutorSystem{})
 	if err != nil {
 		return nil, err
@@ -39,7 +43,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	var prompt prompts.Data
 	if s.TaskType == plan.ConditionalStep {
 		format = MappingFormat{Decision: true}
-		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Inputs: inputs, AskTool: c.AskTool}
+		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Context: context, Inputs: inputs, AskTool: c.AskTool}
 	} else {
 		for _, name := range slices.Concat(s.PrimaryTools, s.FallbackTools) {
 			if !slices.Contains(q.Work.Tools, name) {
@@ -48,7 +52,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		}
 		format.Errors = errorField.MatchString(s.OutputSchema)
 		prompt = prompts.ExecutorStep{
-			Description: s.TaskDescription, Inputs: inputs,
+			Description: s.TaskDescription, Context: context, Inputs: inputs,
 			PrimaryTools: s.PrimaryTools, PrimaryInstructions: s.PrimaryToolInstructions,
 			FallbackTools: s.FallbackTools, FallbackInstructions: s.FallbackToolInstructions,
 			AskTool: c.AskTool, Schema: s.OutputSchema,

@@ -43,7 +43,9 @@ func (r *run) decideOne(f flow.Flow, a *attempt) error {
 		}
 		a.take(out)
 		a.problem = a.judge(r)
-		if a.problem == "" || q.Rule.Strategy != vote.None || try >= r.config.Retries || unknown(out) {
+		// The rule that counts is the one by which it was decided: on a resume another
+		// one may be in force, and what follows has to be the same.
+		if a.problem == "" || out.Verdict.Voting.Strategy != vote.None || try >= r.config.Retries || unknown(out) {
 			return nil
 		}
 		// What a step may do and bear is the same however often it is tried.
@@ -51,9 +53,7 @@ func (r *run) decideOne(f flow.Flow, a *attempt) error {
 			return nil
 		}
 		if r.config.MaxFaults > 0 {
-			if q.MaxFaults = r.config.MaxFaults - a.outcome.Voting.Faults; q.MaxFaults <= 0 {
-				return nil
-			}
+			q.MaxFaults = max(r.config.MaxFaults-a.outcome.Voting.Faults, 1)
 		}
 		q.Work.Done = slices.Clone(a.outcome.Moves)
 		q.FirstTemperature = q.Temperature // the greedy answer is known

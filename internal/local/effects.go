@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/person"
+	"github.com/maker-mdap/maker/internal/secret"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -20,7 +21,7 @@ var errNoJournal = errors.New("local: effects need a run that keeps all its verd
 
 // pastEffect is what earlier sessions did about an effect.
 type pastEffect struct {
-	claimed bool
+	claims  int // without an outcome
 	intent  event.Intent
 	unknown bool // and it was said so
 	result  *flow.Result
@@ -35,7 +36,7 @@ func (p *Past) takeEffect(e event.Event) {
 	switch e := e.(type) {
 	case event.EffectClaimed:
 		p.close(e.Step)
-		p.effects[e.Effect] = pastEffect{claimed: true, intent: intentOf(e.Tool, e.Input)}
+		p.effects[e.Effect] = pastEffect{claims: p.effects[e.Effect].claims + 1, intent: intentOf(e.Tool, e.Input)}
 	case event.EffectDone:
 		was := p.effects[e.Effect]
 		was.result = &flow.Result{Text: e.Result.Text(), IsError: e.IsError}
@@ -44,6 +45,7 @@ func (p *Past) takeEffect(e event.Event) {
 			p.Spent = e.Spent
 		}
 	case event.EffectRefused:
+		p.close(e.Step)
 		p.effects[e.Effect] = pastEffect{intent: intentOf(e.Tool, e.Input), result: refusal(e.Reason)}
 	case event.EffectUnknown:
 		was := p.effects[e.Effect]
@@ -68,6 +70,7 @@ func intentOf(tool string, input event.Value) event.Intent {
 func (p *Past) takeAnswer(e event.Event) {
 	switch e := e.(type) {
 	case event.ClarificationRequested:
+		p.close(e.Step)
 		p.answers[e.Question] = pastAnswer{}
 	case event.ClarificationProvided:
 		p.answers[e.Question] = pastAnswer{answer: &flow.Answer{Text: e.Answer, By: e.By}}
@@ -103,17 +106,17 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 		return past.result, nil
 	}
 	t, err := b.toolOf(e.Intent.Tool)
+	if past.claims > 0 {
+		return b.settleUnknown(key, e, t, err, past)
+	}
 	if err != nil {
 		return b.refuse(key, e, err.Error(), "registry")
 	}
 	if t.Effect == tool.Human {
 		return b.askFor(key, e)
 	}
-	if redact := b.opts.Redact; redact != nil && !bytes.Equal(redact(e.Intent.Input), e.Intent.Input) {
+	if redact := b.opts.Redact; redact != nil && !bytes.Equal(redact(e.Intent.Input), e.Intent.Input) || bytes.Contains(e.Intent.Input, []byte(secret.Redacted)) {
 		return b.refuse(key, e, "its input contains a key of ours", "secrets")
-	}
-	if past.claimed {
-		return b.settleUnknown(key, e, t, past)
 	}
 	approved, refused, err := b.approve(key, e, t)
 	if err != nil || refused != nil {
@@ -198,7 +201,7 @@ func (b *branch) execute(key string, e *flow.Effect, t tool.Tool, claim event.Ef
 		if err == nil {
 			err = errors.New(result.Text)
 		}
-		return b.leaveUnknown(key, e, err, cut)
+		return b.leaveUnknown(key, e, err, cut, claim.Again)
 	case err != nil:
 		result = tool.Failed("%v", err)
 	}
@@ -218,18 +221,19 @@ func (b *branch) record(ctx context.Context, e event.Event) error {
 	return b.opts.Log.Sync(ctx)
 }
 
-// leaveUnknown says that an effect of this session has no known outcome. If the
-// run is being ended there is nothing more to do about it now.
-func (b *branch) leaveUnknown(key string, e *flow.Effect, cause error, ending bool) (*flow.Result, error) {
+// leaveUnknown says that an effect of this session has no known outcome. If the run
+// is being ended there is nothing more to do about it now; and what was repeated once
+// is not repeated again.
+func (b *branch) leaveUnknown(key string, e *flow.Effect, cause error, ending, again bool) (*flow.Result, error) {
 	b.append(unknownEvent(key, e, cause.Error()))
 	if ending {
 		return nil, context.Cause(b.ctx)
 	}
-	t, err := b.toolOf(e.Intent.Tool)
-	if err != nil {
-		return unknownResult(e, cause.Error()), nil
+	if again {
+		return unknownResult(e, cause.Error()), b.failed.get()
 	}
-	return b.settleUnknown(key, e, t, pastEffect{claimed: true, unknown: true})
+	t, err := b.toolOf(e.Intent.Tool)
+	return b.settleUnknown(key, e, t, err, pastEffect{claims: 1, unknown: true})
 }
 
 func unknownEvent(key string, e *flow.Effect, reason string) event.EffectUnknown {
@@ -251,17 +255,22 @@ const (
 )
 
 // settleUnknown deals with an effect that was claimed and has no outcome. One that
-// can be repeated is; about another the person is asked.
-func (b *branch) settleUnknown(key string, e *flow.Effect, t tool.Tool, past pastEffect) (*flow.Result, error) {
+// can be repeated is, once; about another the person is asked, anew for each claim. A
+// tool that is not there any more, or that a rule now denies, is not run.
+func (b *branch) settleUnknown(key string, e *flow.Effect, t tool.Tool, gone error, past pastEffect) (*flow.Result, error) {
 	const interrupted = "the run was interrupted while it was being executed"
 	if !past.unknown {
 		b.append(unknownEvent(key, e, interrupted))
 	}
-	if t.Idempotent {
+	may := b.opts.Approve.Decide(e.Intent, t.Effect)
+	options := []string{happened, notYet, giveUp}
+	if gone != nil || may.Denied {
+		options = []string{happened, giveUp}
+	} else if t.Idempotent { // it was approved before
 		return b.execute(key, e, t, event.EffectClaimed{Approved: "idempotent: it can be repeated", Again: true})
 	}
-	a, err := b.ask(key+"/outcome", &flow.HumanQuestion{
-		Step: e.Step, Kind: event.ClarifyOutcome, Call: &e.Intent, Options: []string{happened, notYet, giveUp},
+	a, err := b.ask(fmt.Sprintf("%s/outcome/%d", key, past.claims), &flow.HumanQuestion{
+		Step: e.Step, Kind: event.ClarifyOutcome, Call: &e.Intent, Options: options,
 		Text: fmt.Sprintf("A call of %s was begun, and nobody knows whether it took effect. Did it?", e.Intent.Tool),
 	})
 	if _, waiting := errors.AsType[*WaitingError](err); waiting {

@@ -29,6 +29,7 @@ type Past struct {
 	// Checkpoint is where a chain goes on.
 	Checkpoint chain.Checkpoint
 
+	passed   map[[2]int]bool // plans that passed their checks, by replan and attempt
 	verdicts map[string]pastVerdict
 	effects  map[string]pastEffect
 	answers  map[string]pastAnswer
@@ -64,7 +65,7 @@ type pastVerdict struct {
 func NewPast(dir string, compact func(kind string) bool) *Past {
 	return &Past{
 		dir: dir, compactKind: compact, emitted: newEmitted(),
-		open: map[string]int{}, verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
+		open: map[string]int{}, passed: map[[2]int]bool{}, verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
 	}
 }
 
@@ -155,6 +156,10 @@ func (p *Past) take(rec event.Record) {
 		}
 		p.claim = event.BudgetClaimed{}
 	case event.VoteCompleted:
+		if e.Status == string(flow.Decided) {
+			// It was decided in the knowledge that the ones before it had no winner.
+			p.close(e.Step)
+		}
 		p.verdicts[e.Question] = pastVerdict{rule: e.Rule, verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
 			Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
@@ -169,6 +174,18 @@ func (p *Past) take(rec event.Record) {
 		p.Steps++
 		p.Spent = e.Spent
 		p.close(e.Step)
+		p.emitted.add(e)
+	case event.ValidationPassed:
+		p.passed[[2]int{e.Replan, e.Attempt}] = true
+		p.emitted.add(e)
+	case event.ContextCompacted:
+		p.close(e.Step)
+		p.emitted.add(e)
+	case event.ReplanRequested:
+		for question := range p.open {
+			p.finalise(question) // another plan stands on its failure
+		}
+		clear(p.open)
 		p.emitted.add(e)
 	case event.EffectClaimed, event.EffectDone, event.EffectRefused, event.EffectUnknown:
 		p.takeEffect(e)
@@ -185,6 +202,12 @@ func (p *Past) take(rec event.Record) {
 	}
 }
 
+// PlanPassed reports whether a plan passed its checks in an earlier session. What it
+// was checked against may have changed since; what it led to has happened.
+func (p *Past) PlanPassed(replan, attempt int) bool {
+	return p != nil && p.passed[[2]int{replan, attempt}]
+}
+
 // close says that a step went on after its questions without a winner: asked again,
 // they could lead elsewhere than to what has happened since.
 func (p *Past) close(step int) {
@@ -192,11 +215,16 @@ func (p *Past) close(step int) {
 		if of != step {
 			return false
 		}
-		v := p.verdicts[question]
-		v.final = true
-		p.verdicts[question] = v
+		p.finalise(question)
 		return true
 	})
+}
+
+// finalise keeps a verdict whatever the rule is.
+func (p *Past) finalise(question string) {
+	v := p.verdicts[question]
+	v.final = true
+	p.verdicts[question] = v
 }
 
 // begin notes what a session is done with. One that got nowhere does not count.

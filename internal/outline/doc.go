@@ -2,8 +2,8 @@
 // text into tasks without a model, keeps track of them while they are done one
 // after another, and keeps what they found out small enough for a prompt.
 //
-// Everything here is pure: text in, data out. Whoever drives it asks models and
-// people, executes commands and writes the log.
+// Everything here is pure: text in, data out. What has to be asked of models and
+// people, executed and logged goes through a flow.
 //
 // # Tasks as written
 //
@@ -57,4 +57,12 @@
 // It says what has to be summarised and judges the summary. Like everything here
 // it depends on nothing but what it was told, so that a run that is played again
 // from its log has the same context.
+//
+// # A run
+//
+// [Run] drives a machine through a [flow.Flow], and [Summaries] a compactor. Each
+// execution of a task has a key made of the task, the number of answers it has got and
+// the attempt, so that an effect, a verdict or an answer can never be taken for that of
+// another. Calls that were made are part of what later attempts see, across failures
+// and questions; a task that is settled is one event.
 package outline

@@ -30,6 +30,11 @@ type ValidatorConfig struct {
 	// MaxToolCalls is how many calls of tools a step should need at most.
 	MaxToolCalls int
 
+	// Passed says of a plan that it passed before, in an earlier session. Then what it
+	// was checked against, such as the tools that there are, is not held against it
+	// now: it may be half carried out.
+	Passed func(replan, attempt int) bool
+
 	// Final says that nobody makes another plan: one that is rejected ends the run.
 	Final bool
 }
@@ -86,7 +91,11 @@ func (v *Validator) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 
 func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(event.Event) bool) {
 	text := e.Plan.Text()
-	_, report := plan.Validate(text, v.config.Static)
+	static := v.config.Static
+	if v.config.Passed != nil && v.config.Passed(e.Replan, e.Attempt) {
+		static.Tools, static.Models, static.Rule = nil, nil, vote.Rule{}
+	}
+	_, report := plan.Validate(text, static)
 	if !report.Passed {
 		v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Checks: FailedChecks(report)}, yield)
 		return

@@ -38,6 +38,7 @@ type ExecutorSystem struct{}
 // ExecutorStep is one step of a plan for an agent.
 type ExecutorStep struct {
 	Description          string
+	Context              string // what the steps before found out, if steps are told
 	Inputs               []Input
 	PrimaryTools         []string
 	PrimaryInstructions  string
@@ -50,6 +51,7 @@ type ExecutorStep struct {
 // ExecutorConditional asks which step is next.
 type ExecutorConditional struct {
 	Description string
+	Context     string // what the steps before found out, if steps are told
 	Inputs      []Input
 	AskTool     string
 }
@@ -99,11 +101,11 @@ var planSamples = []Data{
 	},
 	ExecutorSystem{},
 	ExecutorStep{
-		Description: "Count the words.", Inputs: []Input{{"step_0_output", "text: a b c"}},
+		Description: "Count the words.", Context: "Results:\nTask 1: read\ntext: a b c", Inputs: []Input{{"step_0_output", "text: a b c"}},
 		PrimaryTools: []string{"Read"}, PrimaryInstructions: "Read the file.",
 		FallbackTools: []string{"Bash"}, FallbackInstructions: "Run wc.", AskTool: "AskUserQuestion", Schema: "words: integer",
 	},
-	ExecutorConditional{Description: "If there are words go to step 2, else to step 3.", Inputs: []Input{{"step_0_output", "words: 3"}}, AskTool: "AskUserQuestion"},
+	ExecutorConditional{Description: "If there are words go to step 2, else to step 3.", Context: "Results:\nTask 1: count\nwords: 3", Inputs: []Input{{"step_0_output", "words: 3"}}, AskTool: "AskUserQuestion"},
 	QualityCheck{"single_purpose", "Count.", "plan: []", 1},
 	QualityCheck{"self_contained", "Count.", "plan: []", 1},
 	QualityCheck{"max_k_tool_calls", "Count.", "plan: []", 1},

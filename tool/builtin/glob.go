@@ -58,7 +58,7 @@ func (w *workspace) glob(ctx context.Context, in globInput) (tool.Result, error)
 	}
 	var out strings.Builder
 	found := 0
-	err = walk(w.FS(), start, func(name string, _ fs.DirEntry) error {
+	err = w.walk(start, func(name string, _ fs.DirEntry) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

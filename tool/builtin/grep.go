@@ -80,7 +80,7 @@ func (w *workspace) grep(ctx context.Context, in grepInput) (tool.Result, error)
 	if !info.IsDir() {
 		err = s.file(w, start)
 	} else {
-		err = walk(w.FS(), start, func(name string, d fs.DirEntry) error {
+		err = w.walk(start, func(name string, d fs.DirEntry) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

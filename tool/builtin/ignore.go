@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -94,18 +96,20 @@ func ignored(rules []ignoreRule, name string, isDir bool) bool {
 
 // walk calls f for every file below start that is not ignored, in alphabetical
 // order, with slashes in its name. It follows no links. Folders that cannot be
-// read are passed over. An error of f ends it.
-func walk(files fs.FS, start string, f func(name string, d fs.DirEntry) error) error {
+// read are passed over, and so are protected ones: the log of a run is not part of
+// the work, and grows while it is looked at. An error of f ends it.
+func (w *workspace) walk(start string, f func(name string, d fs.DirEntry) error) error {
+	files := w.FS()
 	var rules []ignoreRule
 	// The files above start count too.
 	for dir := start; dir != "."; {
 		dir = path.Dir(dir)
 		rules = append(readIgnore(files, dir), rules...)
 	}
-	return walkDir(files, start, rules, f)
+	return w.walkDir(files, start, rules, f)
 }
 
-func walkDir(files fs.FS, dir string, rules []ignoreRule, f func(name string, d fs.DirEntry) error) error {
+func (w *workspace) walkDir(files fs.FS, dir string, rules []ignoreRule, f func(name string, d fs.DirEntry) error) error {
 	rules = append(rules[:len(rules):len(rules)], readIgnore(files, dir)...)
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {
@@ -113,11 +117,11 @@ func walkDir(files fs.FS, dir string, rules []ignoreRule, f func(name string, d 
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if e.Name() == ".git" || ignored(rules, name, e.IsDir()) {
+		if e.Name() == ".git" || ignored(rules, name, e.IsDir()) || slices.Contains(w.protected, filepath.Join(w.dir, filepath.FromSlash(name))) {
 			continue
 		}
 		if e.IsDir() {
-			err = walkDir(files, name, rules, f)
+			err = w.walkDir(files, name, rules, f)
 		} else {
 			err = f(name, e)
 		}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/internal/outline"
+)
+
+// TestOutlineExamples splits the examples of the documentation.
+func TestOutlineExamples(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "outline.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	parts := strings.Split(string(data), "```markdown\n")
+	for _, part := range parts[1:] {
+		text, rest, ok := strings.Cut(part, "```\n")
+		want, _, listed := strings.Cut(strings.TrimPrefix(rest, "\n```tasks\n"), "```\n")
+		if !ok || !listed || !strings.HasPrefix(rest, "\n```tasks\n") {
+			t.Errorf("the example %q is not followed by its tasks", text)
+			continue
+		}
+		var out bytes.Buffer
+		a := &app{Streams: Streams{Out: &out}}
+		if err := a.listTasks(outline.Split(text)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("the tasks of %q: -documented +split\n%s", text, diff)
+		}
+		checked++
+	}
+	if checked < 5 {
+		t.Errorf("the documentation has %d examples, want at least 5", checked)
+	}
+}
+
+func TestShortOutcome(t *testing.T) {
+	var done strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&done, "- Task %d: x\n  found (one sample)\n", i+1)
+	}
+	list := strings.TrimRight(done.String(), "\n")
+	short := list[:strings.Index(list, "\n- Task 51:")]
+	for _, test := range []struct{ in, want string }{
+		{"# Outcome\n\nnothing", "# Outcome\n\nnothing"},
+		{"head\n## Done\n\n" + short, "head\n## Done\n\n" + short},
+		{"head\n## Done\n\n" + list, "head\n## Done\n\n" + short + "\n… and 10 more: maker show do-1 --step N\n"},
+		{"head\n## Done\n\n" + list + "\n\n## Failed\n\n" + list, "head\n## Done\n\n" + short + "\n… and 10 more: maker show do-1 --step N\n\n## Failed\n\n" + list},
+	} {
+		if diff := cmp.Diff(test.want, shortOutcome("do-1", test.in)); diff != "" {
+			t.Errorf("shortOutcome(%.40q): -want +got\n%s", test.in, diff)
+		}
+	}
+}
