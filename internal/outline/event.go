@@ -35,6 +35,10 @@ type TaskFailed struct {
 	// Final says that another attempt must not be made, because it would repeat
 	// an effect or cannot succeed.
 	Final bool `json:"final,omitempty"`
+
+	// Unknown says that nobody knows what the attempt has done. Nothing after it is
+	// begun, whatever the policy: tasks are in order.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // NeedsClarification says that a running task cannot go on without an answer.

@@ -176,9 +176,10 @@ func (m *Machine) apply(e Event) {
 		t.Status, t.Outcome, t.By = Complete, excerpt(e.Result), valid(e.By)
 	case TaskFailed:
 		t.Outcome = excerpt(e.Error)
-		retry := !e.Final && t.Command == "" && t.Attempts <= m.retries()
+		retry := !e.Final && !e.Unknown && t.Command == "" && t.Attempts <= m.retries()
 		if !retry {
 			m.fail(t)
+			m.state.Stopped = m.state.Stopped || e.Unknown
 			break
 		}
 		t.Attempts++

@@ -247,7 +247,7 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 		return nil, err
 	case result.IsError || result.Unknown:
 		r.now.status, r.now.report = flow.Failed, result.Text
-		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true}, nil
+		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true, Unknown: result.Unknown}, nil
 	}
 	return TaskCompleted{ID: c.ID, Result: result.Text, By: "command"}, nil
 }

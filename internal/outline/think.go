@@ -95,7 +95,7 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 		// Another attempt must not make up for a call that may have happened, and
 		// could do nothing without calls.
 		unknown := len(out.Moves) > 0 && out.Moves[len(out.Moves)-1].Result.Unknown
-		return TaskFailed{ID: c.ID, Error: reason, Final: unknown || len(out.Moves) >= left}, nil
+		return TaskFailed{ID: c.ID, Error: reason, Final: len(out.Moves) >= left, Unknown: unknown}, nil
 	case v.Intent != nil:
 		return r.asks(c.ID, v.Intent)
 	}
@@ -172,9 +172,13 @@ func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question,
 	data := prompts.OutlineTask{
 		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.Summary, AskTool: cfg.AskTool,
 	}
+	rule := cfg.Rule
+	if rule.Strategy == vote.None {
+		rule.MaxSamples = 1 // another attempt is another sample
+	}
 	q := &flow.Question{
 		Step: c.ID - 1, System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
-		Rule: cfg.Rule, Flags: cfg.Flags,
+		Rule: rule, Flags: cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 		Work: &flow.Work{Tools: cfg.Tools, Repair: cfg.Repair, Done: r.now.moves},

@@ -13,6 +13,7 @@ import (
 //	plan.go       the planner of maker run; plan_split.go, plan_tools.go
 //	step.go       the agents that do a step; step_call.go, step_work.go, step_fields.go
 //	branch.go     the agents that decide which step is next
+//	outline.go    the agents that do a task of an outline, and summaries of results
 //	judge.go      the judges of a plan
 //	fixer.go      the model that repairs YAML
 //	solve.go      the voters of maker solve; solve_split.go
@@ -26,6 +27,11 @@ import (
 // takePart answers the prompts of the parts that models play in maker run and
 // maker solve; nil if the prompt is none of them.
 func (d *decision) takePart(q *question) *answer {
+	if rest := withoutContext(q.prompt); rest != q.prompt {
+		asked := *q
+		asked.prompt = rest
+		q = &asked
+	}
 	switch p := q.prompt; {
 	case strings.HasPrefix(p, stepHeading):
 		return d.doStep(q)
@@ -33,6 +39,10 @@ func (d *decision) takePart(q *question) *answer {
 		return d.branch(p)
 	case strings.HasPrefix(p, catalogueHeading) && strings.Contains(p, taskHeading):
 		return d.makePlan(p)
+	case strings.HasPrefix(p, outlineHeading):
+		return d.doTask(q)
+	case strings.HasPrefix(p, summaryHeading):
+		return d.summarise(p)
 	case strings.HasPrefix(p, judgeHeading):
 		return d.judge()
 	case strings.HasPrefix(p, fixerHeading):
