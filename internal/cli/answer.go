@@ -109,6 +109,19 @@ func asked(e event.ClarificationRequested) maker.Question {
 	return q
 }
 
+// understood says what an answer is taken for.
+func understood(kind, answer string) string {
+	switch {
+	case kind != event.ClarifyApproval:
+		return "answered: " + oneLine(answer)
+	case person.IsYes(answer):
+		return "answered: the call may be made"
+	case person.IsNo(answer):
+		return "answered: the call is refused"
+	}
+	return "answered: the call is refused, because: " + oneLine(answer)
+}
+
 func (a *app) takeAnswer(cmd *cobra.Command, dir string, open []event.ClarificationRequested, text string) error {
 	if text != "" && len(open) > 1 {
 		keys := make([]string, len(open))
@@ -141,7 +154,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, dir string, open []event.Clarificat
 		if err := person.Leave(dir, e.Question, flow.Answer{Text: answer, By: "maker answer"}); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "answered; continue with: maker resume %s\n", filepath.Base(dir))
+		fmt.Fprintf(a.Err, "%s; continue with: maker resume %s\n", understood(e.Kind, answer), filepath.Base(dir))
 	}
 	if text == "" && !a.hasTerminal() {
 		return exitError{exitWaiting}

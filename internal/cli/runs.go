@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain/hanoi"
@@ -61,7 +63,11 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 				if s.PID != 0 {
 					status = fmt.Sprintf("%s (pid %d)", status, s.PID)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\n", s.Run, status, s.Steps, s.Total, cost, short(s.Task))
+				steps := strconv.Itoa(s.Steps)
+				if s.Total > 0 {
+					steps += "/" + strconv.Itoa(s.Total)
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, status, steps, cost, short(s.Task))
 			}
 			return w.Flush()
 		},
@@ -249,6 +255,16 @@ shown as it ended.`,
 	}
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
 	flags.registerResume(cmd.Flags())
+	// The numbers of the rule have other names where a plan is carried out.
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		switch name {
+		case "voting-k":
+			name = "ahead-by"
+		case "max-voting-samples":
+			name = "max-samples"
+		}
+		return pflag.NormalizedName(name)
+	})
 	people.register(cmd.Flags())
 	return cmd
 }
