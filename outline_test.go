@@ -130,7 +130,7 @@ func TestDoFailures(t *testing.T) {
 		if r.Status != event.StatusFailed || r.StepsCompleted != want.steps || !strings.Contains(r.Output.Text(), want.summary) {
 			t.Errorf("Do(on failure %q) = %s with %d steps, output %q, want failed with %d, %q", policy, r.Status, r.StepsCompleted, r.Output.Text(), want.steps, want.summary)
 		}
-		if !strings.Contains(r.Reason, "1 of 2 tasks failed; task 1 (Give up.): all 10 samples were discarded") {
+		if !strings.Contains(r.Reason, "1 of 2 tasks failed; task 1 (Give up.): the only sample was discarded") {
 			t.Errorf("Do(on failure %q) gives the reason %q", policy, r.Reason)
 		}
 	}
