@@ -1,7 +1,6 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/maker-mdap/maker/usage"
@@ -36,20 +35,9 @@ func (i *Intent) UnmarshalJSON(data []byte) error {
 	if i.Input == nil {
 		return nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(i.Input))
-	dec.UseNumber()
-	var input any
-	if err := dec.Decode(&input); err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(input); err != nil {
-		return err
-	}
-	i.Input = bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-	return nil
+	var err error
+	i.Input, err = unescaped(i.Input)
+	return err
 }
 
 // EffectClaimed says that an intent is about to be executed. It is on disk before

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // A Value is a JSON value that may be large. In the log it stands either as
@@ -50,16 +49,29 @@ func (v Value) IsZero() bool { return v.JSON == nil && v.Ref == nil }
 // Compact returns the JSON of the value on one line, without the escapes that logs
 // have for the sake of web pages.
 func (v Value) Compact() string {
+	data, err := unescaped(v.JSON)
+	if err != nil {
+		return string(v.JSON)
+	}
+	return string(data)
+}
+
+// unescaped writes JSON anew, fields sorted, on one line and without escapes for web
+// pages; numbers keep their digits.
+func unescaped(raw json.RawMessage) (json.RawMessage, error) {
 	var data any
-	dec := json.NewDecoder(bytes.NewReader(v.JSON))
+	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
+	if err := dec.Decode(&data); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if dec.Decode(&data) != nil || enc.Encode(data) != nil {
-		return string(v.JSON)
+	if err := enc.Encode(data); err != nil {
+		return nil, err
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
 // MarshalJSON writes the value or its reference.

@@ -51,6 +51,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 		if err != nil {
 			return nil, err
 		}
+		asked.DelayMS = 0 // it was for the first move
 		out.add(v)
 		if v.Status != Decided || v.Intent == nil || stop(*v.Intent) {
 			return &out, nil

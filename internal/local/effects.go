@@ -27,11 +27,6 @@ type pastEffect struct {
 	result  *flow.Result
 }
 
-// pastAnswer is what earlier sessions asked the person.
-type pastAnswer struct {
-	answer *flow.Answer // nil if there is none yet
-}
-
 func (p *Past) takeEffect(e event.Event) {
 	switch e := e.(type) {
 	case event.EffectClaimed:
@@ -56,24 +51,16 @@ func (p *Past) takeEffect(e event.Event) {
 
 // intentOf is an intent as it was before it was logged.
 func intentOf(tool string, input event.Value) event.Intent {
-	var i event.Intent
-	data, err := json.Marshal(event.Intent{Tool: tool, Input: input.JSON})
-	if err == nil {
-		err = json.Unmarshal(data, &i)
-	}
-	if err != nil { // not what a log of ours holds
-		return event.Intent{Tool: tool, Input: input.JSON}
-	}
-	return i
+	return event.Intent{Tool: tool, Input: json.RawMessage(input.Compact())}
 }
 
 func (p *Past) takeAnswer(e event.Event) {
 	switch e := e.(type) {
 	case event.ClarificationRequested:
 		p.close(e.Step)
-		p.answers[e.Question] = pastAnswer{}
+		p.answers[e.Question] = nil // not yet
 	case event.ClarificationProvided:
-		p.answers[e.Question] = pastAnswer{answer: &flow.Answer{Text: e.Answer, By: e.By}}
+		p.answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
 	}
 }
 
@@ -85,17 +72,11 @@ func refusal(reason string) *flow.Result {
 // Perform implements flow.Flow: approved, claimed on disk, executed, recorded on
 // disk, in that order.
 func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
-	if err := b.failed.get(); err != nil {
+	key, err := b.journalKey(key)
+	if err != nil {
 		return nil, err
 	}
-	if b.opts.Checkpoints {
-		return nil, errNoJournal
-	}
-	key = b.prefix + key
-	if err := b.claimKey(key); err != nil {
-		return nil, err
-	}
-	if err := b.ctx.Err(); err != nil {
+	if b.ctx.Err() != nil {
 		return nil, context.Cause(b.ctx)
 	}
 	past, known := b.effect[key]
@@ -115,7 +96,7 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 	if t.Effect == tool.Human {
 		return b.askFor(key, e)
 	}
-	if redact := b.opts.Redact; redact != nil && !bytes.Equal(redact(e.Intent.Input), e.Intent.Input) || bytes.Contains(e.Intent.Input, []byte(secret.Redacted)) {
+	if b.hasSecret(e.Intent.Input) {
 		return b.refuse(key, e, "its input contains a key of ours", "secrets")
 	}
 	approved, refused, err := b.approve(key, e, t)
@@ -123,6 +104,13 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 		return refused, err
 	}
 	return b.execute(key, e, t, event.EffectClaimed{Approved: approved})
+}
+
+// hasSecret reports whether an input contains a key of ours, or did before a log took
+// it out.
+func (b *branch) hasSecret(input json.RawMessage) bool {
+	redact := b.opts.Redact
+	return redact != nil && !bytes.Equal(redact(input), input) || bytes.Contains(input, []byte(secret.Redacted))
 }
 
 func (b *branch) toolOf(name string) (tool.Tool, error) {
@@ -304,24 +292,26 @@ func (e *WaitingError) Error() string {
 
 // Ask implements flow.Flow.
 func (b *branch) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
-	if err := b.failed.get(); err != nil {
-		return nil, err
-	}
-	if b.opts.Checkpoints {
-		return nil, errNoJournal
-	}
-	key = b.prefix + key
-	if err := b.claimKey(key); err != nil {
+	key, err := b.journalKey(key)
+	if err != nil {
 		return nil, err
 	}
 	return b.ask(key, q)
 }
 
+// journalKey is the full key of something that must be in the journal.
+func (b *branch) journalKey(key string) (string, error) {
+	if b.opts.Checkpoints {
+		return "", errNoJournal
+	}
+	return b.fullKey(key)
+}
+
 // ask is Ask under a full key.
 func (b *branch) ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
 	past, asked := b.answer[key]
-	if past.answer != nil {
-		return past.answer, nil
+	if past != nil {
+		return past, nil
 	}
 	if !asked {
 		request := event.ClarificationRequested{Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free}

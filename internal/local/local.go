@@ -66,7 +66,7 @@ type Runtime struct {
 	before  time.Duration // spent by earlier sessions
 	verdict map[string]pastVerdict
 	effect  map[string]pastEffect
-	answer  map[string]pastAnswer
+	answer  map[string]*flow.Answer
 	usedMu  sync.Mutex
 	used    map[string]bool // keys of this session
 	emitted *emitted
@@ -140,11 +140,8 @@ type branch struct {
 }
 
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	if err := b.failed.get(); err != nil {
-		return nil, err
-	}
-	key = b.prefix + key
-	if err := b.claimKey(key); err != nil {
+	key, err := b.fullKey(key)
+	if err != nil {
 		return nil, err
 	}
 	if v, ok := b.verdict[key]; ok && (v.rule == q.Rule || !b.opts.Checkpoints && (v.final || v.verdict.Status == flow.Decided)) {
@@ -218,6 +215,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// fullKey is a key with that of its branch before it, if the run can go on with it.
+func (b *branch) fullKey(key string) (string, error) {
+	if err := b.failed.get(); err != nil {
+		return "", err
+	}
+	key = b.prefix + key
+	return key, b.claimKey(key)
+}
+
 // claimKey refuses a key that was used before: after a resume both questions
 // would get one verdict. An orchestrator that numbers its steps may do so a
 // million times, and is not watched.
@@ -274,10 +280,7 @@ func (b *branch) logSample(key string, step int, s *ballot.Sample) {
 		}
 	}
 	if w := s.Work; w != nil {
-		common.ToolCalls, common.Repaired = w.Calls, w.Repaired
-		if w.Intent != nil {
-			common.Intent = w.Intent
-		}
+		common.ToolCalls, common.Repaired, common.Intent = w.Calls, w.Repaired, w.Intent
 	}
 	if s.Flag != nil {
 		b.append(event.SampleRedFlagged{Sample: common, Flag: s.Flag.Name, Reason: s.Flag.Reason, Text: event.TextValue(text)})

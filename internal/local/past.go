@@ -32,7 +32,7 @@ type Past struct {
 	passed   map[[2]int]bool // plans that passed their checks, by replan and attempt
 	verdicts map[string]pastVerdict
 	effects  map[string]pastEffect
-	answers  map[string]pastAnswer
+	answers  map[string]*flow.Answer
 	emitted  *emitted
 
 	claim event.BudgetClaimed // of a session that has not ended in an orderly way
@@ -65,7 +65,7 @@ type pastVerdict struct {
 func NewPast(dir string, compact func(kind string) bool) *Past {
 	return &Past{
 		dir: dir, compactKind: compact, emitted: newEmitted(),
-		open: map[string]int{}, passed: map[[2]int]bool{}, verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]pastAnswer{},
+		open: map[string]int{}, passed: map[[2]int]bool{}, verdicts: map[string]pastVerdict{}, effects: map[string]pastEffect{}, answers: map[string]*flow.Answer{},
 	}
 }
 

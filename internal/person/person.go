@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,13 +61,7 @@ func IsYes(answer string) bool { return is(answer, "yes", "y", "ok", "allow", "a
 func IsNo(answer string) bool { return is(answer, "no", "n", "deny", "refuse", "") }
 
 func is(answer string, words ...string) bool {
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	for _, w := range words {
-		if answer == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, strings.ToLower(strings.TrimSpace(answer)))
 }
 
 // Resolve turns what a person wrote into an answer to q: the number of an option,
@@ -87,10 +82,8 @@ func Resolve(q *flow.HumanQuestion, text string) (string, error) {
 			return option, nil
 		}
 	}
-	switch {
-	case q.Free:
+	if q.Free {
 		return text, nil
-	default:
-		return "", fmt.Errorf("%q is none of the answers: %s", text, strings.Join(q.Options, "; "))
 	}
+	return "", fmt.Errorf("%q is none of the answers: %s", text, strings.Join(q.Options, "; "))
 }
