@@ -22,7 +22,8 @@ import (
 
 // An Engine starts and resumes runs. It is safe for concurrent use.
 type Engine struct {
-	opts Options
+	opts     Options
+	prepared person.Person // answers that were given in advance
 }
 
 // New returns an engine. Nil options are the defaults.
@@ -33,14 +34,13 @@ func New(opts *Options) (*Engine, error) {
 	}
 	// What was left open depends on the kind of run; what was said is checked now.
 	lenient := chainDefaults
-	lenient.model = DefaultModel
+	lenient.model, lenient.steps = DefaultModel, true
 	if err := o.Config.withDefaults(lenient).validate(); err != nil {
 		return nil, err
 	}
-	if o.Answers != nil {
-		if _, err := person.ReadAnswers(o.Answers); err != nil {
-			return nil, &ConfigError{Field: "answers", Err: err}
-		}
+	prepared, err := person.ReadAnswers(o.Answers)
+	if err != nil {
+		return nil, &ConfigError{Field: "answers", Err: err}
 	}
 	o = o.withDefaults()
 	seen := map[string]string{}
@@ -52,7 +52,7 @@ func New(opts *Options) (*Engine, error) {
 			seen[name] = f.Name
 		}
 	}
-	return &Engine{opts: o}, nil
+	return &Engine{opts: o, prepared: prepared}, nil
 }
 
 // Chain starts a task of the named family with the given parameters and returns
@@ -212,25 +212,17 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 	})
 	s.passed = past.PlanPassed
 	cfg := s.config
-	people, err := e.people(log.Dir())
-	if err != nil {
-		return nil, errors.Join(err, log.Close(), s.close())
-	}
 	voting := ballot.New(s.voters, j.readers, &ballot.Options{
 		BatchSize: cfg.batchSize(), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(),
 	})
-	policy, err := cfg.Tools.Policy()
-	if err != nil { // it was checked before
-		return nil, errors.Join(err, log.Close(), s.close())
-	}
 	r := &Run{
 		log: log, stack: s, steps: j.steps, kind: j.kind, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
 			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: policy, Person: people,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir()),
 		}),
 	}
 	var at chain.Checkpoint

@@ -16,9 +16,7 @@ import (
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
-	"github.com/maker-mdap/maker/internal/executor"
-	"github.com/maker-mdap/maker/internal/outline"
-	"github.com/maker-mdap/maker/internal/planner"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/route"
 	"github.com/maker-mdap/maker/internal/toolbox"
 	"github.com/maker-mdap/maker/model"
@@ -117,11 +115,13 @@ type Config struct {
 	// contested steps.
 	FullLog bool `json:"full_log,omitempty"`
 
-	// Plan is for runs that plan or execute a plan, Tools for those whose steps use
-	// tools, Solve for those that solve a problem without a plan, Outline for those that do
-	// tasks as they are written.
-	Plan  PlanConfig `json:"plan,omitzero"`
-	Tools ToolConfig `json:"tools,omitzero"`
+	// Plan is for runs that plan or execute a plan, Solve for those that solve a
+	// problem without a plan, Outline for those that do tasks as they are written,
+	// and Tools for all whose steps use tools.
+	Plan    PlanConfig    `json:"plan,omitzero"`
+	Solve   SolveConfig   `json:"solve,omitzero"`
+	Outline OutlineConfig `json:"outline,omitzero"`
+	Tools   ToolConfig    `json:"tools,omitzero"`
 
 	// Agent is who does the steps: AgentNative (the default) or AgentClaudeCode,
 	// which runs the program ClaudeProgram ("claude") for every attempt.
@@ -130,9 +130,6 @@ type Config struct {
 
 	// Prompts are templates that replace built-in ones, by name.
 	Prompts map[string]string `json:"prompts,omitempty"`
-
-	Solve   SolveConfig   `json:"solve,omitzero"`
-	Outline OutlineConfig `json:"outline,omitzero"`
 }
 
 // The agents.
@@ -146,97 +143,6 @@ const (
 // folder, no MCP servers, and every call that changes something waits for a
 // person.
 type ToolConfig = toolbox.Config
-
-// A PlanConfig is how a task is planned and the plan carried out. It stays as it is
-// when a run is resumed.
-type PlanConfig struct {
-	// Voting is how plans are voted on; the default takes one as it comes.
-	Voting vote.Rule `json:"voting,omitzero"`
-
-	// MaxRetries is how often a plan that was rejected is made anew (2; -1 for
-	// never), MaxReplans how often the rest of a task is planned anew after a step
-	// failed (0).
-	MaxRetries int `json:"max_planner_retries,omitempty"`
-	MaxReplans int `json:"max_replans,omitempty"`
-
-	// QualityChecks has a model judge each plan; Threshold is the score it needs
-	// (0.7).
-	QualityChecks bool    `json:"quality_checks,omitempty"`
-	Threshold     float64 `json:"quality_threshold,omitempty"`
-
-	// StepMaxRetries is how often a step that failed is tried again if it has one
-	// sample only (2; -1 for never).
-	StepMaxRetries int `json:"step_max_retries,omitempty"`
-
-	// Repair says what may be repaired in a step's answer before it is a red flag:
-	// off, syntax or llm, which is the default.
-	Repair string `json:"repair,omitempty"`
-
-	// Parallel is how many independent steps may run at once (1).
-	Parallel int `json:"parallel,omitempty"`
-
-	// AllowLoops lets a plan go back, for MaxSteps steps in all (1000).
-	AllowLoops bool `json:"allow_loops,omitempty"`
-	MaxSteps   int  `json:"max_steps,omitempty"`
-
-	// MaxPlan bounds a plan, in tokens (16,000).
-	MaxPlan int `json:"max_plan,omitempty"`
-
-	// Context says what a step is told of those before it: "inputs", the outputs that
-	// it names, which is the default, or "summary", also a summary of all of them, of
-	// ContextBudget tokens (4,000).
-	Context       string `json:"context,omitempty"`
-	ContextBudget int    `json:"context_budget,omitempty"`
-}
-
-func (c PlanConfig) withDefaults() PlanConfig {
-	if c.Voting.Strategy == "" {
-		c.Voting = vote.Rule{Strategy: vote.None}
-	}
-	c.Voting.MaxSamples = cmp.Or(c.Voting.MaxSamples, 10)
-	c.MaxRetries = cmp.Or(c.MaxRetries, 2)
-	c.StepMaxRetries = cmp.Or(c.StepMaxRetries, 2)
-	c.Repair = cmp.Or(c.Repair, string(flow.RepairLLM))
-	c.Parallel = cmp.Or(c.Parallel, 1)
-	c.MaxSteps = cmp.Or(c.MaxSteps, executor.DefaultMaxSteps)
-	c.Threshold = cmp.Or(c.Threshold, planner.DefaultThreshold)
-	c.MaxPlan = cmp.Or(c.MaxPlan, DefaultMaxPlan)
-	c.Context = cmp.Or(c.Context, string(executor.Inputs))
-	c.ContextBudget = cmp.Or(c.ContextBudget, DefaultContextBudget)
-	return c
-}
-
-func (c PlanConfig) validate() error {
-	if err := c.Voting.Validate(); err != nil {
-		return &ConfigError{Field: "plan_voting", Err: err}
-	}
-	switch flow.Repair(c.Repair) {
-	case flow.RepairOff, flow.RepairSyntax, flow.RepairLLM:
-	default:
-		return badConfig("repair", "%q, want off, syntax or llm", c.Repair)
-	}
-	switch executor.Context(c.Context) {
-	case executor.Inputs, executor.Summary:
-	default:
-		return badConfig("context", "%q, want %s or %s", c.Context, executor.Inputs, executor.Summary)
-	}
-	if c.Threshold < 0 || c.Threshold > 1 || math.IsNaN(c.Threshold) {
-		return badConfig("quality_threshold", "%v, want 0 to 1", c.Threshold)
-	}
-	for _, n := range []struct {
-		field      string
-		value, min int
-	}{
-		{"max_planner_retries", c.MaxRetries, -1}, {"max_replans", c.MaxReplans, 0}, {"step_max_retries", c.StepMaxRetries, -1},
-		{"parallel", c.Parallel, 1}, {"max_steps", c.MaxSteps, 1}, {"max_plan", c.MaxPlan, 1},
-		{"context_budget", c.ContextBudget, outline.MinBudget},
-	} {
-		if n.value < n.min {
-			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)
-		}
-	}
-	return nil
-}
 
 // maxMargin is far beyond any margin that makes sense: with p = 0.51, a million
 // steps need 420.
@@ -280,6 +186,15 @@ func (c Config) batchSize() int {
 		return min(c.BatchSize, programs)
 	}
 	return c.BatchSize
+}
+
+// promptSet are the prompts with those that the user replaced.
+func (c Config) promptSet() (*prompts.Set, error) {
+	set, err := prompts.New(c.Prompts)
+	if err != nil {
+		return nil, &ConfigError{Field: "prompts_dir", Err: err}
+	}
+	return set, nil
 }
 
 // FirstToK is the rule that one answer must lead by k.
@@ -346,8 +261,11 @@ func (c Config) withDefaults(d defaults) Config {
 	if d.solve {
 		c.Solve = c.Solve.withDefaults()
 	}
-	c.Plan = c.Plan.withDefaults()
-	c.Outline = c.Outline.withDefaults()
+	if d.steps {
+		c.Plan, c.Outline = c.Plan.withDefaults(), c.Outline.withDefaults()
+	} else {
+		c.Plan, c.Outline = PlanConfig{}, OutlineConfig{} // they are about other kinds of run
+	}
 	return c
 }
 
@@ -435,10 +353,13 @@ func (c Config) validate() error {
 	if c.Agent == AgentClaudeCode && c.MaxTokens > 0 {
 		return badConfig("max_tokens", "it cannot be kept with the agent %s, whose calls we do not see; use --max-usd or --max-calls", AgentClaudeCode)
 	}
-	if err := c.Outline.validate(); err != nil {
+	if err := c.Solve.validate(); err != nil {
 		return err
 	}
-	if err := c.Solve.validate(); err != nil {
+	if c.Plan == (PlanConfig{}) {
+		return nil // it is another kind of run
+	}
+	if err := c.Outline.validate(); err != nil {
 		return err
 	}
 	return c.Plan.validate()

@@ -11,7 +11,6 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/chain"
 	"github.com/maker-mdap/maker/internal/outline"
-	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
@@ -95,9 +94,9 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 	if err != nil {
 		return nil, &ConfigError{Field: "attach", Err: err}
 	}
-	set, err := prompts.New(cfg.Prompts)
+	set, err := cfg.promptSet()
 	if err != nil {
-		return nil, &ConfigError{Field: "prompts_dir", Err: err}
+		return nil, err
 	}
 	j := &job{
 		kind: KindDo, task: tasks[0].Title(), agents: true, prompts: set,

@@ -15,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker/agent/native"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/approval"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/limiter"
@@ -44,6 +45,7 @@ type stack struct {
 	engine  *Engine
 	routes  route.Options
 	tools   *toolbox.Toolbox
+	policy  approval.Policy
 	prompts *prompts.Set
 	passed  func(replan, attempt int) bool // plans of earlier sessions
 	mu      sync.Mutex                     // guards groups and limiters
@@ -64,44 +66,19 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 		Warn:    func(text string) { e.opts.Logger.Warn(text) },
 		Offline: cfg.ReplayFrom != "",
 	}
-	field := "model"
-	if len(cfg.Voters) > 0 {
-		field = "voters"
-	}
-	var opened []*route.Voter
-	keys := route.AllKeys(e.opts.Env)
-	voters := cfg.voters()
-	if j.noModel {
-		voters = nil
-		s.voters = []ballot.Voter{noVoter()}
-	}
-	for _, name := range voters {
-		v, err := route.Open(name, s.routes)
-		if err != nil {
-			return nil, &ConfigError{Field: field, Err: err}
-		}
-		if err := s.ledger.Check(v.Price); err != nil {
-			return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
-		}
-		opened, keys = append(opened, v), append(keys, v.Secrets...)
-		s.simulated = s.simulated || v.Simulated
-	}
-	if err := checkBaseURL(cfg, opened); err != nil && !j.noModel {
-		return nil, err
-	}
-	s.keys, s.secrets = keys, secret.NewSet(keys...)
-	if !j.noModel {
-		if err := s.record(opened, e.opts); err != nil {
-			return nil, err
-		}
-	}
-	for _, v := range opened {
-		s.voters = append(s.voters, ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)})
-	}
+	s.keys = route.AllKeys(e.opts.Env)
 	var err error
-	if j.agents {
+	if j.noModel {
+		s.voters = []ballot.Voter{noVoter()}
+	} else {
+		err = s.openVoters()
+	}
+	s.secrets = secret.NewSet(s.keys...)
+	switch {
+	case err != nil:
+	case j.agents:
 		err = s.equip(ctx, j)
-	} else if len(j.roles) > 0 {
+	case len(j.roles) > 0:
 		err = s.cast(j.roles)
 	}
 	if err == nil && j.open != nil {
@@ -111,6 +88,50 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// openVoters opens the models that share the samples of a question.
+func (s *stack) openVoters() error {
+	field := "model"
+	if len(s.config.Voters) > 0 {
+		field = "voters"
+	}
+	var opened []*route.Voter
+	for _, name := range s.config.voters() {
+		v, err := s.open(name, field)
+		if err != nil {
+			return err
+		}
+		opened, s.keys = append(opened, v), append(s.keys, v.Secrets...)
+	}
+	if err := checkBaseURL(s.config, opened); err != nil {
+		return err
+	}
+	if err := s.record(opened, s.engine.opts); err != nil {
+		return err
+	}
+	for _, v := range opened {
+		s.voters = append(s.voters, s.voter(v))
+	}
+	return nil
+}
+
+// open finds the model of a setting and looks whether the budget can be kept with it.
+func (s *stack) open(name, field string) (*route.Voter, error) {
+	v, err := route.Open(name, s.routes)
+	if err != nil {
+		return nil, &ConfigError{Field: field, Err: err}
+	}
+	if err := s.ledger.Check(v.Price); err != nil {
+		return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
+	}
+	s.simulated = s.simulated || v.Simulated
+	return v, nil
+}
+
+// voter is a model with the decorators around it.
+func (s *stack) voter(v *route.Voter) ballot.Voter {
+	return ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)}
 }
 
 // cast opens the models that questions will name, so that one that cannot be used
@@ -125,12 +146,15 @@ func (s *stack) cast(roles []string) error {
 	return nil
 }
 
+// noModel is the name that stands where there is none.
+const noModel = "none"
+
 // noVoter stands where a run asks no model.
 func noVoter() ballot.Voter {
 	fail := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
 		return nil, &model.Error{Kind: model.Invalid, Message: "this run was started without a model"}
 	})
-	return ballot.Voter{Name: "none", Model: fail, Agent: native.New(fail)}
+	return ballot.Voter{Name: noModel, Model: fail, Agent: native.New(fail)}
 }
 
 // equip gives the voters agents, and the agents tools.
@@ -148,6 +172,9 @@ func (s *stack) equip(ctx context.Context, j *job) error {
 		return settingError(err)
 	}
 	s.closers = append(s.closers, s.tools)
+	if s.policy, err = s.config.Tools.Policy(); err != nil {
+		return settingError(err)
+	}
 	if j.attachments {
 		t, err := s.tools.Attachments(s.config.Tools)
 		if err == nil {
@@ -197,6 +224,7 @@ const (
 	claudeAttemptUSD = 0.50
 	claudeContext    = 200_000 // tokens
 	claudeMessage    = 32_000  // tokens that it lets the model write
+	claudeCalls      = 10      // that an attempt has the time for
 )
 
 // claudeCode is the agent that runs the claude program with a model.
@@ -205,7 +233,7 @@ func (s *stack) claudeCode(name string) (agent.Agent, error) {
 	if provider != "anthropic" {
 		return nil, badConfig("agent", "%s works with anthropic/ models only, not with %s", AgentClaudeCode, name)
 	}
-	o := claudecode.Options{Program: s.config.ClaudeProgram, Model: rest, Env: s.engine.opts.Env, Timeout: claudeTimeout(s.config.CallTimeout)}
+	o := claudecode.Options{Program: s.config.ClaudeProgram, Model: rest, Env: s.engine.opts.Env, Timeout: claudeCalls * s.config.CallTimeout}
 	worst := 0.0
 	if s.config.MaxUSD > 0 {
 		p, ok := s.engine.opts.Prices.Lookup(name)
@@ -221,9 +249,6 @@ func (s *stack) claudeCode(name string) (agent.Agent, error) {
 	}
 	return s.ledger.WrapAgent(a, worst), nil
 }
-
-// claudeTimeout is how long an attempt of several calls may take.
-func claudeTimeout(call time.Duration) time.Duration { return 10 * call }
 
 // registry has the tools of the run; nil if it has none.
 func (s *stack) registry() *tool.Registry {
@@ -253,9 +278,9 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	case s.config.Solve.ModelEscalation:
 		field = "model_escalation"
 	}
-	v, err := s.named(wanted)
+	v, err := s.named(wanted, field)
 	if err != nil {
-		return nil, &ConfigError{Field: field, Err: err}
+		return nil, err
 	}
 	cheap := v.Model
 	if group := s.groups[flow.Cheap]; len(group) > 0 {
@@ -278,24 +303,20 @@ func (s *stack) canUse(name string) error {
 }
 
 // named opens a model, unless it is open already.
-func (s *stack) named(name string) (ballot.Voter, error) {
+func (s *stack) named(name, field string) (ballot.Voter, error) {
 	for _, v := range s.voters {
 		if v.Name == name {
 			return ballot.Voter{Name: v.Name, Model: v.Model, Temperature: v.Temperature}, nil
 		}
 	}
-	v, err := route.Open(name, s.routes)
+	v, err := s.open(name, field)
 	if err != nil {
 		return ballot.Voter{}, err
 	}
 	if s.config.ReplayFrom != "" || s.engine.opts.Record != "" {
-		return ballot.Voter{}, fmt.Errorf("--record and --replay work with one model for everything, and there is %s too; use --model alone", v.Name)
+		return ballot.Voter{}, badConfig(field, "--record and --replay work with one model for everything, and there is %s too; use --model alone", v.Name)
 	}
-	if err := s.ledger.Check(v.Price); err != nil {
-		return ballot.Voter{}, fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)
-	}
-	s.simulated = s.simulated || v.Simulated
-	return ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)}, nil
+	return s.voter(v), nil
 }
 
 // checkBaseURL refuses an address that nobody would use: requests must not go
@@ -365,8 +386,8 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 // setup is what the session is done with.
 func (s *stack) setup() event.Setup {
 	name := strings.Join(s.config.voters(), ",")
-	if len(s.voters) == 1 && s.voters[0].Name == "none" {
-		name = "none"
+	if s.voters[0].Name == noModel {
+		name = noModel
 	}
 	if s.config.ReplayFrom != "" {
 		name += " replayed from " + s.config.ReplayFrom
