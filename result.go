@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -369,25 +368,12 @@ func (r *Result) write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("maker: result: %w", err)
 	}
-	return errors.Join(
-		replaceFile(filepath.Join(dir, ResultFile), append(data, '\n')),
-		replaceFile(filepath.Join(dir, SummaryFile), []byte(r.Markdown())),
+	err = errors.Join(
+		runlog.ReplaceFile(filepath.Join(dir, ResultFile), append(data, '\n')),
+		runlog.ReplaceFile(filepath.Join(dir, SummaryFile), []byte(r.Markdown())),
 	)
-}
-
-// replaceFile writes a file beside its place and moves it there.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
-		return fmt.Errorf("maker: %w", err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("maker: %s: %w", path, err), os.Remove(f.Name()))
+		return fmt.Errorf("maker: result: %w", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runlog"
 )
 
 // InboxFolder is where a run finds answers that were given while it did not run.
@@ -56,17 +57,8 @@ func Leave(run, key string, a flow.Answer) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("person: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".letter-")
-	if err != nil {
+	if err := runlog.ReplaceFile(name, append(data, '\n')); err != nil {
 		return fmt.Errorf("person: %w", err)
-	}
-	_, err = f.Write(append(data, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("person: %w", err), os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -37,18 +37,28 @@ func writeBlob(dir, name string, data []byte) error {
 	if err := syncDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "new-")
+	if err := ReplaceFile(path, data); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// ReplaceFile writes a file beside its place and moves it there, so that it is whole
+// or not there at all.
+func ReplaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
+	return nil
 }
 
 // Load returns v with its content, reading it from beside the log of dir if it
