@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/tail"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -397,19 +398,19 @@ func TestReadLine(t *testing.T) {
 	}
 }
 
-func TestTail(t *testing.T) {
-	var end tail
+func TestLastLines(t *testing.T) {
+	end := tail.New(lastWords)
 	for range 1000 {
 		if n, err := end.Write([]byte("a line of words\n")); n != 16 || err != nil {
 			t.Fatalf("Write = %d, %v, want 16", n, err)
 		}
 	}
-	if len(end.data) > lastWords {
-		t.Errorf("the tail keeps %d bytes, want at most %d", len(end.data), lastWords)
+	if got := end.String(); len(got) > lastWords {
+		t.Errorf("the tail keeps %d bytes, want at most %d", len(got), lastWords)
 	}
 	end.Write([]byte(strings.Repeat("x", 2*lastWords)))
 	end.Write([]byte("\nlast\n"))
-	if got := end.String(); got != "last" {
-		t.Errorf("String() = %q, want the last line", got)
+	if got := lastLines(end.String()); got != "last" {
+		t.Errorf("lastLines(x...\\nlast) = %q, want the last line", got)
 	}
 }

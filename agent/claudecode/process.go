@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/tail"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -25,7 +26,7 @@ type process struct {
 	stdin  io.WriteCloser
 	stdout *os.File
 	stderr *os.File
-	errors tail // of the error output
+	errors *tail.Buffer // the end of the error output
 
 	unread error         // why reading ended, if not with the output
 	stop   chan struct{} // closed by kill
@@ -45,7 +46,7 @@ const (
 )
 
 func start(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, in: newQueue(), stop: make(chan struct{}), exited: make(chan struct{}), silent: make(chan struct{})}
+	p := &process{cmd: cmd, in: newQueue(), errors: tail.New(lastWords), stop: make(chan struct{}), exited: make(chan struct{}), silent: make(chan struct{})}
 	cmd.SysProcAttr = ownGroup()
 	// Pipes of our own: with those of the package, waiting for the process would
 	// be waiting for whoever inherited them.
@@ -108,7 +109,7 @@ func (p *process) read(lines chan<- []byte) {
 // listen keeps the last words of the error output.
 func (p *process) listen() {
 	defer close(p.silent)
-	_, _ = io.Copy(&p.errors, p.stderr)
+	_, _ = io.Copy(p.errors, p.stderr)
 }
 
 // wait sees the process off, and what it started with it.
@@ -174,7 +175,7 @@ func (p *process) died() *model.Error {
 		}
 	case <-timer.C:
 	}
-	words := p.errors.String()
+	words := lastLines(p.errors.String())
 	if strings.Contains(words, "error: unknown option") {
 		return invalid("the program does not know what it is told (%s); install version 2.1.197 or later", clip(words))
 	}
@@ -187,28 +188,9 @@ func (p *process) died() *model.Error {
 // lastWords is how much of the error output is kept.
 const lastWords = 2000
 
-// A tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	data []byte
-}
-
-func (t *tail) Write(data []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.data = append(t.data, data[max(0, len(data)-lastWords):]...)
-	if over := len(t.data) - lastWords; over > 0 {
-		t.data = append(t.data[:0], t.data[over:]...)
-	}
-	return len(data), nil
-}
-
-// String returns the last lines, as many as an error has room for.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// lastLines returns as many of the last lines as an error has room for.
+func lastLines(text string) string {
 	const most = 400
-	text := strings.TrimSpace(string(t.data))
 	if len(text) > most {
 		text = text[len(text)-most:]
 		if _, rest, ok := strings.Cut(text, "\n"); ok {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/family"
 )
 
 // helperName is what the program is called when it runs as its own helper.
@@ -28,12 +30,8 @@ func init() {
 	}
 }
 
-const (
-	prSetChildSubreaper = 36
-	checkEvery          = 25 * time.Millisecond // the number of processes
-	killEvery           = 5 * time.Millisecond
-	killLimit           = 10 * time.Second // a process in an unkillable state is given up
-)
+// checkEvery is how often the number of processes is looked at.
+const checkEvery = 25 * time.Millisecond
 
 // supervise runs one command, adopts what it leaves behind, and ends all of it
 // when the command has ended, a limit is passed or the pipe to our parent
@@ -55,7 +53,7 @@ func supervise() int {
 }
 
 func superviseCommand(control *os.File) (Outcome, error) {
-	if err := prctl(prSetChildSubreaper, 1); err != nil {
+	if err := family.Adopt(); err != nil {
 		return Outcome{}, fmt.Errorf("subreaper: %w", err)
 	}
 	orders := bufio.NewReader(control)
@@ -84,9 +82,7 @@ func superviseCommand(control *os.File) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	f := &family{main: pid, exited: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
-	go f.reap()
-	outcome := f.watch(p, stop, orphaned)
+	outcome := watch(family.Of(pid), pid, p, stop, orphaned)
 	text, readErr := io.ReadAll(failure)
 	if readErr == nil && len(text) > 0 {
 		return outcome, errors.New(string(text))
@@ -123,64 +119,41 @@ func startConfined(c confinement) (pid int, failure *os.File, err error) {
 	return pid, failure, orders.Close()
 }
 
-// A family is a command and all processes that descend from it.
-type family struct {
-	main   int
-	exited chan syscall.WaitStatus // gets the status of the command itself
-	gone   chan struct{}           // closed when none of them is left
-}
-
-// reap waits for children, born to us or adopted, until there are none.
-func (f *family) reap() {
-	for {
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, 0, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil: // ECHILD
-			close(f.gone)
-			return
-		case pid == f.main:
-			f.exited <- status
-		}
-	}
-}
-
 // watch returns when the command has ended, by itself, for a limit, because it was
 // told to stop, or because nobody is left who waits for it: then there is no grace,
 // in which more could happen that nobody will ever hear of.
-func (f *family) watch(p plan, stop, orphaned <-chan struct{}) Outcome {
+func watch(f *family.Family, pid int, p plan, stop, orphaned <-chan struct{}) Outcome {
 	var outcome Outcome
 	ticks := time.NewTicker(checkEvery)
 	defer ticks.Stop()
 	var deadline <-chan time.Time
 	for {
 		select {
-		case status := <-f.exited:
-			outcome.ExitCode = exitCode(status)
-			if status.Signaled() && status.Signal() == syscall.SIGXCPU || outcome.ExitCode == 128+int(syscall.SIGXCPU) {
+		case status := <-f.Exited:
+			outcome.ExitCode = family.ExitCode(status)
+			if outcome.ExitCode == 128+int(syscall.SIGXCPU) {
 				outcome.Limit = fmt.Sprintf("processor time of %s", p.Limits.CPU)
 			}
-			f.finish()
+			f.Kill()
 			return outcome
 		case <-ticks.C:
-			if len(f.members(p.Limits.Processes+1)) > p.Limits.Processes {
+			if len(family.Members(p.Limits.Processes+1)) > p.Limits.Processes {
 				outcome.Limit = fmt.Sprintf("%d processes", p.Limits.Processes)
 				outcome.ExitCode = 128 + int(syscall.SIGKILL)
-				f.finish()
+				f.Kill()
 				return outcome
 			}
 		case <-orphaned:
 			outcome.ExitCode = 128 + int(syscall.SIGKILL)
-			f.finish()
+			f.Kill()
 			return outcome
 		case <-stop:
 			stop = nil
-			f.terminate(p.Wrapped)
+			terminate(pid, p.Wrapped)
 			deadline = time.After(p.Limits.Grace)
 		case <-deadline:
 			outcome.ExitCode = 128 + int(syscall.SIGKILL)
-			f.finish()
+			f.Kill()
 			return outcome
 		}
 	}
@@ -189,48 +162,12 @@ func (f *family) watch(p plan, stop, orphaned <-chan struct{}) Outcome {
 // terminate asks all of them to end, at the same moment: a shell that saw its
 // command end before it was asked itself would go on to the next one. Therefore they
 // are stopped first, and the signal waits for them.
-func (f *family) terminate(wrapped bool) {
-	members := f.members(0)
+func terminate(pid int, wrapped bool) {
+	members := family.Members(0)
 	if wrapped {
-		members = slices.DeleteFunc(members, func(pid int) bool { return pid == f.main })
+		members = slices.DeleteFunc(members, func(member int) bool { return member == pid })
 	}
-	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT} {
-		for _, pid := range members {
-			_ = syscall.Kill(pid, signal)
-		}
-	}
-}
-
-// finish kills until nobody is left. That every child has been waited for is the
-// proof: an orphan would be ours.
-func (f *family) finish() {
-	again := time.NewTicker(killEvery)
-	defer again.Stop()
-	giveUp := time.After(killLimit)
-	for {
-		members := f.members(0)
-		// Those who cannot run cannot fork either.
-		for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
-			for _, pid := range members {
-				_ = syscall.Kill(pid, signal)
-			}
-		}
-		select {
-		case <-f.gone:
-			return
-		case <-giveUp:
-			return
-		case <-again.C:
-		}
-	}
-}
-
-// exitCode is what a shell would say.
-func exitCode(status syscall.WaitStatus) int {
-	if status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return status.ExitStatus()
+	family.Signal(members, syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT)
 }
 
 func prctl(option int, arg uintptr) error {

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -341,27 +339,5 @@ func TestSocketFilter(t *testing.T) {
 				t.Errorf("socketFilter(%v) allows %s = %v, want %v", network, test.name, got, want)
 			}
 		}
-	}
-}
-
-func TestChildren(t *testing.T) {
-	cmd := exec.Command("sleep", marker())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	for name, children := range map[string]func(int) []int{"by parent": childrenByParent(), "by thread": childrenByThread} {
-		if got := children(os.Getpid()); !slices.Contains(got, cmd.Process.Pid) {
-			t.Errorf("children %s = %v, want %d among them", name, got, cmd.Process.Pid)
-		}
-	}
-	if isZombie(cmd.Process.Pid) {
-		t.Error("isZombie(a sleeping process) = true, want false")
-	}
-	if !isZombie(1 << 30) {
-		t.Error("isZombie(no process) = false, want true")
 	}
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/tail"
 )
 
 // orders say what program to run, and how.
@@ -103,7 +104,7 @@ func environment(configured map[string]string) map[string]string {
 type process struct {
 	stdin  *os.File
 	stdout *os.File
-	stderr *tail
+	stderr *tail.Buffer
 
 	stopping  chan struct{} // closed when it is to end
 	stopOnce  sync.Once
@@ -111,6 +112,9 @@ type process struct {
 	done      chan struct{} // closed when nothing of it is left
 	waitError error         // valid once done is closed
 }
+
+// tailSize is how much of stderr is kept.
+const tailSize = 4 << 10
 
 // An ending is how a platform ends what was launched.
 type ending struct {
@@ -132,7 +136,7 @@ func startProcess(o orders) (*process, error) {
 		return nil, errors.Join(err, stdinRead.Close(), stdin.Close())
 	}
 	p := &process{
-		stdin: stdin, stdout: stdout, stderr: &tail{},
+		stdin: stdin, stdout: stdout, stderr: tail.New(tailSize),
 		stopping: make(chan struct{}), polite: o.Grace / 4, done: make(chan struct{}),
 	}
 	cmd := &exec.Cmd{Stdin: stdinRead, Stdout: stdoutWrite, Stderr: p.stderr, WaitDelay: 2 * time.Second}
@@ -200,31 +204,4 @@ func within(limit time.Duration, done <-chan struct{}) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// A tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	data []byte
-}
-
-const tailSize = 4 << 10
-
-var _ io.Writer = (*tail)(nil)
-
-func (t *tail) Write(data []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.data = append(t.data, data[max(0, len(data)-tailSize):]...)
-	if len(t.data) > tailSize {
-		t.data = append([]byte(nil), t.data[len(t.data)-tailSize:]...)
-	}
-	return len(data), nil
-}
-
-// String returns the last lines as text.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(strings.ToValidUTF8(string(t.data), "\uFFFD"))
 }

@@ -2,16 +2,16 @@ package mcp
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/family"
 )
 
 // helperName is what the program is called when it runs as its own helper.
@@ -26,12 +26,7 @@ func init() {
 	}
 }
 
-const (
-	prSetChildSubreaper = 36
-	killEvery           = 10 * time.Millisecond
-	killLimit           = 10 * time.Second // a process in an unkillable state is given up
-	exitCannotStart     = 126
-)
+const exitCannotStart = 126
 
 // launch starts the server below a supervisor: this program once more, which
 // adopts what the server leaves behind, and ends all of it when the server ends
@@ -59,7 +54,7 @@ func launch(cmd *exec.Cmd, o orders) (ending, error) {
 		// The server has asked the kernel to die with its supervisor.
 		kill:     func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) },
 		sweep:    func() { _ = control.Close() },
-		patience: o.Grace + killLimit + 2*time.Second, // it should not come to this
+		patience: o.Grace + family.KillTime + 2*time.Second, // it should not come to this
 	}, nil
 }
 
@@ -74,7 +69,7 @@ func supervise() int {
 		err = json.Unmarshal(line, &o)
 	}
 	if err == nil {
-		err = prctl(prSetChildSubreaper, 1)
+		err = family.Adopt()
 	}
 	var pid int
 	if err == nil {
@@ -97,9 +92,7 @@ func supervise() int {
 		defer close(stop)
 		_, _ = io.Copy(io.Discard, control) // until it is closed
 	}()
-	f := family{server: pid, exited: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
-	go f.reap()
-	return f.watch(stop, o.Grace)
+	return outlive(family.Of(pid), pid, stop, o.Grace)
 }
 
 // letGo gives up stdin and stdout, which are the server's alone: the other side
@@ -112,96 +105,21 @@ func letGo() error {
 	return errors.Join(syscall.Dup3(int(null.Fd()), 0, 0), syscall.Dup3(int(null.Fd()), 1, 0), null.Close())
 }
 
-// A family is a server and what descends from it.
-type family struct {
-	server int
-	exited chan syscall.WaitStatus // gets the status of the server itself
-	gone   chan struct{}           // closed when none of them is left
-}
-
-// reap waits for children, born to us or adopted, until there are none.
-func (f family) reap() {
-	for {
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, 0, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil: // ECHILD
-			close(f.gone)
-			return
-		case pid == f.server:
-			f.exited <- status
-		}
-	}
-}
-
-func (f family) watch(stop <-chan struct{}, grace time.Duration) int {
+// outlive returns the exit code when nobody of the server's family is left.
+func outlive(f *family.Family, server int, stop <-chan struct{}, grace time.Duration) int {
 	var deadline <-chan time.Time
 	for {
 		select {
-		case status := <-f.exited:
-			f.finish()
-			if status.Signaled() {
-				return 128 + int(status.Signal())
-			}
-			return status.ExitStatus()
+		case status := <-f.Exited:
+			f.Kill()
+			return family.ExitCode(status)
 		case <-stop:
 			stop = nil
-			_ = syscall.Kill(-f.server, syscall.SIGTERM)
+			_ = syscall.Kill(-server, syscall.SIGTERM)
 			deadline = time.After(grace)
 		case <-deadline:
-			f.finish()
+			f.Kill()
 			return 128 + int(syscall.SIGKILL)
 		}
 	}
-}
-
-// finish kills until nobody is left. Who has left the server's group becomes our
-// child when its parent dies.
-func (f family) finish() {
-	again := time.NewTicker(killEvery)
-	defer again.Stop()
-	giveUp := time.After(killLimit)
-	for {
-		_ = syscall.Kill(-f.server, syscall.SIGKILL)
-		for _, pid := range children() {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		select {
-		case <-f.gone:
-			return
-		case <-giveUp:
-			return
-		case <-again.C:
-		}
-	}
-}
-
-// children lists the children of this process.
-func children() []int {
-	var out []int
-	entries, _ := os.ReadDir("/proc") // without it there is still the group
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		data, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		// State and parent follow the name, which may contain anything.
-		fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(os.Getpid()) {
-			out = append(out, pid)
-		}
-	}
-	return out
-}
-
-func prctl(option int, arg uintptr) error {
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, uintptr(option), arg, 0, 0, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
 }

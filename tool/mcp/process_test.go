@@ -5,7 +5,6 @@ package mcp
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,20 +103,6 @@ func TestKilled(t *testing.T) {
 			_ = cmd.Wait()
 			wantGone(t, conns, 10*time.Second)
 		})
-	}
-}
-
-func TestTail(t *testing.T) {
-	var got tail
-	for i := range 3000 {
-		fmt.Fprintf(&got, "line %d\n", i)
-	}
-	if s := got.String(); len(s) > tailSize || !strings.HasSuffix(s, "line 2998\nline 2999") {
-		t.Errorf("tail = %d bytes that end with %q", len(s), s[len(s)-30:])
-	}
-	_, _ = got.Write([]byte(strings.Repeat("x", 3*tailSize) + "end"))
-	if s := got.String(); len(s) != tailSize || !strings.HasSuffix(s, "xend") {
-		t.Errorf("tail = %d bytes that end with %q", len(s), s[len(s)-30:])
 	}
 }
 

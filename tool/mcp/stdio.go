@@ -233,7 +233,7 @@ const lastWordsMark = "; its stderr ends with "
 
 // lastWords quotes the end of what the server wrote to stderr.
 func (s *stdio) lastWords() string {
-	words := s.process.stderr.String()
+	words := strings.ToValidUTF8(s.process.stderr.String(), "\uFFFD")
 	if words == "" {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package family
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// members returns the living descendants of this process, the nearest first; at
+// Members returns the living descendants of this process, the nearest first; at
 // most limit of them, unless that is 0. Zombies are not alive.
-func (f *family) members(limit int) []int {
+func Members(limit int) []int {
 	children := childrenByThread
 	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
 		children = childrenByParent()
