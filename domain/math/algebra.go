@@ -306,11 +306,7 @@ func (g *algebra) addFractions(x, y fraction) (fraction, error) {
 		num, err := g.add(x.num, y.num, 1)
 		return fraction{num, x.den}, err
 	}
-	a, err := g.mul(x.num, y.den)
-	if err != nil {
-		return fraction{}, err
-	}
-	b, err := g.mul(y.num, x.den)
+	a, b, err := g.cross(x, y)
 	if err != nil {
 		return fraction{}, err
 	}
@@ -419,17 +415,28 @@ func (s sum) key() string {
 
 func (f fraction) key() string { return f.num.key() + "/" + f.den.key() }
 
-// difference is x - y as a single sum, which is zero exactly if they are equal.
-func (g *algebra) difference(x, y fraction) (sum, error) {
-	a, err := g.mul(x.num, y.den)
-	if err != nil {
-		return nil, err
+// cross returns the numerators of two fractions over the product of their
+// denominators.
+func (g *algebra) cross(x, y fraction) (a, b sum, err error) {
+	if a, err = g.mul(x.num, y.den); err != nil {
+		return nil, nil, err
 	}
-	b, err := g.mul(y.num, x.den)
+	b, err = g.mul(y.num, x.den)
+	return a, b, err
+}
+
+// numerators returns those of the normal forms of two expressions over one
+// denominator. The expressions are equal exactly if these are.
+func (g *algebra) numerators(x, y *Expr) (a, b sum, err error) {
+	p, err := g.normal(x)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return g.add(a, b, -1)
+	q, err := g.normal(y)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.cross(p, q)
 }
 
 func sortedKeys[T any](m map[string]T) []string {

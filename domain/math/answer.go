@@ -88,44 +88,45 @@ func (p *answer) several(tokens []token) (*Value, error) {
 	return v, err
 }
 
+// nesting is 1 for a bracket that opens, -1 for one that closes, and otherwise 0.
+func nesting(t token) int {
+	switch {
+	case t.isOp('(', '[', '{', opSetOpen):
+		return 1
+	case t.isOp(')', ']', '}', opSetClose):
+		return -1
+	}
+	return 0
+}
+
 // split cuts tokens at what separates values, outside of brackets. A comma with
 // three digits and no space after it is one between thousands.
 func split(tokens []token) (parts [][]token, or, commas bool) {
 	depth, start := 0, 0
 	for i, t := range tokens {
-		cut := 0
-		switch t.kind {
-		case opToken:
-			switch t.op {
-			case '(', '[', '{', opSetOpen:
-				depth++
-			case ')', ']', '}', opSetClose:
-				depth--
-			case ',':
-				spaced := i+1 < len(tokens) && tokens[i+1].space
-				commas = commas || depth == 0 && !spaced
-				if depth == 0 && !isGroupAt(tokens, i) {
-					cut = 1
-				}
-			case ';', '\n':
-				if depth == 0 {
-					cut = 1
-				}
-			}
-		case wordToken:
-			if word := strings.ToLower(t.text); depth == 0 && (word == "or" || word == "and") {
-				cut = 1
-				or = or || word == "or"
-			}
+		if depth += nesting(t); depth != 0 {
+			continue
 		}
-		if cut == 0 {
+		cut := false
+		switch word := strings.ToLower(t.text); {
+		case t.isOp(','):
+			spaced := i+1 < len(tokens) && tokens[i+1].space
+			commas = commas || !spaced
+			cut = !isGroupAt(tokens, i)
+		case t.isOp(';', '\n'):
+			cut = true
+		case t.kind == wordToken && (word == "or" || word == "and"):
+			cut = true
+			or = or || word == "or"
+		}
+		if !cut {
 			continue
 		}
 		// ", and" is one separator, and so is the end of a line after a comma.
 		if part := tokens[start:i]; len(part) > 0 || len(parts) == 0 || t.kind == opToken && t.op != '\n' {
 			parts = append(parts, part)
 		}
-		start = i + cut
+		start = i + 1
 	}
 	return append(parts, tokens[start:]), or, commas
 }
@@ -222,18 +223,8 @@ func (p *answer) one(tokens []token) (*Value, error) {
 	var at []int // relations outside of brackets
 	depth := 0
 	for i, t := range tokens {
-		if t.kind != opToken {
-			continue
-		}
-		switch t.op {
-		case '(', '[', '{', opSetOpen:
-			depth++
-		case ')', ']', '}', opSetClose:
-			depth--
-		default:
-			if depth == 0 && slices.Contains(relations, t.op) {
-				at = append(at, i)
-			}
+		if depth += nesting(t); depth == 0 && t.isOp(relations...) {
+			at = append(at, i)
 		}
 	}
 	if len(at) > 0 {
@@ -310,13 +301,10 @@ func (p *answer) enclosed(tokens []token) (*Value, error) {
 	if len(tokens) == 1 && tokens[0].op == '∅' {
 		return &Value{kind: Set}, nil
 	}
-	if len(tokens) < 2 || tokens[0].kind != opToken || tokens[len(tokens)-1].kind != opToken {
+	if len(tokens) < 2 || nesting(tokens[0]) != 1 || nesting(tokens[len(tokens)-1]) != -1 || !isOnePair(tokens) {
 		return nil, nil
 	}
 	open, end := tokens[0].op, tokens[len(tokens)-1].op
-	if !slices.Contains([]rune{'(', '[', '{', opSetOpen}, open) || !slices.Contains([]rune{')', ']', '}', opSetClose}, end) || !isOnePair(tokens) {
-		return nil, nil
-	}
 	inner := tokens[1 : len(tokens)-1]
 	set := open == '{' || open == opSetOpen
 	parts, commas := splitItems(inner)
@@ -361,16 +349,9 @@ func (p *answer) enclosed(tokens []token) (*Value, error) {
 func isOnePair(tokens []token) bool {
 	depth := 0
 	for i, t := range tokens {
-		if t.kind != opToken {
-			continue
-		}
-		switch t.op {
-		case '(', '[', '{', opSetOpen:
-			depth++
-		case ')', ']', '}', opSetClose:
-			if depth--; depth == 0 && i < len(tokens)-1 {
-				return false
-			}
+		change := nesting(t)
+		if depth += change; change < 0 && depth == 0 && i < len(tokens)-1 {
+			return false
 		}
 	}
 	return depth == 0
@@ -383,20 +364,10 @@ func splitItems(tokens []token) (parts [][]token, commas bool) {
 	var at []int
 	spaced := false
 	for i, t := range tokens {
-		if t.kind != opToken {
-			continue
-		}
-		switch t.op {
-		case '(', '[', '{', opSetOpen:
-			depth++
-		case ')', ']', '}', opSetClose:
-			depth--
-		case ',', ';', '\n':
-			if depth == 0 {
-				at = append(at, i)
-				spaced = spaced || i+1 < len(tokens) && tokens[i+1].space
-				commas = commas || isGroupAt(tokens, i)
-			}
+		if depth += nesting(t); depth == 0 && t.isOp(',', ';', '\n') {
+			at = append(at, i)
+			spaced = spaced || i+1 < len(tokens) && tokens[i+1].space
+			commas = commas || isGroupAt(tokens, i)
 		}
 	}
 	for _, i := range at {

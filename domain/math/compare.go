@@ -117,22 +117,24 @@ func (c *comparer) decide(a, b *Expr) (Relation, string) {
 	return c.byNumbers(a, b, relation)
 }
 
+// algebra returns one that has a share of the work that is left. What it did is
+// accounted for by done.
+func (c *comparer) algebra() (g *algebra, done func()) {
+	share := meter{min(c.meter.left, maxAlgebra)}
+	before := share.left
+	return newAlgebra(&share), func() { c.meter.left -= before - max(0, share.left) }
+}
+
 // byAlgebra compares normal forms. Without a proof the relation holds if they are
 // defined at all.
 func (c *comparer) byAlgebra(a, b *Expr) (relation Relation, proved bool) {
-	budget := meter{min(c.meter.left, maxAlgebra)}
-	before := budget.left
-	defer func() { c.meter.left -= before - max(0, budget.left) }()
-	g := newAlgebra(&budget)
-	x, err := g.normal(a)
+	g, done := c.algebra()
+	defer done()
+	x, y, err := g.numerators(a, b)
 	if err != nil {
 		return Unknown, false
 	}
-	y, err := g.normal(b)
-	if err != nil {
-		return Unknown, false
-	}
-	d, err := g.difference(x, y)
+	d, err := g.add(x, y, -1)
 	switch {
 	case err != nil:
 		return Unknown, false
@@ -230,6 +232,17 @@ func (c *comparer) at(point map[string]*big.Rat, a, b *Expr) (Relation, error) {
 		}
 	}
 	return Unknown, errPrecision
+}
+
+// exact is the value of an expression, given those of its variables; nil if it is
+// not known exactly.
+func (c *comparer) exact(e *Expr, at map[string]*big.Rat) *big.Rat {
+	ev := &evaluator{arena: c.arenas[0], meter: &c.meter, at: at}
+	v, err := ev.eval(e)
+	if err != nil {
+		return nil
+	}
+	return v.exact
 }
 
 // defined returns an error unless both are defined at the point.

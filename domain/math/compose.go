@@ -29,15 +29,14 @@ func (a *Adapter) Compose(problem, how string, x, y domain.Part) (string, bool) 
 		return "", false
 	}
 	c := newComparer(Options{})
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter, at: map[string]*big.Rat{"a": p.exact, "b": q.exact}}
-	v, err := ev.eval(formula)
-	if err != nil || v.exact == nil {
+	r := c.exact(formula, map[string]*big.Rat{"a": p.exact, "b": q.exact})
+	if r == nil {
 		return "", false
 	}
-	if places, terminates := v.exact.FloatPrec(); !v.exact.IsInt() && terminates && p.decimal && q.decimal {
-		return v.exact.FloatString(places), true
+	if places, terminates := r.FloatPrec(); !r.IsInt() && terminates && p.decimal && q.decimal {
+		return r.FloatString(places), true
 	}
-	return v.exact.RatString(), true
+	return r.RatString(), true
 }
 
 // A part is the number that a partial solution is.
@@ -55,12 +54,8 @@ func partValue(solution string) (part, bool) {
 	if v = c.worked(v); v == nil || v.kind != Expression || len(variables(v.expr)) > 0 {
 		return part{}, false
 	}
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter}
-	r, err := ev.eval(v.expr)
-	if err != nil || r.exact == nil {
-		return part{}, false
-	}
-	return part{r.exact, v.expr.Op == Num || v.expr.Op == Neg}, true
+	r := c.exact(v.expr, nil)
+	return part{r, v.expr.Op == Num || v.expr.Op == Neg}, r != nil
 }
 
 // formulaOf returns what how says as an expression in a and b.

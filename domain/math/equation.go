@@ -100,23 +100,9 @@ func (c *comparer) relations(r, s relation) (Relation, string) {
 
 // proportional compares by algebra. It is decided only if the factor is rational.
 func (c *comparer) proportional(f, g *Expr, ordered bool) (Relation, bool) {
-	budget := meter{min(c.meter.left, maxAlgebra)}
-	before := budget.left
-	defer func() { c.meter.left -= before - max(0, budget.left) }()
-	al := newAlgebra(&budget)
-	x, err := al.normal(f)
-	if err != nil {
-		return Unknown, false
-	}
-	y, err := al.normal(g)
-	if err != nil {
-		return Unknown, false
-	}
-	a, err := al.mul(x.num, y.den)
-	if err != nil {
-		return Unknown, false
-	}
-	b, err := al.mul(y.num, x.den)
+	al, done := c.algebra()
+	defer done()
+	a, b, err := al.numerators(f, g)
 	if err != nil || len(a) == 0 || len(b) == 0 || len(a) != len(b) {
 		return Unknown, false
 	}

@@ -130,15 +130,8 @@ func (p *parser) root(op rune) (*Expr, error) {
 func (p *parser) rootOf(name string) (*Expr, error) {
 	bracket := p.isOp('(', '[', '{')
 	e, err := p.primary()
-	for err == nil && !bracket && p.isFactor() && !p.peek().space {
-		p.open.wide = true
-		if !p.reading.wide {
-			break
-		}
-		var right *Expr
-		if right, err = p.power(); err == nil {
-			e = binary(Mul, e, right)
-		}
+	if err == nil && !bracket {
+		e, err = p.wider(e)
 	}
 	if err != nil {
 		return nil, err

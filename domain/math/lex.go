@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,9 @@ type token struct {
 	space bool // there is white space before it
 	cross bool // it is a multiplication sign that looks like an x
 }
+
+// isOp reports whether the token is one of some operators.
+func (t token) isOp(ops ...rune) bool { return t.kind == opToken && slices.Contains(ops, t.op) }
 
 type tokenKind uint8
 
@@ -73,12 +77,20 @@ func lexProse(text string) []token {
 // such as "plus" have become operators.
 func lex(text string) ([]token, error) {
 	l := &lexer{in: text}
-	for l.at < len(l.in) {
-		if err := l.next(); err != nil {
-			return nil, err
-		}
+	if err := l.rest(); err != nil {
+		return nil, err
 	}
 	return timesSigns(wordOperators(l.tokens)), nil
+}
+
+// rest reads all that is left.
+func (l *lexer) rest() error {
+	for l.at < len(l.in) {
+		if err := l.next(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *lexer) emit(t token) {
@@ -106,7 +118,7 @@ func (l *lexer) next() error {
 	case unicode.IsLetter(r):
 		l.letters()
 	case subscript(r) != 0:
-		return l.subscripts()
+		l.subscripts()
 	case l.doubled("**"):
 		l.at += 2
 		l.operator('^')
@@ -178,46 +190,38 @@ func translate(r rune, from, to string) rune {
 func superscript(r rune) rune { return translate(r, superscriptDigits, superscriptPlain) }
 func subscript(r rune) rune   { return translate(r, subscriptDigits, "0123456789") }
 
-// superscripts reads x² as x^(2).
-func (l *lexer) superscripts() {
-	inner := ""
+// translated reads characters as long as they stand for something, and returns
+// that.
+func (l *lexer) translated(plain func(rune) rune) string {
+	out := ""
 	for l.at < len(l.in) {
 		r, size := utf8.DecodeRuneInString(l.in[l.at:])
-		plain := superscript(r)
-		if plain == 0 {
+		p := plain(r)
+		if p == 0 {
 			break
 		}
-		inner += string(plain)
+		out += string(p)
 		l.at += size
 	}
+	return out
+}
+
+// superscripts reads x² as x^(2).
+func (l *lexer) superscripts() {
+	exponent := lexer{in: l.translated(superscript)}
 	l.operator('^')
 	l.operator('(')
-	exponent := lexer{in: inner}
-	for exponent.at < len(exponent.in) {
-		if exponent.next() != nil {
-			break // digits, signs and letters are always understood
-		}
-	}
+	_ = exponent.rest() // digits, signs and letters are always understood
 	l.tokens = append(l.tokens, exponent.tokens...)
 	l.operator(')')
 }
 
 // subscripts reads x₁ as the variable x_1.
-func (l *lexer) subscripts() error {
-	digits := ""
-	for l.at < len(l.in) {
-		r, size := utf8.DecodeRuneInString(l.in[l.at:])
-		plain := subscript(r)
-		if plain == 0 {
-			break
-		}
-		digits += string(plain)
-		l.at += size
-	}
+func (l *lexer) subscripts() {
+	digits := l.translated(subscript)
 	l.operator(opBinding)
 	value, _ := new(big.Rat).SetString(digits)
 	l.emit(token{kind: numberToken, text: digits, value: value})
-	return nil
 }
 
 // maxDigits bounds the length of a number.
@@ -404,10 +408,8 @@ func (l *lexer) textCommand() error {
 	}
 	l.at = len(l.in) - len(rest) + len(inner) + 1
 	inside := lexer{in: inner[1:]}
-	for inside.at < len(inside.in) {
-		if err := inside.next(); err != nil {
-			return err
-		}
+	if err := inside.rest(); err != nil {
+		return err
 	}
 	if len(inside.tokens) > 0 {
 		inside.tokens[0].space = true

@@ -65,10 +65,7 @@ func (p *parser) peek() token {
 	return token{}
 }
 
-func (p *parser) isOp(ops ...rune) bool {
-	t := p.peek()
-	return t.kind == opToken && slices.Contains(ops, t.op)
-}
+func (p *parser) isOp(ops ...rune) bool { return p.peek().isOp(ops...) }
 
 func (p *parser) take(op rune) bool {
 	if p.isOp(op) {
@@ -171,6 +168,16 @@ func (p *parser) product() (*Expr, error) {
 // ends, unless there is a space.
 func (p *parser) denominator() (*Expr, error) {
 	e, err := p.signed()
+	if err != nil {
+		return nil, err
+	}
+	return p.wider(e)
+}
+
+// wider goes on with the factors right behind e, if they belong to it in this
+// reading.
+func (p *parser) wider(e *Expr) (*Expr, error) {
+	var err error
 	for err == nil && p.isFactor() && !p.peek().space {
 		p.open.wide = true
 		if !p.reading.wide {

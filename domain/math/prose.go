@@ -69,9 +69,7 @@ func claims(text string) []claim {
 	return out
 }
 
-func isRelation(t token) bool {
-	return t.kind == opToken && slices.Contains([]rune{'=', '<', '>', '≤', '≥', '≠', '≈'}, t.op)
-}
+func isRelation(t token) bool { return t.isOp(relations...) && t.op != '∈' }
 
 // runEnd returns where the mathematics that begins at start ends.
 func runEnd(tokens []token, start int) int {
@@ -229,14 +227,8 @@ func (p *answer) chain(run []token) (out []relation, rounded, ok bool) {
 			return nil, false, false
 		}
 		rounded = rounded || v.decimals > 0
-		switch op {
-		case 0, '≈':
-		case '>':
-			out = append(out, relation{'<', v.expr, before.expr})
-		case '≥':
-			out = append(out, relation{'≤', v.expr, before.expr})
-		default:
-			out = append(out, relation{op, before.expr, v.expr})
+		if op != 0 && op != '≈' {
+			out = append(out, relate(before.expr, op, v.expr))
 		}
 		if i < len(run) {
 			op = run[i].op
@@ -275,11 +267,6 @@ func (a *Adapter) Evidence(text string) domain.Evidence {
 		out.Points = appendNew(out.Points, p)
 	}
 	return out
-}
-
-// String writes the relation in plain notation.
-func (r relation) String() string {
-	return r.left.String() + " " + string(r.op) + " " + r.right.String()
 }
 
 func appendNew(list []string, s string) []string {

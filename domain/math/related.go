@@ -37,16 +37,11 @@ func (p *answer) related(tokens []token, at []int) (*Value, error) {
 		}
 	}
 	for i, place := range at {
-		r := relation{tokens[place].op, values[i].expr, values[i+1].expr}
-		switch r.op {
-		case '>':
-			r = relation{'<', r.right, r.left}
-		case '≥':
-			r = relation{'≤', r.right, r.left}
-		case '∈':
+		op := tokens[place].op
+		if op == '∈' {
 			return nil, errSeveral
 		}
-		v.holds = append(v.holds, r)
+		v.holds = append(v.holds, relate(values[i].expr, op, values[i+1].expr))
 	}
 	// x = sqrt(2) ≈ 1.414: what is exact counts.
 	if last := v.holds[len(v.holds)-1]; last.op == '≈' && len(at) > 1 {

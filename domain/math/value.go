@@ -46,6 +46,22 @@ type relation struct {
 	left, right *Expr
 }
 
+// relate is the relation left op right; > and ≥ are turned round.
+func relate(left *Expr, op rune, right *Expr) relation {
+	switch op {
+	case '>':
+		return relation{'<', right, left}
+	case '≥':
+		return relation{'≤', right, left}
+	}
+	return relation{op, left, right}
+}
+
+// String writes the relation in plain notation.
+func (r relation) String() string {
+	return r.left.String() + " " + string(r.op) + " " + r.right.String()
+}
+
 // Kind is what kind of thing the answer is.
 func (v *Value) Kind() Kind { return v.kind }
 
@@ -74,7 +90,7 @@ func (v *Value) String() string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, "%s %c %s", r.left, r.op, r.right)
+			b.WriteString(r.String())
 		}
 	default:
 		ends := map[Kind]string{Point: "()", List: "[]", Set: "{}", Interval: v.ends, Assignment: "  "}[v.kind]

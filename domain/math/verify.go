@@ -194,29 +194,18 @@ func (c *comparer) checkValue(target *Expr, v *Value, mayRound bool) error {
 	if mayRound && len(variables(v.expr, target)) == 0 && c.rounds(v, target) {
 		return nil
 	}
-	if value, ok := c.plain(target); ok {
-		return fmt.Errorf("math: %s is %s, not %s", clip(target.String()), clip(value), clip(v.expr.String()))
+	if value := c.exact(target, nil); value != nil {
+		return fmt.Errorf("math: %s is %s, not %s", clip(target.String()), clip(value.RatString()), clip(v.expr.String()))
 	}
 	return fmt.Errorf("math: %s is not %s", clip(target.String()), clip(v.expr.String()))
 }
 
 // endless reports whether a value cannot be written as a decimal.
 func (c *comparer) endless(e *Expr) bool {
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter}
-	v, err := ev.eval(e)
-	if err != nil || v.exact == nil {
+	r := c.exact(e, nil)
+	if r == nil {
 		return true
 	}
-	_, exact := v.exact.FloatPrec()
-	return !exact
-}
-
-// plain writes the exact value of an expression.
-func (c *comparer) plain(e *Expr) (string, bool) {
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter}
-	v, err := ev.eval(e)
-	if err != nil || v.exact == nil {
-		return "", false
-	}
-	return v.exact.RatString(), true
+	_, terminates := r.FloatPrec()
+	return !terminates
 }
