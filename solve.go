@@ -254,11 +254,16 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 			if err != nil {
 				return err
 			}
-			how.Rule = vote.Rule{Strategy: vote.FirstToK, K: measured.K, MaxSamples: max(how.Rule.MaxSamples, measured.K)}
+			how.Rule = calibratedRule(how.Rule, measured.K)
 		}
 		return solver.Run(f, p.Problem, how)
 	}
 	return j, nil
+}
+
+// calibratedRule is the rule of a run whose margin was found by measuring.
+func calibratedRule(configured vote.Rule, k int) vote.Rule {
+	return vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: max(configured.MaxSamples, k)}
 }
 
 func solverConfig(cfg Config, name string, adapter domain.Adapter, set *prompts.Set) solver.Config {

@@ -83,10 +83,7 @@ func (e *Engine) estimateSolve(cfg Config, prompt int64, parts int) SolveEstimat
 	if parts > 0 {
 		solves, thoughts = direct+parts, (2*parts-1)+(parts-1)+1
 	}
-	samples := cfg.Voting.K
-	if cfg.Voting.Strategy != vote.FirstToK {
-		samples = max(cfg.Voting.N/2+1, 1)
-	}
+	samples := vote.NewTally(cfg.Voting).Decision().Need
 	out := SolveEstimate{Parts: parts, Steps: solves + thoughts, Calls: samples * (solves + thoughts)}
 	if parts > 0 {
 		out.Steps -= direct // which is none if it comes to nothing

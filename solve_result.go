@@ -6,7 +6,8 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/internal/calibrate"
+	"github.com/maker-mdap/maker/internal/solver"
 )
 
 // SolveFigures say how a problem was solved, beyond what its steps say: a step may
@@ -82,7 +83,7 @@ func (r *Result) takeSolve(e event.Event) {
 	case event.Calibrated:
 		s.Calibrated = &e
 		if r.Kind == KindSolve {
-			r.Voting.Rule = vote.Rule{Strategy: vote.FirstToK, K: e.K, MaxSamples: max(r.Voting.Rule.MaxSamples, e.K)}
+			r.Voting.Rule = calibratedRule(r.Voting.Rule, e.K)
 		}
 	}
 }
@@ -126,10 +127,10 @@ func (s *SolveFigures) finish(t *VotingTotals, steps int) {
 }
 
 // isCalibration reports whether a question was asked to measure the voters.
-func isCalibration(question string) bool { return strings.Contains(question, "calibrate/") }
+func isCalibration(question string) bool { return strings.Contains(question, calibrate.KeyPrefix) }
 
 // isDirect reports whether a question is about the whole problem as it is.
-func isDirect(question string) bool { return strings.HasSuffix(question, "solve/direct") }
+func isDirect(question string) bool { return strings.HasSuffix(question, solver.DirectKey) }
 
 // An AnswerOutput is the output of a run that solved a problem.
 type AnswerOutput struct {

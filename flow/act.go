@@ -81,32 +81,46 @@ func (o *Outcome) fail(format string, args ...any) {
 	o.Verdict = &failed
 }
 
-// add takes the verdict of a move into account.
+// Add takes another try at the same step into account: its verdict is the last one.
+// The votes are those of the last try that had samples.
+func (o *Outcome) Add(try *Outcome) {
+	o.plus(try, o.Voting.Samples == 0 || try.Voting.Samples > 0)
+}
+
+// Unknown reports whether the last call may or may not have happened: then nothing
+// may be tried again.
+func (o *Outcome) Unknown() bool {
+	return len(o.Moves) > 0 && o.Moves[len(o.Moves)-1].Result.Unknown
+}
+
+// add takes the verdict of a move into account. The votes are those of the closest
+// decision.
 func (o *Outcome) add(v *Verdict) {
-	first := o.Verdict == nil
-	o.Verdict = v
-	o.DurationMS += v.DurationMS
-	switch {
-	case v.CostUSD == nil:
-		o.CostUSD = nil
-	case first:
-		cost := *v.CostUSD
-		o.CostUSD = &cost
-	case o.CostUSD != nil:
-		*o.CostUSD += *v.CostUSD
-	}
-	if first {
-		o.Voting = v.Voting
+	closer := v.Voting.Margin < o.Voting.Margin || v.Voting.Margin == o.Voting.Margin && len(v.Voting.Votes) > len(o.Voting.Votes)
+	o.plus(&Outcome{Verdict: v, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}, closer)
+}
+
+// plus adds what came next up with o. The votes are those of one of them.
+func (o *Outcome) plus(next *Outcome, itsVotes bool) {
+	if o.Verdict == nil {
+		*o = *next
 		return
 	}
-	sum := o.Voting
-	closer := v.Voting.Margin < sum.Margin || v.Voting.Margin == sum.Margin && len(v.Voting.Votes) > len(sum.Votes)
-	if closer {
-		sum.Votes, sum.Margin, sum.ByModel = v.Voting.Votes, v.Voting.Margin, v.Voting.ByModel
+	shown := &o.Voting
+	if itsVotes {
+		shown = &next.Voting
 	}
-	sum.Samples += v.Voting.Samples
-	sum.RedFlagged += v.Voting.RedFlagged
-	sum.Faults += v.Voting.Faults
-	sum.Cancelled += v.Voting.Cancelled
-	o.Voting = sum
+	sum := Outcome{
+		Verdict: next.Verdict, Moves: slices.Concat(o.Moves, next.Moves),
+		Voting: *shown, DurationMS: o.DurationMS + next.DurationMS,
+	}
+	sum.Voting.Samples = o.Voting.Samples + next.Voting.Samples
+	sum.Voting.RedFlagged = o.Voting.RedFlagged + next.Voting.RedFlagged
+	sum.Voting.Faults = o.Voting.Faults + next.Voting.Faults
+	sum.Voting.Cancelled = o.Voting.Cancelled + next.Voting.Cancelled
+	if o.CostUSD != nil && next.CostUSD != nil {
+		cost := *o.CostUSD + *next.CostUSD
+		sum.CostUSD = &cost
+	}
+	*o = sum
 }

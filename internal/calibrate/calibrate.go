@@ -80,6 +80,9 @@ const (
 	Confidence = 0.95
 )
 
+// KeyPrefix is what the keys of the questions of a calibration begin with.
+const KeyPrefix = "calibrate/"
+
 // What p can be based on.
 const (
 	Known     = "known"     // answers are known: p itself
@@ -98,7 +101,7 @@ func Run(f flow.Flow, subject Subject, cfg Config) (event.Calibrated, error) {
 	seen := make([]sample, len(trials)*cfg.Samples)
 	err = f.Parallel(len(seen), func(i int, f flow.Flow) (err error) {
 		problem, n := i/cfg.Samples, i%cfg.Samples
-		seen[i], err = ask(f, fmt.Sprintf("calibrate/%d/%d", problem, n), subject, trials[problem], n)
+		seen[i], err = ask(f, fmt.Sprintf("%s%d/%d", KeyPrefix, problem, n), subject, trials[problem], n)
 		return err
 	})
 	if err != nil {

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/outline"
@@ -166,61 +163,4 @@ func (v *view) leaveList() {
 	}
 	v.redraw(v.list.lines(min(beforeQuestion, v.height()-3), v.paint))
 	v.lines, v.drawn = 0, ""
-}
-
-// redraw puts live lines in the place of those that are on the screen. It is one
-// write that overwrites line by line, so that nothing flickers, and none at all if
-// nothing has changed.
-func (v *view) redraw(lines []string) {
-	columns := v.width() - 1
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(fitColumns(line, columns) + "\x1b[K\n")
-	}
-	if b.String() == v.drawn && v.lines == len(lines) {
-		return
-	}
-	up := ""
-	if v.lines > 0 {
-		up = fmt.Sprintf("\x1b[%dA", v.lines)
-	}
-	rest := ""
-	if v.lines > len(lines) {
-		rest = "\x1b[J"
-	}
-	fmt.Fprint(v.w, up+b.String()+rest)
-	v.lines, v.drawn = len(lines), b.String()
-}
-
-// fitColumns is fit for text that others wrote, in which a character may take two
-// columns or none.
-func fitColumns(s string, n int) string {
-	var b strings.Builder
-	used, escape := 0, false
-	for _, r := range s {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			if used += columnsOf(r); used > n {
-				continue
-			}
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func columnsOf(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	default:
-		return 1
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/outline"
 )
 
@@ -108,7 +107,7 @@ func (a *app) doOutline(ctx context.Context, flags *workFlags, text string, atta
 	if err != nil {
 		return err
 	}
-	return a.followSteps(ctx, run)
+	return a.follow(ctx, run)
 }
 
 // outlineArg is a text given as an argument, on stdin, or in a file if there is one
@@ -176,33 +175,9 @@ func stepOf(kind string, step int) string {
 	return "step " + thousands(step)
 }
 
-// describeTask is describe for the tasks of an outline.
-func describeTask(e event.Event, titles map[int]string) string {
-	line := describe(e, titles)
-	number := 0
-	switch e := e.(type) {
-	case event.StepStarted:
-		number = e.Step
-	case event.StepCompleted:
-		number = e.Step
-	case event.StepFailed:
-		number = e.Step
-	default:
-		return line
-	}
-	_, rest, _ := strings.Cut(line, fmt.Sprintf("step %-3d ", number))
-	return fmt.Sprintf("task %-3d %s", number+1, rest)
-}
-
 // printOutcome shows how the tasks of an outline went.
 func (a *app) printOutcome(r *maker.Result) {
-	out := r.Output
-	if dir, err := maker.FindRun(a.logDir, r.Run); err == nil {
-		if loaded, err := maker.LoadValue(dir, out); err == nil {
-			out = loaded
-		}
-	}
-	if text := maker.DescribeOutput(out); text != "" && r.Stop == "" {
+	if text := maker.DescribeOutput(a.outputOf(r)); text != "" && r.Stop == "" {
 		fmt.Fprintf(a.Out, "\n%s\n", printable(shortOutcome(r.Run, strings.TrimRight(text, "\n"))))
 	}
 }

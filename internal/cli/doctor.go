@@ -146,8 +146,9 @@ func ping(ctx context.Context, baseURL string) []check {
 
 func (a *app) diagnose(cmd *cobra.Command) []check {
 	checks := []check{{"version", true, true, versionLine()}}
+	known := settingNames(cmd.Root())
 	for _, path := range configPaths() {
-		file, err := readConfigFile(path, settingNames(cmd.Root()))
+		file, err := readConfigFile(path, known)
 		if err == nil {
 			err = file.checkValues((&app{}).root()) // on flags of its own
 		}

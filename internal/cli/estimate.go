@@ -10,7 +10,6 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/route"
-	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -79,7 +78,7 @@ chance, how many samples that takes, and what these cost. It asks no model.`,
 	floatFlag(f, &flags.target, "target-error", 0.01, 0, "chance to accept that any step is wrong")
 	intFlag(f, &flags.k, "ahead-by", "k", 0, 0, "margin (0: the smallest that reaches the target)")
 	f.StringVarP(&flags.model, "model", "m", "", "model whose price counts")
-	f.StringVar(&flags.prices, "prices", "", "YAML file with prices that override the built-in ones")
+	pricesFlag(f, &flags.prices)
 	intFlag(f, &flags.input, "input-tokens", "", 300, 0, "tokens of one prompt")
 	intFlag(f, &flags.output, "output-tokens", "", 100, 0, "tokens of one answer")
 	return cmd
@@ -114,12 +113,9 @@ func (e *estimateFlags) forecast() (*forecast, error) {
 	if e.model == "" {
 		return out, nil
 	}
-	table := price.Default()
-	if e.prices != "" {
-		var err error
-		if table, err = price.Load(e.prices); err != nil {
-			return nil, &maker.ConfigError{Field: "prices", Err: err}
-		}
+	table, err := readPrices(e.prices)
+	if err != nil {
+		return nil, err
 	}
 	v, err := route.Open(e.model, route.Options{Env: os.Getenv, Prices: table, Offline: true})
 	if err != nil {

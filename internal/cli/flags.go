@@ -121,7 +121,7 @@ func (e *engineFlags) register(f *pflag.FlagSet, model string) {
 	intFlag(f, &c.Voting.K, "ahead-by", "k", 3, 1, "votes by which an answer must lead to win")
 	intFlag(f, &c.Voting.MaxSamples, "max-samples", "", 0, 0, "votes and red flags after which a step is undecided (0: 50 times k)")
 	e.registerSampling(f, maker.DefaultMaxOutput)
-	f.Var(&choice{&c.StructuredMode, []string{"none", "json_schema", "json_object"}, "none"}, "structured-mode", "ask the provider for JSON: none, json_schema or json_object")
+	e.registerStructured(f)
 	e.registerLimits(f)
 	e.log = "compact"
 	f.Var(&choice{value: &e.log, allowed: []string{"compact", "full"}}, "log", "compact: samples of contested steps only; full: all samples")
@@ -140,20 +140,21 @@ func (e *engineFlags) registerAgents(f *pflag.FlagSet) {
 // registerResume adds the flags of all kinds of run.
 func (e *engineFlags) registerResume(f *pflag.FlagSet) {
 	e.register(f, "sim/default")
-	c := &e.config
-	e.strategy = string(vote.FirstToK)
-	f.Var(&choice{value: &e.strategy, allowed: []string{"none", "majority", "first_to_k"}}, "voting", "how a step is decided: none, majority or first_to_k")
-	intFlag(f, &c.Voting.N, "voting-n", "", 3, 1, "samples of a majority")
+	e.registerStrategy(f, vote.FirstToK)
 }
 
 // registerVoting adds the flags of the voting rule under the names that plans use.
 func (e *engineFlags) registerVoting(f *pflag.FlagSet) {
+	e.registerStrategy(f, vote.None)
 	c := &e.config
-	e.strategy = string(vote.None)
-	f.Var(&choice{value: &e.strategy, allowed: []string{"none", "majority", "first_to_k"}}, "voting", "how a step is decided: none (one sample), majority or first_to_k")
-	intFlag(f, &c.Voting.N, "voting-n", "", 3, 1, "samples of a majority")
 	intFlag(f, &c.Voting.K, "voting-k", "", 2, 1, "votes by which an answer must lead to win with first_to_k")
 	intFlag(f, &c.Voting.MaxSamples, "max-voting-samples", "", 10, 1, "votes and red flags after which a step is undecided")
+}
+
+func (e *engineFlags) registerStrategy(f *pflag.FlagSet, initial vote.Strategy) {
+	e.strategy = string(initial)
+	f.Var(&choice{value: &e.strategy, allowed: []string{"none", "majority", "first_to_k"}}, "voting", "how a step is decided: none (one sample), majority or first_to_k")
+	intFlag(f, &e.config.Voting.N, "voting-n", "", 3, 1, "samples of a majority")
 }
 
 func (e *engineFlags) registerModels(f *pflag.FlagSet, model string) {
@@ -178,6 +179,10 @@ func (e *engineFlags) registerSampling(f *pflag.FlagSet, maxOutput int) {
 	f.StringVar(&e.redFlags, "red-flags", "format", "checks that discard an answer: format, default, strict, or a YAML file")
 }
 
+func (e *engineFlags) registerStructured(f *pflag.FlagSet) {
+	f.Var(&choice{&e.config.StructuredMode, []string{"none", "json_schema", "json_object"}, "none"}, "structured-mode", "ask the provider for JSON: none, json_schema or json_object")
+}
+
 func (e *engineFlags) registerLimits(f *pflag.FlagSet) {
 	c := &e.config
 	intFlag(f, &c.MaxCalls, "max-calls", "", 0, 0, "stop before more calls than this (0: no limit)")
@@ -193,9 +198,13 @@ func (e *engineFlags) registerLimits(f *pflag.FlagSet) {
 
 func (e *engineFlags) registerFiles(f *pflag.FlagSet) {
 	c := &e.config
-	f.StringVar(&e.prices, "prices", "", "YAML file with prices that override the built-in ones")
+	pricesFlag(f, &e.prices)
 	f.StringVar(&e.record, "record", "", "write every request and answer to this file")
 	f.StringVar(&c.ReplayFrom, "replay", "", "answer from a file that --record wrote instead of asking the model")
+}
+
+func pricesFlag(f *pflag.FlagSet, file *string) {
+	f.StringVar(file, "prices", "", "YAML file with prices that override the built-in ones")
 }
 
 // options returns the engine's options.
@@ -212,15 +221,24 @@ func (e *engineFlags) options(a *app) (*maker.Options, error) {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
-	o := &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, Logger: slog.New(warnings{a.Err})}
-	if e.prices != "" {
-		table, err := price.Load(e.prices)
-		if err != nil {
-			return nil, &maker.ConfigError{Field: "prices", Err: err}
-		}
-		o.Prices = table
+	table, err := readPrices(e.prices)
+	if err != nil {
+		return nil, err
 	}
-	return o, nil
+	return &maker.Options{Config: c, LogDir: a.logDir, Record: e.record, Prices: table, Logger: slog.New(warnings{a.Err})}, nil
+}
+
+// readPrices returns the built-in prices, with those of a file over them if one is
+// named.
+func readPrices(file string) (*price.Table, error) {
+	if file == "" {
+		return price.Default(), nil
+	}
+	table, err := price.Load(file)
+	if err != nil {
+		return nil, &maker.ConfigError{Field: "prices", Err: err}
+	}
+	return table, nil
 }
 
 // change applies the flags that were given to the configuration of a run that

@@ -94,7 +94,10 @@ func TestFlagDefaultsAreThoseOfTheEngine(t *testing.T) {
 		FirstTemperature: &zero, Temperature: &temperature, MaxOutput: maker.DefaultMaxOutput, Flags: &flags,
 		MaxFaults: 20, RetryAttempts: maker.DefaultRetryAttempts, RetryDelay: maker.DefaultRetryDelay, CallTimeout: maker.DefaultCallTimeout,
 	}}
-	o.Logger = nil // writes to stderr, whatever the flags
+	if _, known := o.Prices.Lookup(maker.DefaultModel); !known {
+		t.Errorf("options without flags: no price of %s", maker.DefaultModel)
+	}
+	o.Logger, o.Prices = nil, nil // writes to stderr, whatever the flags; the built-in table
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("options without flags: -want +got\n%s", diff)
 	}

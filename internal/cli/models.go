@@ -44,19 +44,12 @@ settings come to for each role, and the price table with its date.`,
 			if err != nil {
 				return err
 			}
-			table := opts.Prices
-			if table == nil {
-				table = price.Default()
-			}
-			return a.listModels(opts.Config, table)
+			return a.listModels(opts.Config, opts.Prices)
 		},
 	}
-	flags.register(cmd.Flags(), defaultModel)
+	flags.register(cmd.Flags(), maker.DefaultModel)
 	return cmd
 }
-
-// defaultModel is what tasks run on unless something else is said.
-const defaultModel = "anthropic/claude-sonnet-4-5"
 
 func (a *app) listModels(cfg maker.Config, table *price.Table) error {
 	var providers []listedProvider

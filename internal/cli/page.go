@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 )
 
@@ -67,22 +66,6 @@ func (a *app) writePage(file string, r *maker.Result, t *solveTree) error {
 	}
 	fmt.Fprintf(a.Err, "wrote %s\n", file)
 	return nil
-}
-
-// outputOf is the output of a run with its content.
-func (a *app) outputOf(r *maker.Result) event.Value {
-	if r.Output.Ref == nil {
-		return r.Output
-	}
-	dir, err := maker.FindRun(a.logDir, r.Run)
-	if err != nil {
-		return r.Output
-	}
-	loaded, err := maker.LoadValue(dir, r.Output)
-	if err != nil {
-		return r.Output
-	}
-	return loaded
 }
 
 func clipText(s string) string {

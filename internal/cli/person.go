@@ -29,6 +29,10 @@ func (p *peopleFlags) register(f *pflag.FlagSet) {
 	f.Var(&choice{value: &p.approve, allowed: []string{"none", "mutate", "all"}}, "approve", "calls that wait for your approval: none, mutate (those that no --allow rule lets pass) or all")
 	f.StringArrayVar(&p.allow, "allow", nil, "rule for calls that need no approval, such as 'Bash(git status)' or 'Write(docs/)'; repeatable")
 	f.StringArrayVar(&p.deny, "deny", nil, "rule for calls that are never made, such as 'Bash(rm)'; repeatable")
+	p.registerAnswers(f)
+}
+
+func (p *peopleFlags) registerAnswers(f *pflag.FlagSet) {
 	f.StringVar(&p.answers, "answers", "", "YAML file with prepared answers to questions; see docs/tools.md")
 }
 
@@ -56,7 +60,7 @@ func (p *peopleFlags) options(a *app, o *maker.Options) error {
 		if err != nil {
 			return &maker.ConfigError{Field: "answers", Err: err}
 		}
-		o.Answers = append([]byte{}, data...)
+		o.Answers = data
 	}
 	if a.hasTerminal() {
 		o.Ask = a.ask

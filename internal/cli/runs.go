@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/internal/runlog"
 )
 
@@ -246,9 +245,6 @@ shown as it ended.`,
 			}
 			if err != nil {
 				return err
-			}
-			if run.Kind() != hanoi.Name {
-				return a.followSteps(cmd.Context(), run)
 			}
 			return a.follow(cmd.Context(), run)
 		},

@@ -134,8 +134,9 @@ func configPaths() []string {
 
 func readConfigFiles(root *cobra.Command) ([]configFile, error) {
 	var files []configFile
+	known := settingNames(root)
 	for _, path := range configPaths() {
-		file, err := readConfigFile(path, settingNames(root))
+		file, err := readConfigFile(path, known)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}

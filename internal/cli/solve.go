@@ -32,13 +32,13 @@ type solveFlags struct {
 
 // register adds the flags that solving and measuring have in common.
 func (s *solveFlags) register(f *pflag.FlagSet) {
-	e, c := &s.engine, &s.engine.config
+	e := &s.engine
 	e.registerModels(f, maker.DefaultModel)
 	s.solve.Domain = maker.DefaultDomain
 	f.Var(&choice{value: &s.solve.Domain, allowed: []string{maker.DomainText, maker.DomainMath}}, "domain", "family of problems, which says what is equal and what is wrong: text or math")
 	e.registerSampling(f, maker.DefaultMaxOutput)
 	initially(f, "red-flags", "solve")
-	f.Var(&choice{&c.StructuredMode, []string{"none", "json_schema", "json_object"}, "none"}, "structured-mode", "ask the provider for JSON: none, json_schema or json_object")
+	e.registerStructured(f)
 	floatFlag(f, &s.solve.Tolerance, "tolerance", 0, 0, "difference, relative to the larger number, up to which numbers are equal, with --domain math")
 	f.BoolVar(&s.solve.SymPy, "sympy", false, "ask SymPy, through python3, about expressions that cannot be compared otherwise, with --domain math")
 	k := &s.solve.Calibration
@@ -66,7 +66,7 @@ func (s *solveFlags) registerSolve(f *pflag.FlagSet) {
 	f.BoolVar(&s.solve.RequireWork, "require-work", false, "discard solutions that show no work")
 	f.StringArrayVar(&s.solve.Facts, "fact", nil, "something that everybody who works on a part should know; repeatable, at most 5")
 	s.registerRest(f)
-	f.StringVar(&s.answers.answers, "answers", "", "YAML file with prepared answers to questions; see docs/tools.md")
+	s.answers.registerAnswers(f)
 }
 
 // registerRest adds the limits, and what few people need.
@@ -76,7 +76,7 @@ func (s *solveFlags) registerRest(f *pflag.FlagSet) {
 	floatFlag(f, &s.total, "timeout-total", 600, 0, "stop after this many seconds (0: never)")
 	s.engine.registerLimits(f)
 	s.engine.registerFiles(f)
-	f.StringVar(&s.promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts")
+	promptsFlag(f, &s.promptsDir)
 }
 
 // initially gives a flag another default than it was registered with.
@@ -176,9 +176,6 @@ not to use it.`,
 			if err != nil {
 				return err
 			}
-			if strings.TrimSpace(problem) == "" {
-				return usageError{fmt.Errorf("PROBLEM is empty")}
-			}
 			opts, err := flags.solveOptions(a, cmd.Flags())
 			if err != nil {
 				return err
@@ -194,7 +191,7 @@ not to use it.`,
 			if err != nil {
 				return err
 			}
-			return a.followSteps(cmd.Context(), run)
+			return a.follow(cmd.Context(), run)
 		},
 	}
 	flags.registerSolve(cmd.Flags())
@@ -227,7 +224,7 @@ error. The problems stand for your own only as far as they are like them.`,
 			if err != nil {
 				return err
 			}
-			return a.followSteps(cmd.Context(), run)
+			return a.follow(cmd.Context(), run)
 		},
 	}
 	flags.register(cmd.Flags())
@@ -331,9 +328,7 @@ func printMeasured(w io.Writer, r *maker.Result) {
 		printCalibrated(w, c)
 	}
 	fmt.Fprintf(w, "  faults      %s\n", thousands(r.Voting.Faults))
-	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", maker.DescribeCost(r.TotalCostUSD),
-		thousands(int(r.Usage.Calls)), thousands(int(r.Usage.Tokens.Total())))
-	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
+	printCost(w, r)
 }
 
 // printCalibrated shows what is known about the voters.

@@ -13,32 +13,11 @@ import (
 	"github.com/maker-mdap/maker/event"
 )
 
-// followSteps shows a run of agents until it ends, prints its result and returns
-// its exit code as an error.
-func (a *app) followSteps(ctx context.Context, run *maker.Run) error {
-	if a.json {
-		return a.follow(ctx, run)
-	}
-	result, err := a.watchSteps(ctx, run)
-	if err != nil {
-		return err
-	}
-	return a.finish(result)
-}
-
 // watchSteps writes a line for everything that happens and, on a terminal, a live
 // one below them.
-func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, error) {
-	a.tasks.Store(run.Kind() == maker.KindDo)
-	if a.quiet {
-		return run.Result()
-	}
+func (a *app) watchSteps(ctx context.Context, run *maker.Run) {
 	v := newView(a.Err)
 	a.view.Store(v)
-	told := describe
-	if a.tasks.Load() {
-		told = describeTask
-	}
 	fmt.Fprintf(a.Err, "run %s\n", run.ID())
 	stop := make(chan struct{})
 	live := make(chan struct{})
@@ -46,12 +25,12 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 		defer close(live)
 		v.liveLine(run, stop)
 	}()
-	var titles = map[int]string{}
+	titles := map[int]string{}
 	for rec, err := range run.Events(context.WithoutCancel(ctx)) {
 		if err != nil {
 			break // the result will say what is wrong
 		}
-		line, listed := told(rec.Event, titles), v.listed(rec.Event, run.Dir())
+		line, listed := describe(run.Kind(), rec.Event, titles), v.listed(rec.Event, run.Dir())
 		if line != "" && !listed {
 			v.line(line)
 		}
@@ -65,7 +44,6 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) (*maker.Result, er
 	close(stop)
 	<-live
 	a.view.Store(nil)
-	return run.Result()
 }
 
 // line writes a line above the live one.
@@ -76,8 +54,7 @@ func (v *view) line(text string) {
 		v.waiting = append(v.waiting, text)
 		return
 	}
-	if v.lines == 0 || v.drawn == "" {
-		v.clear()
+	if v.lines == 0 {
 		fmt.Fprintf(v.w, "%s\n", text)
 		return
 	}
@@ -133,8 +110,9 @@ func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
 	}
 }
 
-// describe is an event in one line for people; empty if they need not see it.
-func describe(e event.Event, titles map[int]string) string {
+// describe is an event of a kind of run in one line for people; empty if they need
+// not see it.
+func describe(kind string, e event.Event, titles map[int]string) string {
 	switch e := e.(type) {
 	case event.TaskSubmitted:
 		return saySandbox(e.Setup)
@@ -157,11 +135,11 @@ func describe(e event.Event, titles map[int]string) string {
 		return fmt.Sprintf("plan     anew, because of %s", oneLine(e.Reason))
 	case event.StepStarted:
 		titles[e.Step] = e.Title
-		return fmt.Sprintf("step %-3d %s …", e.Step, oneLine(e.Title))
+		return fmt.Sprintf("%s %s …", stepColumn(kind, e.Step), oneLine(e.Title))
 	case event.StepCompleted:
-		return fmt.Sprintf("step %-3d %s: done%s", e.Step, oneLine(e.Title), votesOf(e.Voting))
+		return fmt.Sprintf("%s %s: done%s", stepColumn(kind, e.Step), oneLine(e.Title), votesOf(e.Voting))
 	case event.StepFailed:
-		return fmt.Sprintf("step %-3d %s: FAILED: %s", e.Step, oneLine(titles[e.Step]), oneLine(e.Reason))
+		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(kind, e.Step), oneLine(titles[e.Step]), oneLine(e.Reason))
 	case event.EffectClaimed:
 		again := ""
 		if e.Again {
@@ -186,6 +164,14 @@ func describe(e event.Event, titles map[int]string) string {
 	default:
 		return describeSolve(e)
 	}
+}
+
+// stepColumn is stepOf at the beginning of a line, above others.
+func stepColumn(kind string, step int) string {
+	if kind == maker.KindDo {
+		return fmt.Sprintf("task %-3d", step+1)
+	}
+	return fmt.Sprintf("step %-3d", step)
 }
 
 func saySandbox(s event.Setup) string {

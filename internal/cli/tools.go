@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,12 +141,11 @@ Exit code 1 means that the result is an error, 2 that the input is wrong.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			input := json.RawMessage(args[1])
 			if args[1] == "-" {
-				const longest = 2 << 20
-				data, err := io.ReadAll(io.LimitReader(a.In, longest))
+				text, err := readAll(a.In, "stdin")
 				if err != nil {
 					return err
 				}
-				input = data
+				input = json.RawMessage(text)
 			}
 			if !strings.HasPrefix(args[0], "mcp__") {
 				// What is not called need not be set up.

@@ -54,10 +54,9 @@ Exit code 1 means that a check failed.`,
 	flags.engine.redFlags = "format"
 	flags.tools.register(cmd.Flags())
 	flags.tools.registerNames(cmd.Flags())
-	cmd.Flags().BoolVar(&flags.plan.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
-	cmd.Flags().BoolVar(&flags.plan.QualityChecks, "quality-checks", false, "have the cheap model judge the plan too")
-	floatFlag(cmd.Flags(), &flags.plan.Threshold, "quality-threshold", 0.7, 0, "score from 0 to 1 that a plan needs")
-	cmd.Flags().StringVar(&flags.promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts")
+	flags.registerLoops(cmd.Flags())
+	flags.registerQuality(cmd.Flags())
+	promptsFlag(cmd.Flags(), &flags.promptsDir)
 	return cmd
 }
 

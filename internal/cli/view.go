@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker"
 )
@@ -22,7 +23,7 @@ type view struct {
 	width  func() int // of the terminal; nil if there is none
 	color  bool
 	lines  int        // drawn and still on the screen
-	drawn  string     // what they are, if they are redrawn in place
+	drawn  string     // what they are
 	height func() int // of the terminal; nil if there is none
 	list   checklist  // of the tasks, if the run has some
 	period time.Duration
@@ -126,11 +127,31 @@ func (v *view) draw(p maker.Progress, perSecond float64) {
 	if trouble != "" {
 		lines = append(lines, v.paint("33", trouble))
 	}
-	v.clear()
+	v.redraw(lines)
+}
+
+// redraw puts live lines in the place of those that are on the screen. It is one
+// write that overwrites line by line, so that nothing flickers, and none at all if
+// nothing has changed.
+func (v *view) redraw(lines []string) {
+	columns := v.width() - 1
+	var b strings.Builder
 	for _, line := range lines {
-		fmt.Fprintf(v.w, "%s\x1b[K\n", fit(line, v.width()-1))
+		b.WriteString(fit(line, columns) + "\x1b[K\n")
 	}
-	v.lines = len(lines)
+	if b.String() == v.drawn && v.lines == len(lines) {
+		return
+	}
+	up := ""
+	if v.lines > 0 {
+		up = fmt.Sprintf("\x1b[%dA", v.lines)
+	}
+	rest := ""
+	if v.lines > len(lines) {
+		rest = "\x1b[J"
+	}
+	fmt.Fprint(v.w, up+b.String()+rest)
+	v.lines, v.drawn = len(lines), b.String()
 }
 
 // oneLine takes what could command a terminal out of a text that others wrote.
@@ -158,11 +179,11 @@ func (v *view) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// fit cuts a line to n visible characters, so that it never wraps: a wrapped
-// line could not be redrawn in place.
+// fit cuts a line to n columns, so that it never wraps: a wrapped line could not be
+// redrawn in place.
 func fit(s string, n int) string {
 	var b strings.Builder
-	visible, escape := 0, false
+	used, escape := 0, false
 	for _, r := range s {
 		switch {
 		case r == '\x1b':
@@ -170,13 +191,27 @@ func fit(s string, n int) string {
 		case escape:
 			escape = r != 'm'
 		default:
-			if visible++; visible > n {
+			if used += columnsOf(r); used > n {
 				continue
 			}
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// columnsOf is how many columns a character takes: text that others wrote has some
+// that take two, or none.
+func columnsOf(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
 }
 
 func bar(percent float64, width int) string {

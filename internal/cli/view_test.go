@@ -3,13 +3,9 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,65 +93,6 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// screen is a small terminal: it understands what the view writes, and nothing
-// else.
-type screen struct {
-	t     *testing.T
-	width int
-	lines []string
-	at    int // the line of the cursor
-}
-
-var control = regexp.MustCompile(`\x1b\[(\d*)([A-Za-z])`)
-
-func (s *screen) Write(p []byte) (int, error) {
-	text := string(p)
-	for text != "" {
-		if loc := control.FindStringSubmatchIndex(text); loc != nil && loc[0] == 0 {
-			s.command(text[loc[2]:loc[3]], text[loc[4]:loc[5]])
-			text = text[loc[1]:]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text)
-		text = text[size:]
-		s.put(r)
-	}
-	return len(p), nil
-}
-
-func (s *screen) command(number, letter string) {
-	switch letter {
-	case "A":
-		n, err := strconv.Atoi(number)
-		if err != nil || n > s.at {
-			s.t.Errorf("the cursor goes up by %q from line %d", number, s.at)
-			return
-		}
-		s.at -= n
-	case "J":
-		s.lines = s.lines[:min(s.at, len(s.lines))]
-	case "K", "m":
-	default:
-		s.t.Errorf("the terminal gets the command %q", letter)
-	}
-}
-
-func (s *screen) put(r rune) {
-	for len(s.lines) <= s.at {
-		s.lines = append(s.lines, "")
-	}
-	if r == '\n' {
-		s.at++
-		return
-	}
-	if r < ' ' {
-		s.t.Errorf("the terminal gets the control character %q", r)
-	}
-	if s.lines[s.at] += string(r); utf8.RuneCountInString(s.lines[s.at]) >= s.width {
-		s.t.Errorf("the line %q wraps at %d columns", s.lines[s.at], s.width)
-	}
-}
-
 var progress = maker.Progress{
 	Steps: 262_144, Total: 1_048_575, Session: 200_000, Samples: 610_000, Contested: 1234, RedFlagged: 20_000, Faults: 7,
 	Spent: usage.Spent{USD: 12.5},
@@ -163,8 +100,8 @@ var progress = maker.Progress{
 
 func TestDrawOnATerminal(t *testing.T) {
 	for _, color := range []bool{false, true} {
-		s := &screen{t: t, width: 100}
-		v := &view{w: s, color: color, width: func() int { return s.width }}
+		s := &terminal{t: t, width: 100, height: 20, whole: true}
+		v := s.view(color)
 		fmt.Fprintln(s, "run hanoi-1")
 
 		v.draw(maker.Progress{Total: 1_048_575}, 0)
@@ -173,7 +110,7 @@ func TestDrawOnATerminal(t *testing.T) {
 			"░░░░░░░░░░░░░░░░░░░░░░░░   0.0 %  0/1,048,575 steps, 0.0 steps/s, ETA unknown",
 			"0.00 samples/step, 0 contested, 0 flagged, 0 faults, $0.00",
 		}
-		if diff := cmp.Diff(want, s.lines); diff != "" {
+		if diff := cmp.Diff(want, s.text()); diff != "" {
 			t.Errorf("the first drawing: -want +got\n%s", diff)
 		}
 
@@ -186,17 +123,17 @@ func TestDrawOnATerminal(t *testing.T) {
 			"3.05 samples/step, 1,234 contested, 20,000 flagged, 7 faults, $12.50",
 			"openai is failing: overloaded; next try in 2s",
 		}
-		if diff := cmp.Diff(want, s.lines); diff != "" {
+		if diff := cmp.Diff(want, s.text()); diff != "" {
 			t.Errorf("the second drawing: -want +got\n%s", diff)
 		}
 
 		v.draw(progress, 5000)
-		if diff := cmp.Diff(want[:3], s.lines); diff != "" {
+		if diff := cmp.Diff(want[:3], s.text()); diff != "" {
 			t.Errorf("when the trouble is over: -want +got\n%s", diff)
 		}
 		v.clear()
 		v.clear()
-		if diff := cmp.Diff(want[:1], s.lines); diff != "" {
+		if diff := cmp.Diff(want[:1], s.text()); diff != "" {
 			t.Errorf("after the end: -want +got\n%s", diff)
 		}
 	}
@@ -208,12 +145,13 @@ func TestDrawNeverWraps(t *testing.T) {
 	long := progress
 	long.Trouble = strings.Repeat("failing ", 40)
 	for width := 1; width < 130; width++ {
-		s := &screen{t: t, width: width}
-		v := &view{w: s, color: true, width: func() int { return width }}
+		s := &terminal{t: t, width: width, height: 20, whole: true}
+		v := s.view(true)
 		v.draw(long, 1)
+		v.drawn = "" // so that it draws again
 		v.draw(long, 1)
-		if len(s.lines) != 3 {
-			t.Errorf("on %d columns there are %d lines, want 3", width, len(s.lines))
+		if len(s.rows) != 4 { // with that of the cursor
+			t.Errorf("on %d columns there are %d lines, want 3", width, len(s.rows)-1)
 		}
 	}
 }
@@ -221,14 +159,15 @@ func TestDrawNeverWraps(t *testing.T) {
 // TestDrawKeepsTheProvidersTextInItsPlace: what a server says can be anything. It
 // must not break the drawing nor command the terminal.
 func TestDrawKeepsTheProvidersTextInItsPlace(t *testing.T) {
-	s := &screen{t: t, width: 80}
-	v := &view{w: s, width: func() int { return s.width }}
+	s := &terminal{t: t, width: 80, height: 20, whole: true}
+	v := s.view(false)
 	odd := progress
 	odd.Trouble = "compat is failing: down\nfor \x1b[2Jmaintenance\r\a" + strings.Repeat(" until tomorrow", 10)
 	v.draw(odd, 1)
+	v.drawn = "" // so that it draws again
 	v.draw(odd, 1)
-	if len(s.lines) != 3 {
-		t.Errorf("the screen is %q, want 3 lines", s.lines)
+	if len(s.rows) != 4 { // with that of the cursor
+		t.Errorf("the screen is %q, want 3 lines", s.text())
 	}
 }
 
@@ -255,5 +194,3 @@ func TestDashed(t *testing.T) {
 		t.Errorf("dashed(max_usd) = %q, want max-usd", got)
 	}
 }
-
-var _ io.Writer = (*screen)(nil)

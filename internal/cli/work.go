@@ -35,7 +35,7 @@ func (w *workFlags) register(f *pflag.FlagSet) {
 	p := &w.plan
 	intFlag(f, &p.StepMaxRetries, "step-max-retries", "", 2, 0, "further attempts at a step that failed, with --voting none")
 	intFlag(f, &p.Parallel, "parallel", "", 1, 1, "independent steps that may run at once")
-	f.BoolVar(&p.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
+	w.registerLoops(f)
 	intFlag(f, &p.MaxSteps, "max-steps", "", 1000, 1, "steps after which a plan with loops fails")
 	p.Context = "inputs"
 	f.Var(&choice{value: &p.Context, allowed: []string{"inputs", "summary"}}, "context", "what a step is told of those before it: inputs, the outputs that it names, or summary, also a summary of all of them")
@@ -55,7 +55,7 @@ func (w *workFlags) registerAgentWork(f *pflag.FlagSet) {
 	w.tools.register(f)
 	w.tools.registerNames(f)
 	w.people.register(f)
-	f.StringVar(&w.promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts")
+	promptsFlag(f, &w.promptsDir)
 }
 
 // registerPlanner adds the flags of runs that make a plan.
@@ -63,8 +63,16 @@ func (w *workFlags) registerPlanner(f *pflag.FlagSet) {
 	p := &w.plan
 	f.BoolVar(&w.planVoting, "plan-voting", false, "sample several plans and vote on their structure, by the rule of --voting")
 	intFlag(f, &p.MaxRetries, "max-planner-retries", "", 2, 0, "further attempts at a plan that its checks rejected")
-	f.BoolVar(&p.QualityChecks, "quality-checks", false, "have the cheap model judge the plan too")
-	floatFlag(f, &p.Threshold, "quality-threshold", 0.7, 0, "score from 0 to 1 that a plan needs")
+	w.registerQuality(f)
+}
+
+func (w *workFlags) registerQuality(f *pflag.FlagSet) {
+	f.BoolVar(&w.plan.QualityChecks, "quality-checks", false, "have the cheap model judge the plan too")
+	floatFlag(f, &w.plan.Threshold, "quality-threshold", 0.7, 0, "score from 0 to 1 that a plan needs")
+}
+
+func (w *workFlags) registerLoops(f *pflag.FlagSet) {
+	f.BoolVar(&w.plan.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
 }
 
 // registerReplan adds the flags of runs that may plan anew.
@@ -190,7 +198,7 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if err != nil {
 				return err
 			}
-			return a.followSteps(cmd.Context(), run)
+			return a.follow(cmd.Context(), run)
 		},
 	}
 	flags.register(cmd.Flags())
@@ -227,7 +235,8 @@ whether it is still sound.`,
 			if err != nil {
 				return err
 			}
-			return a.followPlan(cmd.Context(), run)
+			_, err = a.followPlan(cmd.Context(), run)
+			return err
 		},
 	}
 	flags.register(cmd.Flags())
@@ -258,7 +267,7 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
 			if err != nil {
 				return err
 			}
-			return a.followSteps(cmd.Context(), run)
+			return a.follow(cmd.Context(), run)
 		},
 	}
 	flags.register(cmd.Flags())
@@ -284,18 +293,11 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.followPlan(ctx, run); err != nil {
-		return err
-	}
-	result, err := run.Result()
+	text, err := a.followPlan(ctx, run)
 	if err != nil {
 		return err
 	}
-	output, err := maker.LoadValue(run.Dir(), result.Output)
-	if err != nil {
-		return err
-	}
-	e, err := priced.Estimate(output.Text())
+	e, err := priced.Estimate(text)
 	if err != nil {
 		return err
 	}
@@ -310,24 +312,25 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 	return nil
 }
 
-// followPlan waits for a plan and prints it.
-func (a *app) followPlan(ctx context.Context, run *maker.Run) error {
-	if a.json {
-		return a.followSteps(ctx, run)
-	}
-	result, err := a.watchSteps(ctx, run)
+// followPlan waits for a plan, prints it and returns it.
+func (a *app) followPlan(ctx context.Context, run *maker.Run) (string, error) {
+	result, err := a.watch(ctx, run)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if resultCode(result) != exitDone {
-		return a.finish(result)
+	if a.json || resultCode(result) != exitDone {
+		if err := a.finish(result); err != nil {
+			return "", err
+		}
 	}
 	output, err := maker.LoadValue(run.Dir(), result.Output)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = fmt.Fprint(a.Out, output.Text())
-	return err
+	if !a.json {
+		_, err = fmt.Fprint(a.Out, output.Text())
+	}
+	return output.Text(), err
 }
 
 // longest bounds what is read from a file or from stdin as a whole.

@@ -75,7 +75,7 @@ Exit code 1 means that the text cannot be read.`,
 	f.Var(&choice{value: &repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "off reads the text as it is, syntax mends it, llm also asks --model")
 	f.StringVarP(&name, "model", "m", "", "model that writes the text again, with --repair llm")
 	f.StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
-	f.StringVar(&promptsDir, "prompts-dir", "", "folder with templates that replace built-in prompts")
+	promptsFlag(f, &promptsDir)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if repair == "llm" && name == "" {
 			return usageError{fmt.Errorf("--repair llm needs a --model to ask, such as sim/default")}

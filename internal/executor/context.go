@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
 )
 
@@ -35,7 +36,7 @@ func (r *run) summarise(f flow.Flow, a *attempt) error {
 		return nil
 	}
 	answer := a.outcome.Verdict.Answer
-	text, err := asInput(answer)
+	text, err := prompts.YAML(inputTag, answer)
 	if err != nil {
 		text = string(answer) // it is JSON, which can be read as well
 	}

@@ -240,7 +240,7 @@ func (r *run) fail(batch []*attempt) {
 		if first == nil {
 			first = a
 		}
-		mayReplan = mayReplan && !unknown(a.outcome)
+		mayReplan = mayReplan && !a.outcome.Unknown()
 		if !r.yield(event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.Voting}) {
 			return
 		}

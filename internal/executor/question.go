@@ -1,15 +1,12 @@
 package executor
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/internal/yamlclean"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -77,6 +74,9 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	return q, nil
 }
 
+// inputTag is the tag around an input.
+const inputTag = "input"
+
 // inputs are the whole outputs that a step refers to.
 func (r *run) inputs(s *plan.Step) ([]prompts.Input, error) {
 	var list []prompts.Input
@@ -87,29 +87,11 @@ func (r *run) inputs(s *plan.Step) ([]prompts.Input, error) {
 			list = append(list, prompts.Input{Name: variable, YAML: "null # it does not exist: what produces it was not needed"})
 			continue
 		}
-		text, err := asInput(output)
+		text, err := prompts.YAML(inputTag, output)
 		if err != nil {
 			return nil, fmt.Errorf("its input %s: %w", variable, err)
 		}
 		list = append(list, prompts.Input{Name: variable, YAML: text})
 	}
 	return list, nil
-}
-
-// inputTag is what could be taken for a tag of an input, opening or closing.
-var inputTag = regexp.MustCompile(`(?i)<(\s*/?\s*input)`)
-
-// asInput writes an output as YAML that stays between the tags of an input. A text
-// that holds such a tag itself is written as JSON, which is YAML too and can say
-// the tag without spelling it.
-func asInput(output json.RawMessage) (string, error) {
-	text, err := yamlclean.Encode(output)
-	if err != nil || !inputTag.MatchString(text) {
-		return text, err
-	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, output, "", "  "); err != nil {
-		return "", err
-	}
-	return inputTag.ReplaceAllString(indented.String(), `\u003c$1`), nil
 }

@@ -17,9 +17,9 @@ type attempt struct {
 	number int // in the run
 	key    string
 
-	outcome *flow.Outcome // of all tries together
-	next    int           // the number in the plan of the step after it
-	problem string        // why it failed; empty if it did not
+	outcome flow.Outcome // of all tries together
+	next    int          // the number in the plan of the step after it
+	problem string       // why it failed; empty if it did not
 }
 
 // decideOne decides a step. Where there is one sample only, a step that failed is
@@ -27,7 +27,7 @@ type attempt struct {
 func (r *run) decideOne(f flow.Flow, a *attempt) error {
 	q, err := r.question(a)
 	if err != nil {
-		a.outcome = &flow.Outcome{Verdict: &flow.Verdict{Status: flow.Failed}}
+		a.outcome = flow.Outcome{Verdict: &flow.Verdict{Status: flow.Failed}}
 		a.problem = err.Error()
 		return nil
 	}
@@ -41,11 +41,11 @@ func (r *run) decideOne(f flow.Flow, a *attempt) error {
 		if err != nil {
 			return err
 		}
-		a.take(out)
+		a.outcome.Add(out)
 		a.problem = a.judge(r)
 		// The rule that counts is the one by which it was decided: on a resume another
 		// one may be in force, and what follows has to be the same.
-		if a.problem == "" || out.Verdict.Voting.Strategy != vote.None || try >= r.config.Retries || unknown(out) {
+		if a.problem == "" || out.Verdict.Voting.Strategy != vote.None || try >= r.config.Retries || out.Unknown() {
 			return nil
 		}
 		// What a step may do and bear is the same however often it is tried.
@@ -58,25 +58,6 @@ func (r *run) decideOne(f flow.Flow, a *attempt) error {
 		q.Work.Done = slices.Clone(a.outcome.Moves)
 		q.FirstTemperature = q.Temperature // the greedy answer is known
 	}
-}
-
-// take adds a try to those before it.
-func (a *attempt) take(out *flow.Outcome) {
-	if was := a.outcome; was != nil {
-		out.Moves = slices.Concat(was.Moves, out.Moves)
-		out.DurationMS += was.DurationMS
-		if out.CostUSD != nil && was.CostUSD != nil {
-			cost := *was.CostUSD + *out.CostUSD
-			out.CostUSD = &cost
-		} else {
-			out.CostUSD = nil
-		}
-		out.Voting.Samples += was.Voting.Samples
-		out.Voting.RedFlagged += was.Voting.RedFlagged
-		out.Voting.Faults += was.Voting.Faults
-		out.Voting.Cancelled += was.Voting.Cancelled
-	}
-	a.outcome = out
 }
 
 // judge says what keeps the step from being committed, and otherwise which step is
@@ -127,10 +108,4 @@ func (a *attempt) status() flow.Status {
 		return s
 	}
 	return flow.Failed // the answer led nowhere
-}
-
-// unknown reports whether a call of the step may or may not have happened: then
-// nothing is tried again.
-func unknown(o *flow.Outcome) bool {
-	return len(o.Moves) > 0 && o.Moves[len(o.Moves)-1].Result.Unknown
 }

@@ -5,17 +5,14 @@
 package planner
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"regexp"
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/internal/yamlclean"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -80,27 +77,15 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 			}
 			p.done, p.failure = nil, e.Reason
 			for _, o := range outputs {
-				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: asOutput(o.Output)})
+				text, err := prompts.YAML("output", o.Output)
+				if err != nil {
+					text = string(o.Output) // it is JSON, which can be read as well
+				}
+				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: text})
 			}
 			p.plan(f, e.Replan, 0, nil, yield)
 		}
 	}
-}
-
-// outputTag is what could be taken for a tag of an output, opening or closing.
-var outputTag = regexp.MustCompile(`(?i)<\s*/?\s*output`)
-
-// asOutput writes an output as YAML that stays between the tags of an output. A text
-// that holds such a tag itself is written as JSON, which is YAML too and can say
-// the tag without spelling it.
-func asOutput(output json.RawMessage) string {
-	text, err := yamlclean.Encode(output)
-	if err == nil && !outputTag.MatchString(text) {
-		return text
-	}
-	var escaped bytes.Buffer
-	json.HTMLEscape(&escaped, output)
-	return escaped.String()
 }
 
 func rejected(attempts int, problems []string) string {

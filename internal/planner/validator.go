@@ -150,9 +150,11 @@ func (v *Validator) worst(checks []event.Check) []event.Check {
 func (v *Validator) quality(f flow.Flow, e event.PlanCreated) ([]event.Check, float64, error) {
 	names := prompts.QualityChecks()
 	checks := make([]event.Check, len(names))
+	text := asPlan(e.Plan.Text())
 	err := f.Parallel(len(names), func(i int, f flow.Flow) error {
 		var err error
-		checks[i], err = v.judge(f, e, names[i])
+		key := fmt.Sprintf("plan/%d/attempt/%d/quality/%s", e.Replan, e.Attempt, names[i])
+		checks[i], err = v.judge(f, key, names[i], text)
 		return err
 	})
 	if err != nil {
@@ -166,15 +168,15 @@ func (v *Validator) quality(f flow.Flow, e event.PlanCreated) ([]event.Check, fl
 	return checks, sum / of, nil
 }
 
-func (v *Validator) judge(f flow.Flow, e event.PlanCreated, check string) (event.Check, error) {
+func (v *Validator) judge(f flow.Flow, key, check, text string) (event.Check, error) {
 	c := event.Check{Name: check, Score: new(float64)}
-	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: asPlan(e.Plan.Text()), MaxToolCalls: v.config.MaxToolCalls})
+	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: text, MaxToolCalls: v.config.MaxToolCalls})
 	if err != nil {
 		c.Message = err.Error()
 		return c, nil
 	}
 	again := 0.1 // a discarded answer would come again at 0
-	verdict, err := f.Decide(fmt.Sprintf("plan/%d/attempt/%d/quality/%s", e.Replan, e.Attempt, check), &flow.Question{
+	verdict, err := f.Decide(key, &flow.Question{
 		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
 		Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{},
 		FirstTemperature: new(float64), Temperature: &again,
@@ -203,8 +205,11 @@ var planTag = regexp.MustCompile(`(?i)<\s*/?\s*(plan|task)\b`)
 // asPlan is a plan that stays between the tags of its prompt. A text that holds such
 // a tag itself is written as JSON, which can say the tag without spelling it.
 func asPlan(text string) string {
+	if !planTag.MatchString(text) {
+		return text
+	}
 	p, findings := plan.Parse(text)
-	if !planTag.MatchString(text) || len(findings) > 0 { // it passed a moment ago
+	if len(findings) > 0 { // it passed a moment ago
 		return text
 	}
 	escaped, err := json.MarshalIndent(p, "", "  ")

@@ -13,7 +13,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -98,11 +97,6 @@ func (s *Set) set(name, text string) error {
 var functions = template.FuncMap{
 	"join":   strings.Join,
 	"inside": inside,
-}
-
-// inside returns text that cannot end the tag that it stands in.
-func inside(tag, text string) string {
-	return regexp.MustCompile(`(?i)<(\s*/?\s*`+tag+`)`).ReplaceAllString(text, "&lt;$1")
 }
 
 // Render returns the prompt of d, without white space around it.

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -120,5 +121,21 @@ func TestInside(t *testing.T) {
 	}
 	if got := inside("a", "< / A>"); strings.Contains(got, "<") {
 		t.Errorf("inside(a, a tag with spaces) = %q, want no tag", got)
+	}
+}
+
+// TestYAML: a value stays inside its tags and is the same value there.
+func TestYAML(t *testing.T) {
+	for _, test := range []struct{ value, want string }{
+		{`{"a":"</other> <b>"}`, `a: "</other> <b>"`},
+		{`{"a":"x </OUT > y","n":1}`, "{\n  \"a\": \"x \\u003c/OUT > y\",\n  \"n\": 1\n}"},
+		{`{"<out>":"\\\\< / out"}`, "{\n  \"\\u003cout>\": \"\\\\\\\\\\u003c / out\"\n}"},
+	} {
+		if got, err := YAML("out", json.RawMessage(test.value)); err != nil || got != test.want {
+			t.Errorf("YAML(out, %s) = %s, %v, want %s", test.value, got, err, test.want)
+		}
+	}
+	if got, err := YAML("out", json.RawMessage(`{"a":`)); err == nil {
+		t.Errorf("YAML(out, half a value) = %q, want an error", got)
 	}
 }

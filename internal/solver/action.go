@@ -78,9 +78,27 @@ func (a *action) decide(f flow.Flow, key string, q *flow.Question) (*flow.Verdic
 	return v, nil
 }
 
-// undecided notes that a vote had no winner.
-func (a *action) undecided(key string, v *flow.Verdict) {
-	a.asked, a.status, a.reason, a.options = key, v.Status, v.Reason, nil
+// settle asks a question to which voters have to agree on an answer. It returns nil
+// if they do not.
+func settle[T any](a *action, f flow.Flow, key string, q *flow.Question) (*T, error) {
+	v, err := a.decide(f, key, q)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status != flow.Decided {
+		a.undecided(v)
+		return nil, nil
+	}
+	answer, err := decode[T](v.Answer)
+	if err != nil {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+// undecided notes that the vote that was just taken had no winner.
+func (a *action) undecided(v *flow.Verdict) {
+	a.status, a.reason, a.options = v.Status, v.Reason, nil
 	a.broken = v.Status == flow.Failed || v.Status == flow.Stopped
 	for _, c := range v.Candidates {
 		// A solution or an answer; of a proposal neither is there.
@@ -195,26 +213,18 @@ func (a *action) solve(f flow.Flow) error {
 
 // askSolution asks a question that a solution of the node answers.
 func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, error) {
-	v, err := a.decide(f, key, q)
-	if err != nil {
+	solution, err := settle[Solution](a, f, key, q)
+	if solution == nil {
 		return false, err
 	}
-	if v.Status != flow.Decided {
-		a.undecided(key, v)
-		return false, nil
-	}
-	solution, err := decode[Solution](v.Answer)
-	if err != nil {
-		return false, err
-	}
-	if err := a.s.verifySolution(a.node.problem, &solution); err != nil {
+	if err := a.s.verifySolution(a.node.problem, solution); err != nil {
 		a.rejected(key, err)
 		if a.best.quality <= wrong {
 			a.best = draft{answerOf(solution.Solution), wrong}
 		}
 		return false, nil
 	}
-	a.solution, a.settledBy = &solution, event.ByVote
+	a.solution, a.settledBy = solution, event.ByVote
 	return true, nil
 }
 
@@ -279,20 +289,9 @@ func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer
 		if err != nil {
 			return false, err
 		}
-		v, err := a.decide(f, key, q)
-		if err != nil {
-			return false, err
-		}
-		if v.Status != flow.Decided {
-			a.undecided(key, v)
-			return false, nil
-		}
-		answer, err := decode[Answer](v.Answer)
-		if err != nil {
-			return false, err
-		}
-		a.answer, a.settledBy = &answer, event.ByVote
-		return true, nil
+		a.answer, err = settle[Answer](a, f, key, q)
+		a.settledBy = event.ByVote
+		return a.answer != nil, err
 	})
 	return err
 }

@@ -3,7 +3,6 @@ package solver
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -168,8 +167,8 @@ func confidence(from map[string]json.RawMessage, into *float64) *redflag.Flag {
 	if flag := value(from, "confidence", into); flag != nil {
 		return flag
 	}
-	if c := *into; math.IsNaN(c) || c < 0 || c > 1 {
-		return redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", c)
+	if !isShare(*into) {
+		return redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", *into)
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"MaxGrowth", &c.MaxGrowth, DefaultMaxGrowth},
 		{"MaxFillRounds", &c.MaxFillRounds, DefaultMaxFillRounds},
 		{"MaxStagnant", &c.MaxStagnant, DefaultMaxStagnant},
-		{"Direct.MaxSamples", &c.Direct.MaxSamples, min(c.votesToWin()+2, c.Rule.MaxSamples)},
+		{"Direct.MaxSamples", &c.Direct.MaxSamples, min(vote.NewTally(c.Rule).Decision().Need+2, c.Rule.MaxSamples)},
 	} {
 		if *n.value < 0 {
 			return c, fmt.Errorf("solver: %s is %d, want 0 or more", n.name, *n.value)
@@ -163,18 +163,6 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	return c, nil
-}
-
-// votesToWin is the least number of votes that decide a question.
-func (c *Config) votesToWin() int {
-	switch c.Rule.Strategy {
-	case vote.FirstToK:
-		return c.Rule.K
-	case vote.Majority:
-		return c.Rule.N/2 + 1
-	default:
-		return 1
-	}
 }
 
 // directRule is the rule of the direct attempt.

@@ -79,17 +79,9 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 		if err != nil {
 			return false, err
 		}
-		v, err := a.decide(f, key, q)
-		if err != nil {
-			return false, err
-		}
-		if v.Status != flow.Decided {
-			a.undecided(key, v)
-			return false, nil
-		}
-		check, err := decode[Check](v.Answer)
-		a.check, a.settledBy = &check, event.ByVote
-		return err == nil, err
+		a.check, err = settle[Check](a, f, key, q)
+		a.settledBy = event.ByVote
+		return a.check != nil, err
 	})
 	if err != nil {
 		return nil, err

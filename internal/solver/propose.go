@@ -48,7 +48,7 @@ func (a *action) propose(f flow.Flow, key string, w way, mustSplit bool) (bool, 
 		return a.agreed(p, mustSplit, event.ByVote), nil
 	}
 	if len(v.Candidates) < 2 {
-		a.undecided(key, v)
+		a.undecided(v)
 		return false, nil
 	}
 	return a.discriminate(f, key+"/pick", w, mustSplit, v.Candidates)
@@ -81,16 +81,8 @@ func (a *action) discriminate(f flow.Flow, key string, w way, mustSplit bool, ca
 		}
 		q.Variants = append(q.Variants, text)
 	}
-	v, err := a.decide(f, key, q)
-	if err != nil {
-		return false, err
-	}
-	if v.Status != flow.Decided {
-		a.undecided(key, v)
-		return false, nil
-	}
-	chosen, err := decode[pick](v.Answer)
-	if err != nil {
+	chosen, err := settle[pick](a, f, key, q)
+	if chosen == nil {
 		return false, err
 	}
 	for _, o := range options {

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -105,13 +106,12 @@ func (r proposals) Read(text string) (domain.Answer, *redflag.Flag) {
 		return vetoed(flag)
 	}
 	var p Proposal
-	for _, flag := range []*redflag.Flag{
+	flag = cmp.Or(
 		value(got, "subproblem_a", &p.PartA), value(got, "subproblem_b", &p.PartB), value(got, "compose_fn", &p.Compose),
 		value(got, "is_atomic", &p.IsAtomic), value(got, "rationale", &p.Rationale),
-	} {
-		if flag != nil {
-			return vetoed(flag)
-		}
+	)
+	if flag != nil {
+		return vetoed(flag)
 	}
 	if flag := r.check(&p); flag != nil {
 		return vetoed(flag)
@@ -132,24 +132,23 @@ func (r proposals) check(p *Proposal) *redflag.Flag {
 	}
 	whole := Normal(r.Problem)
 	limit := utf8.RuneCountInString(whole) + r.MaxGrowth
-	for _, part := range []struct{ name, text string }{{"subproblem_a", p.PartA}, {"subproblem_b", p.PartB}} {
-		normal := Normal(part.text)
+	a, b := Normal(p.PartA), Normal(p.PartB)
+	for _, part := range []struct{ name, normal string }{{"subproblem_a", a}, {"subproblem_b", b}} {
+		normal := part.normal
 		if normal == "" {
 			return redflag.New(redflag.Empty, "%s is empty", part.name)
 		}
 		if normal == whole {
 			return redflag.New(FlagTautology, "%s is the problem itself", part.name)
 		}
-		for _, ancestor := range r.Ancestors {
-			if normal == ancestor {
-				return redflag.New(FlagCycle, "%s is what the problem is a part of", part.name)
-			}
+		if slices.Contains(r.Ancestors, normal) {
+			return redflag.New(FlagCycle, "%s is what the problem is a part of", part.name)
 		}
 		if n := utf8.RuneCountInString(normal); n > limit {
 			return redflag.New(FlagGrowth, "%s has %d characters, want at most %d", part.name, n, limit)
 		}
 	}
-	if Normal(p.PartA) == Normal(p.PartB) {
+	if a == b {
 		return redflag.New(FlagTautology, "both subproblems are the same")
 	}
 	if blank(p.Compose) {
@@ -188,18 +187,13 @@ func (r picks) Read(text string) (domain.Answer, *redflag.Flag) {
 	}
 	var p pick
 	var reason string
-	if flag := value(got, "pick", &p.Pick); flag != nil {
+	if flag := cmp.Or(value(got, "pick", &p.Pick), value(got, "reason", &reason)); flag != nil {
 		return vetoed(flag)
 	}
-	if flag := value(got, "reason", &reason); flag != nil {
-		return vetoed(flag)
+	if !slices.Contains(r.Labels, p.Pick) {
+		return vetoed(redflag.New(redflag.SchemaInvalid, "no option has the label %q", p.Pick))
 	}
-	for _, label := range r.Labels {
-		if p.Pick == label {
-			return domain.Answer{Value: encode(p), Key: label}, nil
-		}
-	}
-	return vetoed(redflag.New(redflag.SchemaInvalid, "no option has the label %q", p.Pick))
+	return domain.Answer{Value: encode(p), Key: p.Pick}, nil
 }
 
 type solutionParams struct {
@@ -243,12 +237,12 @@ func (r solutionReader) Read(text string) (domain.Answer, *redflag.Flag) {
 		return vetoed(flag)
 	}
 	var s Solution
-	for _, flag := range []*redflag.Flag{
-		value(got, "solution", &s.Solution), confidence(got, &s.Confidence), value(got, "work_shown", &s.Work), r.check(s.Solution),
-	} {
-		if flag != nil {
-			return vetoed(flag)
-		}
+	flag = cmp.Or(value(got, "solution", &s.Solution), confidence(got, &s.Confidence), value(got, "work_shown", &s.Work))
+	if flag != nil {
+		return vetoed(flag)
+	}
+	if flag := r.check(s.Solution); flag != nil {
+		return vetoed(flag)
 	}
 	if r.params.Work && blank(s.Work) {
 		return vetoed(redflag.New(redflag.MissingField, "work_shown is empty"))
@@ -264,23 +258,21 @@ func (r answerReader) Read(text string) (domain.Answer, *redflag.Flag) {
 		return vetoed(flag)
 	}
 	var a Answer
-	for _, flag := range []*redflag.Flag{
-		value(got, "answer", &a.Answer), confidence(got, &a.Confidence), r.check(a.Answer),
-	} {
-		if flag != nil {
-			return vetoed(flag)
-		}
+	if flag := cmp.Or(value(got, "answer", &a.Answer), confidence(got, &a.Confidence)); flag != nil {
+		return vetoed(flag)
+	}
+	if flag := r.check(a.Answer); flag != nil {
+		return vetoed(flag)
 	}
 	support, flag := fields(string(got["support"]), "summary", "equations", "points")
 	if flag != nil {
 		return vetoed(flag)
 	}
-	for _, flag := range []*redflag.Flag{
+	flag = cmp.Or(
 		value(support, "summary", &a.Support.Summary), value(support, "equations", &a.Support.Equations), value(support, "points", &a.Support.Points),
-	} {
-		if flag != nil {
-			return vetoed(flag)
-		}
+	)
+	if flag != nil {
+		return vetoed(flag)
 	}
 	return domain.Answer{Value: encode(a), Key: r.groups.key(a.Answer)}, nil
 }
@@ -331,12 +323,9 @@ func (r checks) Read(text string) (domain.Answer, *redflag.Flag) {
 	}
 	var c Check
 	var list []json.RawMessage
-	for _, flag := range []*redflag.Flag{
-		value(got, "complete", &c.Complete), value(got, "missing_work", &c.Missing), value(got, "requirements", &list),
-	} {
-		if flag != nil {
-			return vetoed(flag)
-		}
+	flag = cmp.Or(value(got, "complete", &c.Complete), value(got, "missing_work", &c.Missing), value(got, "requirements", &list))
+	if flag != nil {
+		return vetoed(flag)
 	}
 	for _, raw := range list {
 		item, flag := fields(string(raw), "requirement", "status", "reason")
@@ -344,12 +333,9 @@ func (r checks) Read(text string) (domain.Answer, *redflag.Flag) {
 			return vetoed(flag)
 		}
 		var q event.Requirement
-		for _, flag := range []*redflag.Flag{
-			value(item, "requirement", &q.Requirement), value(item, "status", &q.Status), value(item, "reason", &q.Reason),
-		} {
-			if flag != nil {
-				return vetoed(flag)
-			}
+		flag = cmp.Or(value(item, "requirement", &q.Requirement), value(item, "status", &q.Status), value(item, "reason", &q.Reason))
+		if flag != nil {
+			return vetoed(flag)
 		}
 		c.Requirements = append(c.Requirements, q)
 	}

@@ -119,7 +119,7 @@ func (s *solver) direct(f flow.Flow) (bool, error) {
 		return false, err
 	}
 	q.Rule = s.cfg.directRule()
-	ok, err := a.askSolution(f, directKey, q)
+	ok, err := a.askSolution(f, DirectKey, q)
 	if err != nil {
 		return false, err
 	}
@@ -129,11 +129,12 @@ func (s *solver) direct(f flow.Flow) (bool, error) {
 		return true, s.complete(f, StatusDirect)
 	}
 	s.improve(f, a.best, event.ByVote, a.reason)
-	f.Emit(event.Escalated{Path: s.root.path, Step: s.step, Question: directKey, To: string(Split), Reason: a.reason})
+	f.Emit(event.Escalated{Path: s.root.path, Step: s.step, Question: DirectKey, To: string(Split), Reason: a.reason})
 	return false, nil
 }
 
-const directKey = "solve/direct"
+// DirectKey is the key of the question that the direct attempt asks.
+const DirectKey = "solve/direct"
 
 // grow goes on in rounds until every node is solved. It reports whether that was
 // achieved; if not, and there is no error, the run has ended.
@@ -258,8 +259,8 @@ func (s *solver) commitSolution(f flow.Flow, a *action) {
 	s.memory.learn(n.problem, n.solution)
 	switch {
 	case n == s.root:
-		answer := Answer{Answer: n.solution.Solution, Confidence: n.solution.Confidence}
-		answer.Support = Support{Summary: n.solution.Work, Equations: []string{}, Points: []string{}}
+		answer := answerOf(n.solution.Solution)
+		answer.Confidence, answer.Support.Summary = n.solution.Confidence, n.solution.Work
 		answer.Support.evidence(s.cfg.Adapter, n.solution.Solution, n.solution.Work)
 		s.commitAnswer(f, a, answer)
 	case composed:

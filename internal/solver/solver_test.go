@@ -172,7 +172,7 @@ func TestDirectIsCheap(t *testing.T) {
 	var rules []string
 	decide := decider(t, adders)
 	f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
-		if key == directKey {
+		if key == DirectKey {
 			rules = append(rules, fmt.Sprint(q.Rule.K, " of ", q.Rule.MaxSamples))
 		}
 		return decide(key, q)
