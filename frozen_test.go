@@ -50,6 +50,22 @@ var frozenRuns = []struct {
 		dir: "v0.1/hanoi-20261115-030916-najw3", status: maker.StatusInterrupted, steps: 7, total: 15,
 		samples: 31, contested: 4, races: 5, disks: 4, listed: maker.StatusInterrupted,
 	},
+	{
+		dir: "v0.1/do-20261115-114159-735gu", status: event.StatusCompleted, steps: 2, total: 2,
+		samples: 1, races: 1, compared: true, listed: event.StatusCompleted,
+	},
+	{
+		dir: "v0.1/run-20261115-114159-buu4x", status: event.StatusCompleted, steps: 3,
+		samples: 16, contested: 2, races: 5, compared: true, listed: event.StatusCompleted,
+	},
+	{
+		dir: "v0.1/run-20261115-114209-kvhms", status: event.StatusStopped, stop: event.StopWaiting, steps: 2,
+		samples: 8, contested: 1, races: 4, compared: true, listed: event.StatusStopped,
+	},
+	{
+		dir: "v0.1/solve-20261115-114159-zetlz", status: event.StatusCompleted, steps: 15,
+		samples: 38, flagged: 1, contested: 3, races: 16, compared: true, listed: event.StatusCompleted,
+	},
 }
 
 func frozenDir(dir string) string {
