@@ -219,7 +219,7 @@ func wantMoves(t *testing.T, r *maker.Result, disks int) {
 
 // TestFrozenRunsTellNothing keeps names of machines, people and folders out.
 func TestFrozenRunsTellNothing(t *testing.T) {
-	private := regexp.MustCompile(`(?i)/(home|root|tmp|users|work|var)/|[A-Z]:\\|"host"|"pid"`)
+	private := regexp.MustCompile(`(?i)/(home|root|tmp|users|work|var)/|[A-Z]:\\\\|"host"|"pid"`)
 	for path, data := range files(t, frozenDir("")) {
 		if found := private.Find(data); found != nil {
 			t.Errorf("%s holds %q", path, found)
