@@ -10,6 +10,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/chain"
+	"github.com/maker-mdap/maker/internal/local"
 	"github.com/maker-mdap/maker/internal/prompts"
 )
 
@@ -37,10 +38,10 @@ type job struct {
 	roles   []string                            // groups of voters that its questions name, if it has no agents
 	open    func(context.Context, *stack) error // what it needs besides; nil for nothing
 	prompts *prompts.Set
+	looks   local.Looks // at the world, besides those at tools
 	run     func(f flow.Flow, s *stack, at chain.Checkpoint) error
 
-	attachments bool // its tasks refer to files and addresses
-	noModel     bool // it asks no model
+	noModel bool // it asks no model
 }
 
 // isChain reports whether a kind of run is a chain.

@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/chain"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/local"
 	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
@@ -110,6 +111,9 @@ type ResumeOptions struct {
 // ErrFinished says that a run is over and has nothing to resume.
 var ErrFinished = errors.New("the run is finished")
 
+// ErrTooOld says that a run can be read, but not continued.
+var ErrTooOld = errors.New("the run was begun by an earlier version, whose log does not say all that is needed to go on without repeating anything: it can be read (maker show, maker replay), not resumed; finish it with that version, or start anew")
+
 // Resume continues a run from its last committed step.
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
 	var o ResumeOptions
@@ -133,14 +137,14 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	return r, nil
 }
 
-func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *local.Past, runlog.Recovery, error) {
-	past := local.NewPast(dir, e.isChain)
+func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *history.History, runlog.Recovery, error) {
+	past := history.New(dir, e.isChain)
 	log, rec, err := runlog.Open(dir, redact, past.Visit)
 	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
 		if _, err := runlog.SetAside(damage); err != nil {
 			return nil, nil, rec, err
 		}
-		past = local.NewPast(dir, e.isChain)
+		past = history.New(dir, e.isChain)
 		log, rec, err = runlog.Open(dir, redact, past.Visit)
 	}
 	if err != nil {
@@ -152,7 +156,7 @@ func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlo
 	return log, past, rec, nil
 }
 
-func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *local.Past, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
+func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *history.History, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
 	switch end := past.End.(type) {
 	case event.TaskCompleted:
 		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), writeResult(log.Dir()))
@@ -160,6 +164,9 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		if end.Wrong {
 			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), writeResult(log.Dir()))
 		}
+	}
+	if past.Unkeyed {
+		return nil, ErrTooOld
 	}
 	cfg, err := parseConfig(past.Config)
 	if err != nil {
@@ -196,7 +203,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 }
 
 // start opens the session in the log and sets the run going.
-func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, first event.Event, past *local.Past) (*Run, error) {
+func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, first event.Event, past *history.History) (*Run, error) {
 	err := log.Append(first)
 	if err == nil {
 		err = log.Sync(ctx)
@@ -210,7 +217,10 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		}
 		return log.Sync(ctx)
 	})
-	s.passed = past.PlanPassed
+	looks := j.looks
+	if j.agents {
+		looks = s.toolLooks()
+	}
 	cfg := s.config
 	voting := ballot.New(s.voters, j.readers, &ballot.Options{
 		BatchSize: cfg.batchSize(), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
@@ -222,7 +232,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
 			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir()),
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir()), Looks: looks,
 		}),
 	}
 	var at chain.Checkpoint

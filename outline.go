@@ -12,8 +12,6 @@ import (
 	"github.com/maker-mdap/maker/internal/chain"
 	"github.com/maker-mdap/maker/internal/outline"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/tool"
-	"github.com/maker-mdap/maker/tool/builtin"
 )
 
 // KindDo is the kind of run that does tasks as a person wrote them.
@@ -100,7 +98,7 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 	}
 	j := &job{
 		kind: KindDo, task: tasks[0].Title(), agents: true, prompts: set,
-		readers: outline.Readers(), attachments: true,
+		readers: outline.Readers(),
 		noModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
 	}
 	for _, t := range tasks {
@@ -118,24 +116,13 @@ func (e *Engine) outlineJob(params json.RawMessage, cfg Config) (*job, error) {
 }
 
 func outlineConfig(cfg Config, s *stack) outline.Config {
-	c := outline.Config{
+	return outline.Config{
 		Prompts: s.prompts,
 		Machine: outline.Options{OnFailure: outline.Policy(cfg.Outline.OnFailure), Retries: cfg.Outline.Retries},
 		Rule:    cfg.Voting, Flags: *cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(cfg.Plan.Repair),
-		ShellTool: "Bash", AttachTool: builtin.AttachmentTool,
+		AskTool: plan.LastResort, ShellTool: "Bash", ReadAttachments: true,
 		ContextBudget: cfg.Outline.ContextBudget, RetryDelayMS: cfg.RetryDelay.Milliseconds(),
 	}
-	for _, t := range s.registry().List() {
-		switch {
-		case t.Unavailable != "" || t.Name == builtin.AttachmentTool:
-		case t.Effect == tool.Human && t.Name == plan.LastResort:
-			c.AskTool = t.Name
-			c.Tools = append(c.Tools, t.Name)
-		default:
-			c.Tools = append(c.Tools, t.Name)
-		}
-	}
-	return c
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
@@ -18,7 +17,6 @@ import (
 	"github.com/maker-mdap/maker/internal/planner"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -203,12 +201,11 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 	planFlags := redflag.Format()
 	planFlags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
 	validator := planner.NewValidator(planner.ValidatorConfig{
-		Static:  plan.Options{Tools: s.registry().Validate, Models: s.canUse, Rule: cfg.Voting, AllowLoops: p.AllowLoops},
-		Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: s.prompts,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate, Passed: s.passed,
+		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: s.prompts,
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate,
 	})
 	maker := planner.New(planner.Config{
-		Prompts: s.prompts, Catalogue: catalogue(s.registry()), Rule: p.Voting, Flags: planFlags,
+		Prompts: s.prompts, Rule: p.Voting, Flags: planFlags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: p.MaxPlan, MaxFaults: cfg.MaxFaults, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
 	})
@@ -216,15 +213,11 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 	if kind == KindExec {
 		replans = 0 // nobody makes another plan
 	}
-	ask := ""
-	if s.registry().Validate(plan.LastResort) == nil {
-		ask = plan.LastResort
-	}
 	doer := executor.New(executor.Config{
 		Prompts: s.prompts, Rule: cfg.Voting, Flags: *cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(p.Repair),
-		AskTool: ask, Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel, Alone: mutates(s.registry()),
+		Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel,
 		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: replans,
 		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
 	})
@@ -237,28 +230,5 @@ func (e *Engine) modules(kind string, cfg Config, s *stack) []flow.Module {
 		return []flow.Module{validator, doer}
 	default:
 		return []flow.Module{maker, validator, doer}
-	}
-}
-
-// catalogue describes the tools to the planner, but for the one that every step has
-// without listing it.
-func catalogue(r *tool.Registry) string {
-	var b strings.Builder
-	for line := range strings.Lines(r.Catalogue()) {
-		if !strings.HasPrefix(line, "- "+plan.LastResort+" ") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// mutates reports of a step whether it may change the world, so that steps beside
-// it could see it half done.
-func mutates(r *tool.Registry) func(*plan.Step) bool {
-	return func(s *plan.Step) bool {
-		return slices.ContainsFunc(slices.Concat(s.PrimaryTools, s.FallbackTools), func(name string) bool {
-			t, err := r.Get(name)
-			return err != nil || !t.Effect.BySample()
-		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/local"
+	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/usage"
@@ -158,24 +159,24 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 	step := int(r.runtime.Progress().Steps.Load())
 	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error(), Step: step}
 	exhausted, outOfBudget := errors.AsType[*budget.ExhaustedError](cause)
-	waiting, needsPerson := errors.AsType[*local.WaitingError](cause)
+	waiting, needsPerson := errors.AsType[*person.WaitingError](cause)
 	switch {
 	case needsPerson:
 		end.Stop, end.Step = event.StopWaiting, waiting.Question.Step
 	case outOfBudget:
 		end.Stop = exhausted.Limit
-		f.Emit(event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max})
+		f.Emit("end", event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max})
 	case errors.Is(cause, ErrDeadline), errors.Is(cause, context.DeadlineExceeded):
 		end.Stop = "deadline"
-		f.Emit(event.BudgetExhausted{Limit: end.Stop, Max: r.stack.config.Deadline.String()})
+		f.Emit("end", event.BudgetExhausted{Limit: end.Stop, Max: r.stack.config.Deadline.String()})
 	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(cause, context.Cause(ctx)):
 		end.Stop = event.StopCancelled
-		f.Emit(event.RunCancelled{Reason: cause.Error()})
+		f.Emit("end", event.RunCancelled{Reason: cause.Error()})
 	default:
 		end.Status = event.StatusFailed
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}
 	}
-	f.Emit(end)
+	f.Emit("end", end)
 }

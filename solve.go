@@ -227,7 +227,9 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 	if err != nil {
 		return nil, &ConfigError{Field: "solve", Err: err}
 	}
-	j := &job{kind: kind, task: p.Problem, prompts: set, readers: readers, roles: []string{flow.Reasoning}}
+	j := &job{
+		kind: kind, task: p.Problem, prompts: set, readers: readers, roles: []string{flow.Reasoning}, looks: solver.Looks(all),
+	}
 	if name := cfg.Solve.ModelEscalation; name != "" {
 		j.roles = append(j.roles, name)
 	}
@@ -301,13 +303,13 @@ func calibrateAlone(f flow.Flow, atoms *solver.Atoms, cfg calibrate.Config) erro
 		return err
 	}
 	if measured.Samples == 0 {
-		f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: "nobody answered: nothing could be measured"})
+		f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: "nobody answered: nothing could be measured", Reopen: []string{"calibrate", "calibrated"}})
 		return nil
 	}
 	raw, err := json.Marshal(measured)
 	if err != nil {
 		return fmt.Errorf("maker: %w", err)
 	}
-	f.Emit(event.TaskCompleted{Output: event.JSONValue(raw)})
+	f.Emit("end", event.TaskCompleted{Output: event.JSONValue(raw)})
 	return nil
 }

@@ -128,11 +128,13 @@ func (f *firstQuestion) Perform(string, *flow.Effect) (*flow.Result, error) { re
 
 func (f *firstQuestion) Ask(string, *flow.HumanQuestion) (*flow.Answer, error) { return nil, errAsked }
 
-func (f *firstQuestion) Parallel(n int, branch func(i int, f flow.Flow) error) error {
+func (f *firstQuestion) Observe(string, flow.Look) (json.RawMessage, error) { return nil, errAsked }
+
+func (f *firstQuestion) Parallel(_ string, n int, branch func(i int, f flow.Flow) error) error {
 	if n == 0 {
 		return nil
 	}
 	return branch(0, f)
 }
 
-func (f *firstQuestion) Emit(event.Event) {}
+func (f *firstQuestion) Emit(string, event.Event) {}

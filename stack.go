@@ -47,8 +47,7 @@ type stack struct {
 	tools   *toolbox.Toolbox
 	policy  approval.Policy
 	prompts *prompts.Set
-	passed  func(replan, attempt int) bool // plans of earlier sessions
-	mu      sync.Mutex                     // guards groups and limiters
+	mu      sync.Mutex // guards groups and limiters
 	groups  map[string][]ballot.Voter
 }
 
@@ -174,15 +173,6 @@ func (s *stack) equip(ctx context.Context, j *job) error {
 	s.closers = append(s.closers, s.tools)
 	if s.policy, err = s.config.Tools.Policy(); err != nil {
 		return settingError(err)
-	}
-	if j.attachments {
-		t, err := s.tools.Attachments(s.config.Tools)
-		if err == nil {
-			err = s.tools.Registry.Register(t)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if s.tools.MCP != nil {
 		s.secrets = secret.NewSet(append(s.keys, s.tools.MCP.Secrets()...)...)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/maker-mdap/maker/flow"
@@ -49,6 +50,19 @@ func (r *repairing) Attempt(ctx context.Context, t *Task) (*Result, error) {
 		result.Output, result.Repaired = cleaned.Data, cleaned.Repaired
 	}
 	return result, nil
+}
+
+// Reread is the output of an answer that was read without a repair, once more; nil if
+// it was not read as data.
+func Reread(text string, policy flow.Repair) json.RawMessage {
+	if policy == "" {
+		return nil
+	}
+	read, err := yamlclean.Read(text)
+	if err != nil {
+		return nil
+	}
+	return read.Data
 }
 
 // rewrite has the cheap model write a text again, and adds what that took.

@@ -9,6 +9,7 @@ import (
 // The types of event about effects and about the person.
 const (
 	TypeEffectClaimed          Type = "effect_claimed"
+	TypeEffectReleased         Type = "effect_released"
 	TypeEffectDone             Type = "effect_done"
 	TypeEffectRefused          Type = "effect_refused"
 	TypeEffectUnknown          Type = "effect_unknown"
@@ -45,6 +46,7 @@ func (i *Intent) UnmarshalJSON(data []byte) error {
 type EffectClaimed struct {
 	Effect string `json:"effect"` // the key under which it is performed
 	Step   int    `json:"step"`
+	Scope  string `json:"scope,omitempty"` // the key of the step
 	Tool   string `json:"tool"`
 	Input  Value  `json:"input"`
 
@@ -55,6 +57,14 @@ type EffectClaimed struct {
 
 	// Again says that an earlier claim of the same effect had no outcome.
 	Again bool `json:"again,omitempty"`
+}
+
+// EffectReleased takes a claim back: the run was ended before the call was begun, so
+// that it certainly did not happen.
+type EffectReleased struct {
+	Effect string `json:"effect"`
+	Step   int    `json:"step"`
+	Tool   string `json:"tool"`
 }
 
 // EffectDone is the outcome of an effect: it will not be executed again.
@@ -121,6 +131,7 @@ type ClarificationProvided struct {
 
 // Type implements [Event] for each type of event.
 func (EffectClaimed) Type() Type          { return TypeEffectClaimed }
+func (EffectReleased) Type() Type         { return TypeEffectReleased }
 func (EffectDone) Type() Type             { return TypeEffectDone }
 func (EffectRefused) Type() Type          { return TypeEffectRefused }
 func (EffectUnknown) Type() Type          { return TypeEffectUnknown }

@@ -3,9 +3,13 @@
 //
 // # Form
 //
-// Every line starts with the same four fields, then the event's own:
+// Every line starts with the same fields, then the event's own:
 //
-//	{"type":"step_completed","seq":12,"timestamp":"2026-01-02T03:04:05.678Z","run":"...","step":4,...}
+//	{"type":"step_completed","seq":12,"timestamp":"2026-01-02T03:04:05.678Z","run":"...","key":"...","step":4,...}
+//
+// The key is there if the event was emitted under one: a run never holds two events
+// with the same key, unless it says in between that what came of the first is to be
+// tried again.
 //
 // Code that decides what happens next produces bare [Event] values; the runtime
 // stamps them into a [Record] when it appends them to the log. So an
@@ -45,7 +49,13 @@ type Record struct {
 	Seq   uint64
 	Time  time.Time
 	Run   string
+	Key   string // under which it was emitted; empty if it has none
 	Event Event
+}
+
+// Header is what the record's line begins with.
+func (r Record) Header() Header {
+	return Header{Type: r.Event.Type(), Seq: r.Seq, Timestamp: r.Time, Run: r.Run, Key: r.Key}
 }
 
 // timeLayout is RFC 3339 with a fixed number of digits, so that lines of one
@@ -58,9 +68,9 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 	case Unknown:
 		return append(b, e.Line...), nil
 	case StepCompleted:
-		return e.AppendLine(b, r.Seq, r.Time, r.Run), nil
+		return e.AppendLine(b, r.Header()), nil
 	}
-	b = appendHeader(b, r.Event.Type(), r.Seq, r.Time, r.Run)
+	b = r.Header().append(b)
 	fields, err := json.Marshal(r.Event)
 	if err != nil {
 		return nil, fmt.Errorf("event: encode %s: %w", r.Event.Type(), err)
@@ -71,15 +81,21 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, fields[1:]...), nil
 }
 
-func appendHeader(b []byte, t Type, seq uint64, at time.Time, run string) []byte {
+// append appends the header, without what closes the object.
+func (h Header) append(b []byte) []byte {
 	b = append(b, `{"type":"`...)
-	b = append(b, t...)
+	b = append(b, h.Type...)
 	b = append(b, `","seq":`...)
-	b = strconv.AppendUint(b, seq, 10)
+	b = strconv.AppendUint(b, h.Seq, 10)
 	b = append(b, `,"timestamp":"`...)
-	b = at.UTC().AppendFormat(b, timeLayout)
+	b = h.Timestamp.UTC().AppendFormat(b, timeLayout)
 	b = append(b, `","run":`...)
-	return appendString(b, run)
+	b = appendString(b, h.Run)
+	if h.Key != "" {
+		b = append(b, `,"key":`...)
+		b = appendString(b, h.Key)
+	}
+	return b
 }
 
 // MarshalJSON returns the record's line.
@@ -91,6 +107,7 @@ type Header struct {
 	Seq       uint64    `json:"seq"`
 	Timestamp time.Time `json:"timestamp"`
 	Run       string    `json:"run"`
+	Key       string    `json:"key,omitempty"`
 }
 
 // Decode reads one line of a log.
@@ -99,7 +116,7 @@ func Decode(line []byte) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	r := Record{Seq: h.Seq, Time: h.Timestamp, Run: h.Run}
+	r := Record{Seq: h.Seq, Time: h.Timestamp, Run: h.Run, Key: h.Key}
 	decode, ok := decoders[h.Type]
 	if !ok {
 		if !json.Valid(line) {
@@ -132,7 +149,7 @@ func decodeHeader(line []byte) (Header, error) {
 	return h, nil
 }
 
-// ownHeader is the reverse of appendHeader.
+// ownHeader is the reverse of [Header.append].
 func ownHeader(line []byte) (h Header, ok bool) {
 	text := func(prefix string) (value []byte, ok bool) {
 		rest, ok := bytes.CutPrefix(line, []byte(prefix))
@@ -169,6 +186,13 @@ func ownHeader(line []byte) (h Header, ok bool) {
 	run, ok := text(`,"run":"`)
 	if !ok || !utf8.Valid(run) {
 		return h, false
+	}
+	if bytes.HasPrefix(line, []byte(`,"key":`)) {
+		key, ok := text(`,"key":"`)
+		if !ok || !utf8.Valid(key) {
+			return h, false
+		}
+		h.Key = string(key)
 	}
 	h.Type, h.Run = Type(name), string(run)
 	return h, true

@@ -28,7 +28,7 @@ var (
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
 		USD: 0.0123, Unpriced: 1, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
 	}
-	sample = event.Sample{
+	sample = event.Sample{Voter: "m",
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
 		Tokens: usage.Tokens{Input: 120, CacheRead: 4, CacheWrite: 5, Output: 30, Reasoning: 6}, CostUSD: dollars(1e-7), DurationMS: 12,
 		ToolCalls: 2, Intent: &intent, Repaired: true,
@@ -55,27 +55,32 @@ func transcript() []event.Record {
 			Prompts: map[string]string{"planner_user": "0123456789abcdef"},
 		},
 		event.StepStarted{Step: 4, Title: "move"},
-		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n")},
+		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n"), Read: event.TextValue("[1,0,2]")},
 		event.SampleRedFlagged{Sample: sample, Flag: "truncated", Reason: "it stops in the middle", Text: event.TextValue("move = [1")},
 		event.SampleFaulted{Question: "step/4", Step: 4, Sample: 2, Kind: "rate_limited", Status: 429, Message: "sim: rate limited (HTTP 429)"},
 		event.VoteCompleted{
-			Question: "step/4", Step: 4, Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Question: "step/4", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
-			Rule: setup.Rule, Spent: spent, PromptHash: "0123456789abcdef",
+			Rule: setup.Rule, Spent: spent, Repaired: true,
+			Asked: map[string]string{"prompt": "0123456789abcdef"},
 		},
+		event.VoteResumed{Question: "step/4", Step: 4, Samples: []int{0, 2}},
+		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
+		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
+		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
 			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
-		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft")},
+		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft")},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},
 		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},
-		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal)", Again: true},
+		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal)", Again: true},
 		event.EffectDone{Effect: "step/4/move/0", Step: 4, Tool: "Write", Result: event.TextValue("wrote 3 bytes"), IsError: true, DurationMS: 3, By: "person (terminal)", Spent: spent},
 		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule"},
 		event.EffectUnknown{Effect: "step/4/move/2", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "interrupted"},
@@ -114,6 +119,7 @@ func transcript() []event.Record {
 		event.TaskSubmitted{}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
 		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
 		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
+		event.VoteResumed{}, event.QuestionChanged{}, event.Observed{}, event.EffectReleased{},
 		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
 		event.ClarificationRequested{}, event.ClarificationProvided{},
 		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{}, event.OutlineCreated{},
@@ -125,6 +131,11 @@ func transcript() []event.Record {
 			Seq: uint64(i), Run: "hanoi-20260102-030405-abcde", Event: e,
 			Time: time.Date(2026, 1, 2, 3, 4, 5, i*int(time.Millisecond), time.UTC),
 		})
+	}
+	for i := range full { // an event may have a key
+		if _, ok := records[i].Event.(event.StepCompleted); ok {
+			records[i].Key = "plan/0/step/4/completed"
+		}
 	}
 	return records
 }
@@ -281,7 +292,7 @@ func TestStrangeTexts(t *testing.T) {
 			event.StepCompleted{Voting: event.Voting{Votes: map[string]int{s: 3, s + "'": 2}}},
 			event.TaskFailed{Reason: s},
 		} {
-			want := event.Record{Seq: 1 << 60, Time: time.UnixMilli(0).UTC(), Run: s, Event: e}
+			want := event.Record{Seq: 1 << 60, Time: time.UnixMilli(0).UTC(), Run: s, Key: s, Event: e}
 			line, err := want.AppendJSON(nil)
 			if err != nil {
 				t.Fatalf("AppendJSON(%q) = %v", s, err)

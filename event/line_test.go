@@ -20,8 +20,8 @@ func TestStepLineIsWhatJSONGives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
 		e := randomStep(rng)
-		r := event.Record{Seq: rng.Uint64(), Time: time.UnixMilli(rng.Int64N(4e12)).UTC(), Run: randomText(rng), Event: e}
-		line := e.AppendLine(nil, r.Seq, r.Time, r.Run)
+		r := event.Record{Seq: rng.Uint64(), Time: time.UnixMilli(rng.Int64N(4e12)).UTC(), Run: randomText(rng), Key: randomText(rng), Event: e}
+		line := e.AppendLine(nil, r.Header())
 
 		got := object(t, line)
 		fields, err := json.Marshal(e)
@@ -32,6 +32,9 @@ func TestStepLineIsWhatJSONGives(t *testing.T) {
 		want["type"], want["run"] = "step_completed", r.Run
 		want["timestamp"] = r.Time.Format("2006-01-02T15:04:05.000Z")
 		want["seq"] = float64(r.Seq)
+		if r.Key != "" {
+			want["key"] = r.Key
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("AppendLine(%+v) = %s: -encoding/json +got\n%s", e, line, diff)
 		}
@@ -154,7 +157,7 @@ func TestStepLineIsAlwaysOneLine(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			line := test.step.AppendLine(nil, 0, time.UnixMilli(0), "r")
+			line := test.step.AppendLine(nil, event.Header{Timestamp: time.UnixMilli(0), Run: "r"})
 			if bytes.ContainsAny(line, "\n\r") {
 				t.Errorf("AppendLine = %q, want one line", line)
 			}

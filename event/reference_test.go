@@ -18,7 +18,7 @@ func TestNoAnswerIsTakenForAReference(t *testing.T) {
 		t.Errorf("an answer came back as a reference to %q: %s", v.Ref.SHA256, line)
 	}
 	step := &StepCompleted{Output: JSONValue([]byte("{\n\"$sha256\":\"x\"}"))}
-	rec, err = Decode(step.AppendLine(nil, 1, time.Now(), "r"))
+	rec, err = Decode(step.AppendLine(nil, Header{Seq: 1, Timestamp: time.Now(), Run: "r"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -19,7 +18,10 @@ const (
 	TypeSampleCompleted  Type = "agent_sample_completed"
 	TypeSampleRedFlagged Type = "agent_sample_red_flagged"
 	TypeSampleFaulted    Type = "agent_sample_faulted"
+	TypeVoteResumed      Type = "vote_resumed"
 	TypeVoteCompleted    Type = "vote_completed"
+	TypeQuestionChanged  Type = "question_changed"
+	TypeObserved         Type = "observed"
 	TypeStepCompleted    Type = "step_completed"
 	TypeStepFailed       Type = "step_failed"
 	TypeTaskCompleted    Type = "task_completed"
@@ -52,7 +54,10 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeSampleCompleted:  decodeAs[SampleCompleted],
 	TypeSampleRedFlagged: decodeAs[SampleRedFlagged],
 	TypeSampleFaulted:    decodeAs[SampleFaulted],
+	TypeVoteResumed:      decodeAs[VoteResumed],
 	TypeVoteCompleted:    decodeAs[VoteCompleted],
+	TypeQuestionChanged:  decodeAs[QuestionChanged],
+	TypeObserved:         decodeAs[Observed],
 	TypeStepCompleted:    decodeAs[StepCompleted],
 	TypeStepFailed:       decodeAs[StepFailed],
 	TypeTaskCompleted:    decodeAs[TaskCompleted],
@@ -63,6 +68,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeRunCancelled:     decodeAs[RunCancelled],
 
 	TypeEffectClaimed:          decodeAs[EffectClaimed],
+	TypeEffectReleased:         decodeAs[EffectReleased],
 	TypeEffectDone:             decodeAs[EffectDone],
 	TypeEffectRefused:          decodeAs[EffectRefused],
 	TypeEffectUnknown:          decodeAs[EffectUnknown],
@@ -121,8 +127,9 @@ type StepStarted struct {
 type Sample struct {
 	Question    string       `json:"question"` // the key under which it was asked
 	Step        int          `json:"step"`
-	Sample      int          `json:"sample"` // from 0, in order of launch
-	Model       string       `json:"model,omitempty"`
+	Sample      int          `json:"sample"`          // from 0, in order of launch
+	Model       string       `json:"model,omitempty"` // that answered, as it calls itself
+	Voter       string       `json:"voter,omitempty"` // that was asked, if it goes by another name
 	Temperature *float64     `json:"temperature,omitempty"`
 	Tokens      usage.Tokens `json:"tokens"`
 	CostUSD     *float64     `json:"cost_usd"`
@@ -140,6 +147,10 @@ type SampleCompleted struct {
 	Sample
 	Vote string `json:"vote"` // its key, as in [Voting.Votes]
 	Text Value  `json:"text"` // the whole answer
+
+	// Read is what the answer was read as, if that is not what it says: it was
+	// repaired.
+	Read Value `json:"read,omitzero"`
 }
 
 // SampleRedFlagged is a sample that was discarded.
@@ -190,11 +201,20 @@ func (v Voting) Split() string {
 	return string(b)
 }
 
+// VoteResumed says that a question which an earlier session left open is being
+// decided, and which of its samples count. It comes before the first new sample.
+type VoteResumed struct {
+	Question string `json:"question"`
+	Step     int    `json:"step"`
+	Samples  []int  `json:"samples"` // their numbers, in the order in which they are counted
+}
+
 // VoteCompleted is a verdict. On resume, a question whose verdict is in the log
 // is not asked again.
 type VoteCompleted struct {
 	Question   string   `json:"question"`
 	Step       int      `json:"step"`
+	Scope      string   `json:"scope,omitempty"` // the key of the step, if it can have effects
 	Status     string   `json:"status"`
 	Answer     Value    `json:"answer"`
 	Reason     string   `json:"reason,omitempty"`
@@ -211,8 +231,29 @@ type VoteCompleted struct {
 	Rule  vote.Rule   `json:"rule"`  // that was asked for
 	Spent usage.Spent `json:"spent"` // by the whole run so far
 
-	// PromptHash stands for the prompt, so that equal questions can be told.
-	PromptHash string `json:"prompt_hash,omitempty"`
+	// Repaired says that the answer that won had to be repaired to be read.
+	Repaired bool `json:"repaired,omitempty"`
+
+	// Asked are hashes of the parts of the question but for its rule, by name, so that
+	// a resume can tell whether it asks the same.
+	Asked map[string]string `json:"asked,omitempty"`
+}
+
+// QuestionChanged says that a question would now be asked differently than it was.
+// What was decided stands.
+type QuestionChanged struct {
+	Question string   `json:"question"`
+	Step     int      `json:"step"`
+	Changed  []string `json:"changed"` // names of parts: prompt, tools, ...
+}
+
+// Observed is what a look at the world saw. On resume the same look is not taken
+// again.
+type Observed struct {
+	Look   string          `json:"look"` // the key under which it was taken
+	Kind   string          `json:"kind"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Result Value           `json:"result"`
 }
 
 // A Candidate is an answer that got votes.
@@ -273,11 +314,16 @@ type TaskCompleted struct {
 // unless what it committed is known to be wrong.
 type TaskFailed struct {
 	Setup
-	Status     string      `json:"status"` // StatusFailed, StatusUndecided or StatusStopped
-	Reason     string      `json:"reason"`
-	Step       int         `json:"step"`            // where it ended
-	Wrong      bool        `json:"wrong,omitempty"` // what is committed is known to be wrong
-	Stop       string      `json:"stop,omitempty"`  // the limit that stopped it, or one of the Stop constants
+	Status string `json:"status"` // StatusFailed, StatusUndecided or StatusStopped
+	Reason string `json:"reason"`
+	Step   int    `json:"step"`            // where it ended
+	Wrong  bool   `json:"wrong,omitempty"` // what is committed is known to be wrong
+
+	// Reopen are the keys of what a resume is to forget: verdicts, looks and events,
+	// with all that is below them. Effects and answers of the person are not forgotten.
+	Reopen []string `json:"reopen,omitempty"`
+
+	Stop       string      `json:"stop,omitempty"` // the limit that stopped it, or one of the Stop constants
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"`
 
@@ -331,7 +377,10 @@ func (StepStarted) Type() Type      { return TypeStepStarted }
 func (SampleCompleted) Type() Type  { return TypeSampleCompleted }
 func (SampleRedFlagged) Type() Type { return TypeSampleRedFlagged }
 func (SampleFaulted) Type() Type    { return TypeSampleFaulted }
+func (VoteResumed) Type() Type      { return TypeVoteResumed }
 func (VoteCompleted) Type() Type    { return TypeVoteCompleted }
+func (QuestionChanged) Type() Type  { return TypeQuestionChanged }
+func (Observed) Type() Type         { return TypeObserved }
 func (StepCompleted) Type() Type    { return TypeStepCompleted }
 func (StepFailed) Type() Type       { return TypeStepFailed }
 func (TaskCompleted) Type() Type    { return TypeTaskCompleted }
@@ -342,11 +391,11 @@ func (RunResumed) Type() Type       { return TypeRunResumed }
 func (RunCancelled) Type() Type     { return TypeRunCancelled }
 
 // Largest implements [Carrier].
-func (e SampleCompleted) Largest() int { return len(e.Text.JSON) }
+func (e SampleCompleted) Largest() int { return max(len(e.Text.JSON), len(e.Read.JSON)) }
 
 // WithValues implements [Carrier].
 func (e SampleCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Text, err = f(e.Text)
+	err = replaceAll(f, &e.Text, &e.Read)
 	return e, err
 }
 
@@ -365,6 +414,15 @@ func (e VoteCompleted) Largest() int { return len(e.Answer.JSON) }
 // WithValues implements [Carrier].
 func (e VoteCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
 	e.Answer, err = f(e.Answer)
+	return e, err
+}
+
+// Largest implements [Carrier].
+func (e Observed) Largest() int { return len(e.Result.JSON) }
+
+// WithValues implements [Carrier].
+func (e Observed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
+	e.Result, err = f(e.Result)
 	return e, err
 }
 
@@ -397,8 +455,9 @@ func (e TaskCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err er
 
 // AppendLine appends the line of the event, without a newline. A long run has a
 // million of it, so it is written without reflection; it cannot fail.
-func (e *StepCompleted) AppendLine(b []byte, seq uint64, at time.Time, run string) []byte {
-	b = appendHeader(b, TypeStepCompleted, seq, at, run)
+func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
+	h.Type = TypeStepCompleted
+	b = h.append(b)
 	b = append(b, `,"step":`...)
 	b = strconv.AppendInt(b, int64(e.Step), 10)
 	if e.Title != "" {

@@ -88,6 +88,8 @@ func TestCarriers(t *testing.T) {
 	}
 	tests := []struct{ before, after event.Carrier }{
 		{event.SampleCompleted{Vote: "v", Text: large}, event.SampleCompleted{Vote: "v", Text: ref}},
+		{event.SampleCompleted{Vote: "v", Read: large}, event.SampleCompleted{Vote: "v", Read: ref}},
+		{event.Observed{Look: "l", Result: large}, event.Observed{Look: "l", Result: ref}},
 		{event.SampleRedFlagged{Flag: "f", Text: large}, event.SampleRedFlagged{Flag: "f", Text: ref}},
 		{event.VoteCompleted{Step: 3, Answer: large}, event.VoteCompleted{Step: 3, Answer: ref}},
 		{event.StepCompleted{Step: 3, Output: large}, event.StepCompleted{Step: 3, Output: ref}},

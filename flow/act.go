@@ -15,6 +15,10 @@ type Outcome struct {
 	// Moves are the calls that were decided and executed, in order.
 	Moves []Move
 
+	// Open are the keys of the questions that led to nothing since something was last
+	// decided: what [event.TaskFailed] names if the step is given up.
+	Open []string
+
 	// Voting, CostUSD and DurationMS are of all moves together: samples and faults
 	// added up, the votes and the margin of the closest decision.
 	Voting     event.Voting
@@ -47,12 +51,14 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 	}
 	var out Outcome
 	for n := 0; ; n++ {
-		v, err := f.Decide(fmt.Sprintf("%s/move/%d", key, n), &asked)
+		question := fmt.Sprintf("%s/move/%d", key, n)
+		v, err := f.Decide(question, &asked)
 		if err != nil {
 			return nil, err
 		}
 		asked.DelayMS = 0 // it was for the first move
 		out.add(v)
+		out.Open = []string{question}
 		if v.Status != Decided || v.Intent == nil || stop(*v.Intent) {
 			return &out, nil
 		}
@@ -60,7 +66,8 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 			out.fail("it made %d calls and came to no answer", n)
 			return &out, nil
 		}
-		result, err := f.Perform(fmt.Sprintf("%s/effect/%d", key, n), &Effect{Step: q.Step, Intent: *v.Intent, Voting: v.Voting})
+		out.Open = nil // the call will have been made
+		result, err := f.Perform(fmt.Sprintf("%s/effect/%d", key, n), &Effect{Step: q.Step, Scope: q.Scope, Intent: *v.Intent, Voting: v.Voting})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +91,12 @@ func (o *Outcome) fail(format string, args ...any) {
 // Add takes another try at the same step into account: its verdict is the last one.
 // The votes are those of the last try that had samples.
 func (o *Outcome) Add(try *Outcome) {
+	open := try.Open
+	if len(try.Moves) == 0 {
+		open = slices.Concat(o.Open, open) // nothing happened in between
+	}
 	o.plus(try, o.Voting.Samples == 0 || try.Voting.Samples > 0)
+	o.Open = open
 }
 
 // Unknown reports whether the last call may or may not have happened: then nothing

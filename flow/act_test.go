@@ -170,4 +170,4 @@ func TestPipeEnds(t *testing.T) {
 // silent forgets its events: there are many.
 type silent struct{ *flowtest.Flow }
 
-func (silent) Emit(event.Event) {}
+func (silent) Emit(string, event.Event) {}

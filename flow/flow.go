@@ -8,13 +8,25 @@
 //
 // Resuming is running the same code again while the runtime hands back recorded
 // verdicts. Therefore an orchestrator never reads a clock, a random source, a
-// file, the environment or a map in iteration order, and never starts a
-// goroutine; [Flow.Parallel] is how it does things at once. Every question has
-// a key that is the same when the code runs again.
+// file, the environment, the tools or models that happen to be there, or a map in
+// iteration order, and never starts a goroutine; [Flow.Parallel] is how it does
+// things at once. What it must know of the world it asks for through
+// [Flow.Observe]. A closure that sees the world is part of the world.
+//
+// Every call has a key that is the same when the code runs again. Keys are unique
+// among the calls of one method; those of a step begin with the key of the step, as
+// in "plan/0/step/3" and "plan/0/step/3/effect/0".
+//
+// # What is asked again after a failure
+//
+// What was recorded stays, whatever came of it: something may have been built on it.
+// An orchestrator that gives up says in [event.TaskFailed] which keys a resume is to
+// forget, so that the run can go on from there. Effects are never forgotten.
 package flow
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/redflag"
@@ -40,20 +52,31 @@ type Flow interface {
 	// Ask asks the person, once: the same key gives the recorded answer.
 	Ask(key string, q *HumanQuestion) (*Answer, error)
 
+	// Observe looks at the world, once: the same key gives what was seen when it was
+	// first looked at, however the world has changed since.
+	Observe(key string, l Look) (json.RawMessage, error)
+
 	// Parallel calls f for each i in [0,n), possibly at the same time, and
 	// returns when all have returned: nil, or the error of the lowest i that
-	// failed. Keys used inside a branch need to be unique only within it.
-	Parallel(n int, f func(i int, f Flow) error) error
+	// failed. Keys used inside a branch need to be unique only within it: in the run
+	// they begin with [Branch](key, i). A branch that waits for a person, or that the
+	// budget ends, does not end the others.
+	Parallel(key string, n int, f func(i int, f Flow) error) error
 
-	// Emit appends an event to the run. On resume, an event that the log
-	// already holds is not appended again.
-	Emit(e event.Event)
+	// Emit appends an event to the run, once: one whose key the log already holds is
+	// not appended again. The events that end a run, task_completed and task_failed,
+	// are appended in every session that comes to one.
+	Emit(key string, e event.Event)
 }
+
+// Branch is what the keys of a branch of a Parallel begin with.
+func Branch(key string, i int) string { return key + "/" + strconv.Itoa(i) + "/" }
 
 // A Question is what the voters of a step are asked. It is plain data: it can
 // be logged, hashed and sent to another machine.
 type Question struct {
-	Step   int    `json:"step"` // for the log; steps count from 0
+	Step   int    `json:"step"`            // for the log; steps count from 0
+	Scope  string `json:"scope,omitempty"` // the key of the step, if it can have effects: a step has one
 	System string `json:"system,omitempty"`
 	Prompt string `json:"prompt"`
 
@@ -161,6 +184,7 @@ type Result struct {
 // An Effect is an intent that won its vote and is to be executed.
 type Effect struct {
 	Step   int          `json:"step"`
+	Scope  string       `json:"scope,omitempty"` // the key of the step
 	Intent event.Intent `json:"intent"`
 	Voting event.Voting `json:"voting"` // that it won
 }
@@ -198,7 +222,6 @@ const (
 	Undecided  Status = "undecided"   // votes, but no winner within the cap
 	FlaggedOut Status = "flagged_out" // the cap is used up by red flags alone
 	Failed     Status = "failed"      // too many faults
-	Stopped    Status = "stopped"     // budget, deadline or cancellation
 )
 
 // A Verdict is the outcome of a question.
@@ -208,6 +231,9 @@ type Verdict struct {
 	Intent *event.Intent   `json:"intent,omitempty"` // of the winner, if that is a call instead of an answer
 	Reason string          `json:"reason,omitempty"` // why there is none
 	Voting event.Voting    `json:"voting"`
+
+	// Repaired says that the answer that won had to be repaired to be read.
+	Repaired bool `json:"repaired,omitempty"`
 
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`

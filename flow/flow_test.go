@@ -78,7 +78,7 @@ func TestTemperatureZeroIsNotNone(t *testing.T) {
 // TestStatusNames keeps what logs of earlier releases say.
 func TestStatusNames(t *testing.T) {
 	for status, want := range map[flow.Status]string{
-		flow.Decided: "decided", flow.Undecided: "undecided", flow.FlaggedOut: "flagged_out", flow.Failed: "failed", flow.Stopped: "stopped",
+		flow.Decided: "decided", flow.Undecided: "undecided", flow.FlaggedOut: "flagged_out", flow.Failed: "failed",
 	} {
 		if string(status) != want {
 			t.Errorf("status %q, want %q", status, want)

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 
@@ -10,8 +11,27 @@ import (
 // A Module is one part of a pipeline: an event goes in, events come out. A module
 // ignores what is not for it. It obeys the rules for orchestrators, and when the
 // flow gives it an error it stops.
+//
+// An event that a module yields may be [Keyed]. The others are appended under a key
+// made of their type and how many of that type came before: enough for a module
+// whose events come in the same order whenever it runs again.
 type Module interface {
 	Process(f Flow, e event.Event) iter.Seq[event.Event]
+}
+
+// A Keyed event says under which key [Pipe] is to emit it. Modules are shown the
+// event itself.
+type Keyed struct {
+	event.Event
+	Key string
+}
+
+// Bare is an event without its key.
+func Bare(e event.Event) event.Event {
+	if keyed, ok := e.(Keyed); ok {
+		return keyed.Event
+	}
+	return e
 }
 
 // maxRouted bounds the events of one pipeline: modules that answer each other
@@ -25,6 +45,7 @@ const maxRouted = 1_000_000
 func Pipe(f Flow, first event.Event, modules ...Module) error {
 	w := &watched{Flow: f, err: new(error)}
 	queue := []event.Event{first}
+	count := map[event.Type]int{}
 	ended := false
 	for n := 0; len(queue) > 0; n++ {
 		if n == maxRouted {
@@ -34,7 +55,13 @@ func Pipe(f Flow, first event.Event, modules ...Module) error {
 		queue = queue[1:]
 		for _, m := range modules {
 			for out := range m.Process(w, e) {
-				w.Emit(out)
+				key := fmt.Sprintf("event/%s/%d", out.Type(), count[out.Type()])
+				if keyed, ok := out.(Keyed); ok {
+					key, out = keyed.Key, keyed.Event
+				} else {
+					count[out.Type()]++
+				}
+				w.Emit(key, out)
 				queue = append(queue, out)
 				switch out.(type) {
 				case event.TaskCompleted, event.TaskFailed:
@@ -45,10 +72,9 @@ func Pipe(f Flow, first event.Event, modules ...Module) error {
 				return *w.err
 			}
 		}
-
 	}
 	if !ended {
-		w.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: "no module said how the task ended"})
+		w.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: "no module said how the task ended"})
 	}
 	return nil
 }
@@ -83,10 +109,16 @@ func (w *watched) Ask(key string, q *HumanQuestion) (*Answer, error) {
 	return a, err
 }
 
+func (w *watched) Observe(key string, l Look) (json.RawMessage, error) {
+	seen, err := w.Flow.Observe(key, l)
+	w.note(err)
+	return seen, err
+}
+
 // Parallel notes the error of all branches together: their own flows are not
 // watched, because they run at the same time.
-func (w *watched) Parallel(n int, f func(i int, f Flow) error) error {
-	err := w.Flow.Parallel(n, f)
+func (w *watched) Parallel(key string, n int, f func(i int, f Flow) error) error {
+	err := w.Flow.Parallel(key, n, f)
 	w.note(err)
 	return err
 }

@@ -53,6 +53,20 @@ type Spent struct {
 	HeldTokens int64   `json:"held_tokens,omitempty"`
 }
 
+// Add returns the sum of what two parts of a run have used.
+func (s Spent) Add(t Spent) Spent {
+	return Spent{
+		Calls:      s.Calls + t.Calls,
+		Tokens:     s.Tokens.Add(t.Tokens),
+		USD:        s.USD + t.USD,
+		Unpriced:   s.Unpriced + t.Unpriced,
+		Unreported: s.Unreported + t.Unreported,
+		Abandoned:  s.Abandoned + t.Abandoned,
+		HeldUSD:    s.HeldUSD + t.HeldUSD,
+		HeldTokens: s.HeldTokens + t.HeldTokens,
+	}
+}
+
 // CostUSD is the cost if it is known, and nil if it is not.
 func (s Spent) CostUSD() *float64 {
 	if s.Unpriced+s.Unreported > 0 {

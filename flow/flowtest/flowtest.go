@@ -18,17 +18,18 @@ type Decider func(key string, q *flow.Question) (*flow.Verdict, error)
 // orchestrator that uses a key twice, because on resume both questions would
 // get the same verdict.
 type Flow struct {
-	Asked  []string      // keys, in order
+	Asked  []string      // keys of decisions, effects and questions to the person, in order
 	Events []event.Event // emitted, in order
+	Keys   []string      // of the events
 
-	// OnPerform and OnAsk say what comes of effects and of questions to the
-	// person; without them there is an error.
+	// OnPerform, OnAsk and OnObserve say what comes of effects, of questions to the
+	// person and of looks at the world; without them there is an error.
 	OnPerform func(key string, e *flow.Effect) (*flow.Result, error)
 	OnAsk     func(key string, q *flow.HumanQuestion) (*flow.Answer, error)
+	OnObserve func(key string, l flow.Look) (any, error)
 
-	decide    Decider
-	used      map[string]bool
-	parallels int
+	decide Decider
+	used   map[string]bool
 }
 
 // New returns a flow that is decided by decide.
@@ -38,7 +39,7 @@ func New(decide Decider) *Flow {
 
 // Decide implements flow.Flow.
 func (f *Flow) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	if err := f.take(key, q); err != nil {
+	if err := f.take("decide", key, q); err != nil {
 		return nil, err
 	}
 	return f.decide(key, q)
@@ -46,7 +47,7 @@ func (f *Flow) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 
 // Perform implements flow.Flow.
 func (f *Flow) Perform(key string, e *flow.Effect) (*flow.Result, error) {
-	if err := f.take(key, e); err != nil {
+	if err := f.take("perform", key, e); err != nil {
 		return nil, err
 	}
 	if f.OnPerform == nil {
@@ -57,7 +58,7 @@ func (f *Flow) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 
 // Ask implements flow.Flow.
 func (f *Flow) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
-	if err := f.take(key, q); err != nil {
+	if err := f.take("ask", key, q); err != nil {
 		return nil, err
 	}
 	if f.OnAsk == nil {
@@ -66,14 +67,37 @@ func (f *Flow) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
 	return f.OnAsk(key, q)
 }
 
-// take notes that a key is used, for something that can be logged or sent
+// Observe implements flow.Flow.
+func (f *Flow) Observe(key string, l flow.Look) (json.RawMessage, error) {
+	if err := f.use("observe", key, l); err != nil {
+		return nil, err
+	}
+	if f.OnObserve == nil {
+		return nil, fmt.Errorf("flowtest: nobody looks at %q", key)
+	}
+	seen, err := f.OnObserve(key, l)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(seen)
+}
+
+// take notes that a key is used, in order.
+func (f *Flow) take(method, key string, data any) error {
+	if err := f.use(method, key, data); err != nil {
+		return err
+	}
+	f.Asked = append(f.Asked, key)
+	return nil
+}
+
+// use notes that a key of a method is used, for something that can be logged or sent
 // elsewhere.
-func (f *Flow) take(key string, data any) error {
-	if f.used[key] {
+func (f *Flow) use(method, key string, data any) error {
+	if f.used[method+" "+key] {
 		return fmt.Errorf("flowtest: the key %q is used twice", key)
 	}
-	f.used[key] = true
-	f.Asked = append(f.Asked, key)
+	f.used[method+" "+key] = true
 	if _, err := json.Marshal(data); err != nil {
 		return fmt.Errorf("flowtest: %q is not plain data: %w", key, err)
 	}
@@ -81,18 +105,20 @@ func (f *Flow) take(key string, data any) error {
 }
 
 // Emit implements flow.Flow.
-func (f *Flow) Emit(e event.Event) { f.Events = append(f.Events, e) }
+func (f *Flow) Emit(key string, e event.Event) {
+	f.Events = append(f.Events, e)
+	f.Keys = append(f.Keys, key)
+}
 
 // Parallel implements flow.Flow. It runs the branches one after another.
-func (f *Flow) Parallel(n int, branch func(i int, f flow.Flow) error) error {
-	return (&sub{Flow: f, parallels: &f.parallels}).Parallel(n, branch)
+func (f *Flow) Parallel(key string, n int, branch func(i int, f flow.Flow) error) error {
+	return (&sub{Flow: f}).Parallel(key, n, branch)
 }
 
 // sub is a branch of a Flow.
 type sub struct {
 	*Flow
-	prefix    string
-	parallels *int // calls of Parallel so far
+	prefix string
 }
 
 func (s *sub) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
@@ -107,12 +133,20 @@ func (s *sub) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
 	return s.Flow.Ask(s.prefix+key, q)
 }
 
-func (s *sub) Parallel(n int, branch func(i int, f flow.Flow) error) error {
-	*s.parallels++
+func (s *sub) Observe(key string, l flow.Look) (json.RawMessage, error) {
+	return s.Flow.Observe(s.prefix+key, l)
+}
+
+func (s *sub) Emit(key string, e event.Event) { s.Flow.Emit(s.prefix+key, e) }
+
+func (s *sub) Parallel(key string, n int, branch func(i int, f flow.Flow) error) error {
+	key = s.prefix + key
+	if err := s.use("parallel", key, nil); err != nil {
+		return err
+	}
 	var first error
 	for i := range n {
-		prefix := fmt.Sprintf("%s%d.%d/", s.prefix, *s.parallels, i)
-		if err := branch(i, &sub{Flow: s.Flow, prefix: prefix, parallels: new(int)}); err != nil && first == nil {
+		if err := branch(i, &sub{Flow: s.Flow, prefix: flow.Branch(key, i)}); err != nil && first == nil {
 			first = err
 		}
 	}

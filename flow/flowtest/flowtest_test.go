@@ -30,7 +30,7 @@ func TestFlowRecords(t *testing.T) {
 		if err != nil || string(v.Answer) != `"`+key+`"` {
 			t.Fatalf("Decide(%s) = %+v, %v, want the key", key, v, err)
 		}
-		f.Emit(event.StepStarted{Step: i})
+		f.Emit(key+"/started", event.StepStarted{Step: i})
 	}
 	if diff := cmp.Diff([]string{"step/0", "step/1"}, f.Asked); diff != "" {
 		t.Errorf("Asked: -want +got\n%s", diff)
@@ -63,12 +63,12 @@ func TestFlowFindsMistakes(t *testing.T) {
 
 func TestParallel(t *testing.T) {
 	f := flowtest.New(echo)
-	err := f.Parallel(2, func(i int, f flow.Flow) error {
+	err := f.Parallel("both", 2, func(i int, f flow.Flow) error {
 		if _, err := f.Decide("part", &flow.Question{}); err != nil {
 			return err
 		}
-		f.Emit(event.StepStarted{Step: i})
-		return f.Parallel(2, func(j int, f flow.Flow) error {
+		f.Emit("started", event.StepStarted{Step: i})
+		return f.Parallel("halves", 2, func(j int, f flow.Flow) error {
 			_, err := f.Decide("part", &flow.Question{})
 			return err
 		})
@@ -77,18 +77,18 @@ func TestParallel(t *testing.T) {
 		t.Fatalf("Parallel = %v", err)
 	}
 	// Branches share no keys, whatever their own are called.
-	want := []string{"1.0/part", "1.0/1.0/part", "1.0/1.1/part", "1.1/part", "1.1/1.0/part", "1.1/1.1/part"}
+	want := []string{"both/0/part", "both/0/halves/0/part", "both/0/halves/1/part", "both/1/part", "both/1/halves/0/part", "both/1/halves/1/part"}
 	if diff := cmp.Diff(want, f.Asked); diff != "" {
 		t.Errorf("Asked: -want +got\n%s", diff)
 	}
-	if len(f.Events) != 2 {
-		t.Errorf("Events = %v, want those of both branches", f.Events)
+	if diff := cmp.Diff([]string{"both/0/started", "both/1/started"}, f.Keys); diff != "" {
+		t.Errorf("Keys: -want +got\n%s", diff)
 	}
 }
 
 func TestParallelReturnsTheFirstError(t *testing.T) {
 	ran := 0
-	err := flowtest.New(echo).Parallel(4, func(i int, _ flow.Flow) error {
+	err := flowtest.New(echo).Parallel("four", 4, func(i int, _ flow.Flow) error {
 		if ran++; i%2 == 1 {
 			return fmt.Errorf("branch %d", i)
 		}

@@ -16,7 +16,7 @@ func TestVotersOfOneNameAddUp(t *testing.T) {
 	hot := 0.9
 	b := New([]Voter{{Name: "sim/default", Model: say("x")}, {Name: "sim/default", Temperature: &hot, Model: say("x")}}, readers, nil)
 	defer b.Close()
-	v, err := b.Decide(t.Context(), question(firstToK(4, 30)), nil)
+	v, err := b.Decide(t.Context(), question(firstToK(4, 30)), Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}

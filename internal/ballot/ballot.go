@@ -155,14 +155,29 @@ func (s *Sample) Faults() []*model.Error {
 // cancelled.
 var ErrDecided = errors.New("the question is decided")
 
-// Decide asks q until it has a verdict. It calls observe, if not nil, with each
-// sample in the order of arrival, from this goroutine; the sample is valid until
-// observe returns.
+// A Watch is told how a question is being decided, from the goroutine that decides.
+// Each of its fields may be left out.
+type Watch struct {
+	// Earlier are samples that an earlier session took of the question, in the order
+	// in which they arrived, and EarlierFaults is how many attempts failed then.
+	Earlier       []Earlier
+	EarlierFaults int
+
+	// Resumed is told the numbers of the earlier samples that count, if there were
+	// any, before anybody is asked.
+	Resumed func(counted []int)
+
+	// Sample is told of each sample in the order of arrival. It is valid until Sample
+	// returns.
+	Sample func(*Sample)
+}
+
+// Decide asks q until it has a verdict.
 //
 // An error means that the run cannot go on: the context ended, the budget is
 // exhausted, or the model refuses every request. A question without a winner is
 // not an error.
-func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sample)) (*flow.Verdict, error) {
+func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.Verdict, error) {
 	if err := q.Rule.Validate(); err != nil {
 		return nil, err
 	}
@@ -181,12 +196,15 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, observe func(*Sam
 		}
 	}
 	defer r.end()
+	if len(w.Earlier) > 0 || w.EarlierFaults > 0 {
+		r.resume(&w)
+	}
 	if q.TimeoutMS <= 0 {
-		return r.run(ctx, observe)
+		return r.run(ctx, w.Sample)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(q.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
-	v, err := r.run(ctx, observe)
+	v, err := r.run(ctx, w.Sample)
 	if errors.Is(err, errTimeout) {
 		r.now = time.Now()
 		v, err = r.verdict(flow.Failed, ""), nil
@@ -248,6 +266,7 @@ type race struct {
 	firstAnswer domain.Answer            // what was read from it
 	answers     map[string]domain.Answer // the first answer of each other key
 	intents     map[string]*tool.Intent  // those among them that are calls
+	repaired    map[string]bool          // those whose text had to be repaired
 
 	maxFaults int32
 	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
@@ -255,6 +274,7 @@ type race struct {
 	byVoter  []map[string]int // votes by key, if there are several voters
 	refused  error            // why no further sample can be made
 	faults   int
+	before   int // faults of earlier sessions
 	lastErr  *model.Error
 	lastFlag *redflag.Flag
 	cost     float64
@@ -483,9 +503,15 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		if s.Work != nil && s.Work.Intent != nil {
 			text = "" // what was said beside a call is not what was voted for
 		}
+		if s.Work != nil && s.Work.Repaired && !r.known(s.Answer.Key) {
+			if r.repaired == nil {
+				r.repaired = map[string]bool{}
+			}
+			r.repaired[s.Answer.Key] = true
+		}
 		r.keep(s.Answer, text)
 		r.tally.Vote(s.Answer.Key)
-		if r.byVoter != nil {
+		if r.byVoter != nil && s.voter >= 0 {
 			if r.byVoter[s.voter] == nil {
 				r.byVoter[s.voter] = map[string]int{}
 			}
@@ -495,21 +521,28 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	return nil
 }
 
+// known reports whether there is an answer with a key already.
+func (r *race) known(key string) bool {
+	if r.tally.Votes() > 0 && key == r.firstAnswer.Key {
+		return true
+	}
+	_, ok := r.answers[key]
+	return ok
+}
+
 // keep remembers the first answer of each key: it is the one that wins.
 func (r *race) keep(a domain.Answer, text string) {
 	if r.tally.Votes() == 0 {
 		r.firstAnswer, r.firstText = a, text
 		return
 	}
-	if a.Key == r.firstAnswer.Key {
+	if r.known(a.Key) {
 		return
 	}
 	if r.answers == nil {
 		r.answers = make(map[string]domain.Answer)
 	}
-	if _, ok := r.answers[a.Key]; !ok {
-		r.answers[a.Key] = a
-	}
+	r.answers[a.Key] = a
 }
 
 func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
@@ -525,7 +558,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			Strategy:   r.q.Rule.Strategy,
 			Samples:    r.tally.Samples(),
 			RedFlagged: r.tally.Flags(),
-			Faults:     r.faults,
+			Faults:     r.before + r.faults,
 			Cancelled:  r.inFlight,
 			Votes:      make(map[string]int, len(r.tally.Counts())),
 			Margin:     r.tally.Margin(),
@@ -558,7 +591,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			answer = r.answers[key]
 		}
 		if v.Intent = r.intents[key]; v.Intent == nil {
-			v.Answer = answer.Value
+			v.Answer, v.Repaired = answer.Value, r.repaired[key]
 		}
 	case flow.Undecided:
 		v.Candidates = r.candidates()
@@ -570,7 +603,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			v.Reason = fmt.Sprintf("the only sample was discarded: %s (%s)", r.lastFlag.Reason, r.lastFlag.Name)
 		}
 	case flow.Failed:
-		v.Voting.Faults = max(v.Voting.Faults, int(r.attempts.Load()))
+		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v

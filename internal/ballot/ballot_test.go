@@ -109,7 +109,7 @@ func decide(t *testing.T, m model.Model, opts *Options, q *flow.Question) *flow.
 	t.Helper()
 	b := New(only(m), readers, opts)
 	defer b.Close()
-	v, err := b.Decide(t.Context(), q, nil)
+	v, err := b.Decide(t.Context(), q, Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{replies: []reply{{err: c.err}, {"a", nil, time.Hour}, {"a", nil, time.Hour}}}
 			b := New(only(s), readers, nil)
-			_, err := b.Decide(t.Context(), question(firstToK(3, 10)), nil)
+			_, err := b.Decide(t.Context(), question(firstToK(3, 10)), Watch{})
 			if !errors.Is(err, c.err) {
 				t.Errorf("%s: Decide() = %v, want %v", c.name, err, c.err)
 			}
@@ -307,7 +307,7 @@ func TestBudgetEndsTheRunGently(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := New(only(&script{replies: c.replies}), readers, &Options{Spare: c.spare})
 			defer b.Close()
-			v, err := b.Decide(t.Context(), question(firstToK(2, 10)), nil)
+			v, err := b.Decide(t.Context(), question(firstToK(2, 10)), Watch{})
 			if !errors.Is(err, c.want) || err == nil && v.Status != flow.Decided {
 				t.Errorf("%s: Decide() = %v, %v, want %v", c.name, v, err, c.want)
 			}
@@ -323,7 +323,7 @@ func TestCancellation(t *testing.T) {
 		b := New(only(s), readers, nil)
 		time.AfterFunc(time.Second, func() { cancel(stop) })
 		start := time.Now()
-		_, err := b.Decide(ctx, question(firstToK(3, 10)), nil)
+		_, err := b.Decide(ctx, question(firstToK(3, 10)), Watch{})
 		if !errors.Is(err, stop) || time.Since(start) != time.Second {
 			t.Errorf("Decide() = %v after %s, want %v after 1s", err, time.Since(start), stop)
 		}
@@ -334,12 +334,12 @@ func TestCancellation(t *testing.T) {
 func TestBadQuestions(t *testing.T) {
 	b := New(only(&script{}), readers, nil)
 	defer b.Close()
-	if _, err := b.Decide(t.Context(), question(firstToK(0, 3)), nil); err == nil {
+	if _, err := b.Decide(t.Context(), question(firstToK(0, 3)), Watch{}); err == nil {
 		t.Error("Decide() with k = 0: no error")
 	}
 	q := question(firstToK(1, 3))
 	q.Answer.Reader = "nobody"
-	if _, err := b.Decide(t.Context(), q, nil); err == nil {
+	if _, err := b.Decide(t.Context(), q, Watch{}); err == nil {
 		t.Error("Decide() with an unknown reader: no error")
 	}
 }
@@ -353,9 +353,9 @@ func TestObserveInOrderOfArrival(t *testing.T) {
 		b := New(only(s), readers, nil)
 		defer b.Close()
 		var seen []string
-		_, err := b.Decide(t.Context(), question(firstToK(3, 10)), func(s *Sample) {
+		_, err := b.Decide(t.Context(), question(firstToK(3, 10)), Watch{Sample: func(s *Sample) {
 			seen = append(seen, fmt.Sprintf("%s %s", s.Response.Text, s.Duration))
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +406,7 @@ func TestSameSamplesAsOneByOne(t *testing.T) {
 			b := New(only(s), readers, nil)
 			defer b.Close()
 			reference := vote.NewTally(firstToK(3, 200))
-			v, err := b.Decide(t.Context(), question(firstToK(3, 200)), func(s *Sample) {
+			v, err := b.Decide(t.Context(), question(firstToK(3, 200)), Watch{Sample: func(s *Sample) {
 				if reference.Decision().Outcome != vote.Open {
 					t.Errorf("seed %d: a sample arrived after the decision", seed)
 				}
@@ -415,7 +415,7 @@ func TestSameSamplesAsOneByOne(t *testing.T) {
 				} else {
 					reference.Vote(s.Answer.Key)
 				}
-			})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -436,7 +436,7 @@ func BenchmarkDecide(b *testing.B) {
 	q := question(firstToK(3, 150))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ballot.Decide(b.Context(), q, nil); err != nil {
+		if _, err := ballot.Decide(b.Context(), q, Watch{}); err != nil {
 			b.Fatal(err)
 		}
 	}

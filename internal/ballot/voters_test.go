@@ -31,7 +31,7 @@ func TestVotersTakeTurns(t *testing.T) {
 	hot := 0.7
 	b := New([]Voter{voter("a", "x", nil), voter("b", "y", &hot), voter("c", "x", nil)}, readers, nil)
 	defer b.Close()
-	v, err := b.Decide(t.Context(), question(firstToK(2, 30)), nil)
+	v, err := b.Decide(t.Context(), question(firstToK(2, 30)), Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestColdPrefix(t *testing.T) {
 		q.System = strings.Repeat("rules ", 1000)
 		for i, want := range []time.Duration{2 * time.Second, time.Second} {
 			start := time.Now()
-			if _, err := b.Decide(t.Context(), q, nil); err != nil {
+			if _, err := b.Decide(t.Context(), q, Watch{}); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(start); took != want {
@@ -147,7 +147,7 @@ func TestColdPrefix(t *testing.T) {
 		}
 		time.Sleep(2 * cacheLife) // fake time: the cache has gone cold
 		start := time.Now()
-		if _, err := b.Decide(t.Context(), q, nil); err != nil {
+		if _, err := b.Decide(t.Context(), q, Watch{}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took != 2*time.Second {

@@ -89,7 +89,7 @@ func TestWork(t *testing.T) {
 			defer ballot.Close()
 			q := question(firstToK(2, 9))
 			q.Work = &flow.Work{Tools: []string{"Write", "mcp__gone__x", "Ask"}, MaxMoves: 5, Repair: flow.RepairSyntax}
-			v, err := ballot.Decide(t.Context(), q, nil)
+			v, err := ballot.Decide(t.Context(), q, Watch{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestWorkThatCannotBeDone(t *testing.T) {
 		"no registry":  New([]Voter{{Agent: &workers{}}}, readers, nil),
 		"unknown tool": New([]Voter{{Agent: &workers{}}}, readers, &Options{Tools: registry(t)}),
 	} {
-		if v, err := b.Decide(t.Context(), q, nil); err == nil {
+		if v, err := b.Decide(t.Context(), q, Watch{}); err == nil {
 			t.Errorf("Decide(%s) = %+v, want an error", name, v)
 		}
 		b.Close()
@@ -138,7 +138,7 @@ func TestGroups(t *testing.T) {
 	for group, want := range map[string]string{"": `"default"`, "cheap": `"cheap"`, "other": ""} {
 		q := question(firstToK(2, 9))
 		q.Model = group
-		v, err := b.Decide(t.Context(), q, nil)
+		v, err := b.Decide(t.Context(), q, Watch{})
 		if want == "" {
 			if err == nil {
 				t.Errorf("Decide(group %q) = %+v, want an error", group, v)
@@ -153,7 +153,7 @@ func TestGroups(t *testing.T) {
 	defer alone.Close()
 	q := question(firstToK(2, 9))
 	q.Model = "cheap"
-	if _, err := alone.Decide(t.Context(), q, nil); err == nil || !strings.Contains(err.Error(), "cheap") {
+	if _, err := alone.Decide(t.Context(), q, Watch{}); err == nil || !strings.Contains(err.Error(), "cheap") {
 		t.Errorf("Decide(a group where there is none) = %v, want an error that names it", err)
 	}
 }
@@ -207,14 +207,14 @@ func TestTimeout(t *testing.T) {
 		q := question(firstToK(2, 9))
 		q.TimeoutMS = 1500
 		start := time.Now()
-		v, err := b.Decide(t.Context(), q, nil)
+		v, err := b.Decide(t.Context(), q, Watch{})
 		if err != nil || v.Status != flow.Failed || !strings.Contains(v.Reason, "1.5s") || time.Since(start) != 1500*time.Millisecond {
 			t.Errorf("Decide() = %+v, %v after %s, want failed after 1.5s", v, err, time.Since(start))
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		over := errors.New("over")
 		cancel(over)
-		if _, err := b.Decide(ctx, q, nil); !errors.Is(err, over) {
+		if _, err := b.Decide(ctx, q, Watch{}); !errors.Is(err, over) {
 			t.Errorf("Decide(cancelled) = %v, want that the run is over", err)
 		}
 	})

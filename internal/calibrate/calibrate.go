@@ -37,6 +37,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
@@ -53,8 +55,8 @@ type Subject interface {
 	// Solution returns the solution in an answer to such a question.
 	Solution(answer json.RawMessage) (string, error)
 
-	// Same reports whether two solutions say the same.
-	Same(a, b string) bool
+	// Domain is that of the problems: it knows which solutions say the same.
+	Domain() string
 }
 
 // Config says what to measure for. A zero field means its default.
@@ -99,16 +101,19 @@ func Run(f flow.Flow, subject Subject, cfg Config) (event.Calibrated, error) {
 	}
 	trials := cfg.Trials[:min(len(cfg.Trials), cfg.Problems)]
 	seen := make([]sample, len(trials)*cfg.Samples)
-	err = f.Parallel(len(seen), func(i int, f flow.Flow) (err error) {
+	err = f.Parallel(strings.TrimSuffix(KeyPrefix, "/"), len(seen), func(i int, f flow.Flow) (err error) {
 		problem, n := i/cfg.Samples, i%cfg.Samples
-		seen[i], err = ask(f, fmt.Sprintf("%s%d/%d", KeyPrefix, problem, n), subject, trials[problem], n)
+		seen[i], err = ask(f, fmt.Sprintf("%d/%d", problem, n), subject, trials[problem], n)
 		return err
 	})
 	if err != nil {
 		return event.Calibrated{}, err
 	}
-	e := cfg.estimate(subject, trials, seen)
-	f.Emit(e)
+	e, err := cfg.estimate(f, subject.Domain(), trials, seen)
+	if err != nil {
+		return e, err
+	}
+	f.Emit("calibrated", e)
 	return e, nil
 }
 
@@ -176,7 +181,7 @@ func ask(f flow.Flow, key string, subject Subject, t domain.Trial, n int) (sampl
 }
 
 // estimate works out what the samples mean.
-func (c *Config) estimate(subject Subject, trials []domain.Trial, seen []sample) event.Calibrated {
+func (c *Config) estimate(f flow.Flow, of string, trials []domain.Trial, seen []sample) (event.Calibrated, error) {
 	e := event.Calibrated{
 		Problems: len(trials), Confidence: Confidence,
 		Target: c.Target, Steps: c.Steps, MaxK: c.MaxK,
@@ -193,15 +198,29 @@ func (c *Config) estimate(subject Subject, trials []domain.Trial, seen []sample)
 			}
 		}
 		e.Valid += len(valid)
+		if len(valid) == 0 {
+			continue
+		}
+		solutions := valid
+		if t.Solution != "" {
+			solutions = append(slices.Clip(valid), t.Solution)
+		}
+		groups, err := flow.Same(f, fmt.Sprintf("%ssame/%d", KeyPrefix, i), flow.Comparison{Domain: of, Solutions: solutions})
+		if err != nil {
+			return e, err
+		}
+		if len(groups) != len(solutions) {
+			return e, fmt.Errorf("calibrate: the domain %s compared %d of %d solutions", of, len(groups), len(solutions))
+		}
 		if t.Solution != "" {
 			judged += len(valid)
-			right += count(valid, func(x string) bool { return subject.Same(x, t.Solution) })
+			right += len(groups[len(valid)]) - 1 // without itself
 			continue
 		}
 		grouped += len(valid)
 		most := 0
-		for _, x := range valid {
-			most = max(most, count(valid, func(y string) bool { return x == y || subject.Same(x, y) }))
+		for _, same := range groups {
+			most = max(most, len(same))
 		}
 		commonest += most
 	}
@@ -225,7 +244,7 @@ func (c *Config) estimate(subject Subject, trials []domain.Trial, seen []sample)
 		}
 	}
 	c.margin(&e)
-	return e
+	return e, nil
 }
 
 // margin sets k and what is to be expected from it.
@@ -270,16 +289,6 @@ func share(n, total int) (p, low, high float64) {
 		high = 1
 	}
 	return p, low, high
-}
-
-func count(list []string, is func(string) bool) int {
-	n := 0
-	for _, x := range list {
-		if is(x) {
-			n++
-		}
-	}
-	return n
 }
 
 func join(a, b string) string {

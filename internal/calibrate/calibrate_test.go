@@ -33,14 +33,31 @@ func (plain) Solution(answer json.RawMessage) (s string, err error) {
 	return s, json.Unmarshal(answer, &s)
 }
 
-func (plain) Same(a, b string) bool { return strings.EqualFold(a, b) }
+func (plain) Domain() string { return "words" }
+
+// same compares words whatever their case.
+func same(_ string, l flow.Look) (any, error) {
+	var c flow.Comparison
+	if err := json.Unmarshal(l.Params, &c); err != nil || l.Kind != flow.LookSame || c.Domain != "words" {
+		return nil, fmt.Errorf("the look is %+v (%v), want a comparison", l, err)
+	}
+	groups := make([][]int, len(c.Solutions))
+	for i, x := range c.Solutions {
+		for j, y := range c.Solutions {
+			if strings.EqualFold(x, y) {
+				groups[i] = append(groups[i], j)
+			}
+		}
+	}
+	return groups, nil
+}
 
 // says decides each question with what the n-th sample of a problem says; "" is a
 // red flag and "fault" a fault.
 func says(say func(problem string, n int) string) *flowtest.Flow {
-	return flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+	f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
 		var branch, problem, n int
-		if _, err := fmt.Sscanf(key, "1.%d/calibrate/%d/%d", &branch, &problem, &n); err != nil {
+		if _, err := fmt.Sscanf(key, "calibrate/%d/%d/%d", &branch, &problem, &n); err != nil {
 			return nil, fmt.Errorf("key %q: %w", key, err)
 		}
 		if q.Rule != (vote.Rule{Strategy: vote.None, MaxSamples: 1}) || (*q.FirstTemperature == 0) != (n == 0) {
@@ -55,6 +72,8 @@ func says(say func(problem string, n int) string) *flowtest.Flow {
 			return flowtest.Decided(q, fmt.Sprintf("%q", text)), nil
 		}
 	})
+	f.OnObserve = same
+	return f
 }
 
 func trials(n int, solution string) []domain.Trial {

@@ -39,7 +39,7 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 	if at.Step > 0 {
 		// The last session may have ended between the step and this check.
 		if err := c.Check(at.Step-1, output); err != nil {
-			f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: at.Step - 1, Wrong: true})
+			f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: at.Step - 1, Wrong: true})
 			return nil
 		}
 	}
@@ -54,7 +54,8 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 		q.FirstTemperature, q.Temperature = cfg.FirstTemperature, cfg.Temperature
 		q.Structured, q.MaxOutput, q.MaxFaults = cfg.Structured, cfg.MaxOutput, cfg.MaxFaults
 
-		v, err := f.Decide(Key(step), q)
+		key := Key(step)
+		v, err := f.Decide(key, q)
 		if err != nil {
 			return err
 		}
@@ -63,20 +64,20 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 			return nil
 		}
 		output = v.Answer
-		f.Emit(event.StepCompleted{
+		f.Emit(key, event.StepCompleted{
 			Step: step, Output: event.JSONValue(output), Voting: v.Voting,
 			CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		})
 		if err := c.Check(step, output); err != nil {
-			f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: step, Wrong: true})
+			f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: step, Wrong: true})
 			return nil
 		}
 	}
 	if err := c.Finish(output); err != nil {
-		f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: c.Steps() - 1, Wrong: true})
+		f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: c.Steps() - 1, Wrong: true})
 		return nil
 	}
-	f.Emit(event.TaskCompleted{Steps: c.Steps(), Output: event.JSONValue(output)})
+	f.Emit("end", event.TaskCompleted{Steps: c.Steps(), Output: event.JSONValue(output)})
 	return nil
 }
 
@@ -88,10 +89,10 @@ func Key(step int) string {
 
 func fail(f flow.Flow, step int, e event.StepFailed) {
 	e.Step = step
-	f.Emit(e)
+	f.Emit(Key(step)+"/failed", e)
 	status := event.StatusFailed
 	if e.Status == string(flow.Undecided) {
 		status = event.StatusUndecided
 	}
-	f.Emit(event.TaskFailed{Status: status, Reason: e.Reason, Step: step})
+	f.Emit("end", event.TaskFailed{Status: status, Reason: e.Reason, Step: step, Reopen: []string{Key(step)}})
 }

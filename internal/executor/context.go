@@ -40,5 +40,5 @@ func (r *run) summarise(f flow.Flow, a *attempt) error {
 	if err != nil {
 		text = string(answer) // it is JSON, which can be read as well
 	}
-	return r.summaries.Add(f, a.key, a.number, a.step.Title, text)
+	return r.summaries.Add(f, a.key(), a.number, a.step.Title, text)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -31,9 +30,6 @@ type Config struct {
 	MaxFaults        int
 	Repair           flow.Repair
 
-	// AskTool is the tool that asks the person, if steps have one.
-	AskTool string
-
 	// Retries is how often a step that failed is tried again where it has one
 	// sample only; voting has its own way to try again.
 	Retries int
@@ -42,10 +38,9 @@ type Config struct {
 	// 0 means [flow.DefaultMaxMoves].
 	MaxMoves int
 
-	// Parallel is how many steps may run at once. Steps that Alone reports do not:
-	// they can depend on others through the world, which a plan does not show.
+	// Parallel is how many steps may run at once. Steps that may change something do
+	// not: others can depend on them through the world, which a plan does not show.
 	Parallel int
-	Alone    func(s *plan.Step) bool
 
 	// AllowLoops lets a plan go back; MaxSteps bounds how many steps it may then
 	// take in all.
@@ -121,8 +116,11 @@ func (x *Executor) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 			yield(event.TaskFailed{Status: event.StatusFailed, Reason: x.err.Error()})
 			return
 		}
-		r := run{Executor: x, plan: p, replan: valid.Replan, name: planName(valid), yield: yield, visits: map[int]int{}}
-		r.steps(f)
+		r := run{Executor: x, plan: p, replan: valid.Replan, key: planKey(valid), visits: map[int]int{}}
+		r.yield = func(key string, e event.Event) bool { return yield(flow.Keyed{Event: e, Key: key}) }
+		if r.look(f) == nil { // otherwise the run is over; the pipeline knows why
+			r.steps(f)
+		}
 	}
 }
 
@@ -131,10 +129,36 @@ type run struct {
 	*Executor
 	plan   *plan.Plan
 	replan int
-	name   string // in keys
-	yield  func(event.Event) bool
+	key    string
+	yield  func(key string, e event.Event) bool
 	visits map[int]int // of each step, where there are loops
 	taken  int
+
+	safe    map[string]bool // tools that change nothing
+	askTool string          // that asks the person, if there is one
+}
+
+// look learns which tools there are. They stay the same for the plan, whatever comes
+// and goes: which steps run together depends on them.
+func (r *run) look(f flow.Flow) error {
+	tools, err := flow.Tools(f, r.key+"/tools")
+	if err != nil {
+		return err
+	}
+	r.safe = map[string]bool{}
+	for _, t := range tools {
+		r.safe[t.Name] = t.Safe && t.Unavailable == ""
+		if t.Name == plan.LastResort && t.Human && t.Unavailable == "" {
+			r.askTool = t.Name
+		}
+	}
+	return nil
+}
+
+// alone reports whether a step may change the world, so that steps beside it could
+// see it half done.
+func (r *run) alone(s *plan.Step) bool {
+	return slices.ContainsFunc(slices.Concat(s.PrimaryTools, s.FallbackTools), func(name string) bool { return !r.safe[name] })
 }
 
 func (r *run) steps(f flow.Flow) {
@@ -142,7 +166,7 @@ func (r *run) steps(f flow.Flow) {
 	var last json.RawMessage
 	for next := 0; next != plan.End; {
 		if r.config.AllowLoops && r.taken >= r.config.MaxSteps {
-			r.yield(event.TaskFailed{
+			r.yield("end", event.TaskFailed{
 				Status: event.StatusFailed, Step: r.base + r.taken,
 				Reason: fmt.Sprintf("the plan took %d steps and is not at its end; raise --max-steps if that is right", r.taken),
 			})
@@ -150,7 +174,7 @@ func (r *run) steps(f flow.Flow) {
 		}
 		batch := r.batch(next)
 		for _, a := range batch {
-			if !r.yield(event.StepStarted{Step: a.number, Title: a.step.Title}) {
+			if !r.yield(a.key()+"/started", event.StepStarted{Step: a.number, Title: a.step.Title}) {
 				return
 			}
 		}
@@ -172,16 +196,16 @@ func (r *run) steps(f flow.Flow) {
 			return
 		}
 	}
-	r.yield(event.TaskCompleted{Steps: r.committed, Output: event.JSONValue(last)})
+	r.yield("end", event.TaskCompleted{Steps: r.committed, Output: event.JSONValue(last)})
 }
 
-// planName tells the plans of a run apart: steps of different ones are different
+// planKey tells the plans of a run apart: steps of different ones are different
 // steps, whatever their numbers.
-func planName(e event.ValidationPassed) string {
+func planKey(e event.ValidationPassed) string {
 	if e.Attempt == 0 {
-		return strconv.Itoa(e.Replan)
+		return fmt.Sprintf("plan/%d", e.Replan)
 	}
-	return fmt.Sprintf("%d.%d", e.Replan, e.Attempt)
+	return fmt.Sprintf("plan/%d.%d", e.Replan, e.Attempt)
 }
 
 // batch are the steps to do next, at once.
@@ -191,10 +215,10 @@ func (r *run) batch(from int) []*attempt {
 		limit = min(limit, r.config.MaxSteps-r.taken)
 	}
 	var batch []*attempt
-	for _, n := range r.plan.Batch(from, plan.BatchOptions{Limit: limit, Alone: r.config.Alone}) {
-		a := &attempt{step: r.plan.Step(n), number: r.base + n, key: fmt.Sprintf("plan/%s/step/%d", r.name, n)}
+	for _, n := range r.plan.Batch(from, plan.BatchOptions{Limit: limit, Alone: r.alone}) {
+		a := &attempt{step: r.plan.Step(n), number: r.base + n, plan: r.key, name: fmt.Sprintf("step/%d", n)}
 		if visit := r.visits[n]; visit > 0 {
-			a.key = fmt.Sprintf("%s/visit/%d", a.key, visit)
+			a.name = fmt.Sprintf("%s/visit/%d", a.name, visit)
 		}
 		if r.config.AllowLoops {
 			a.number = r.base + r.taken // every execution is a step of its own
@@ -209,9 +233,16 @@ func (r *run) batch(from int) []*attempt {
 // decide has all steps of a batch decided.
 func (r *run) decide(f flow.Flow, batch []*attempt) error {
 	if len(batch) == 1 {
-		return r.decideOne(f, batch[0])
+		return r.decideOne(f, batch[0].key(), batch[0])
 	}
-	return f.Parallel(len(batch), func(i int, f flow.Flow) error { return r.decideOne(f, batch[i]) })
+	key := r.key + "/batch/" + batch[0].name
+	err := f.Parallel(key, len(batch), func(i int, f flow.Flow) error { return r.decideOne(f, batch[i].name, batch[i]) })
+	for i, a := range batch {
+		for j, question := range a.outcome.Open {
+			a.outcome.Open[j] = flow.Branch(key, i) + question
+		}
+	}
+	return err
 }
 
 // commit takes the output of a step. It returns false if nobody wants to hear more.
@@ -222,7 +253,7 @@ func (r *run) commit(a *attempt) bool {
 	}
 	r.outputs[a.step.OutputVariable] = answer
 	r.committed++
-	return r.yield(event.StepCompleted{
+	return r.yield(a.key()+"/completed", event.StepCompleted{
 		Step: a.number, Title: a.step.Title, Output: event.JSONValue(answer),
 		Voting: a.outcome.Voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
 	})
@@ -232,6 +263,7 @@ func (r *run) commit(a *attempt) bool {
 // or it has what remains planned anew.
 func (r *run) fail(batch []*attempt) {
 	var first *attempt
+	var reopen []string
 	mayReplan := r.replan < r.config.MaxReplans
 	for _, a := range batch {
 		if a.problem == "" {
@@ -241,7 +273,9 @@ func (r *run) fail(batch []*attempt) {
 			first = a
 		}
 		mayReplan = mayReplan && !a.outcome.Unknown()
-		if !r.yield(event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.Voting}) {
+		failed := a.key() + "/failed"
+		reopen = append(append(reopen, a.outcome.Open...), failed)
+		if !r.yield(failed, event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.Voting}) {
 			return
 		}
 	}
@@ -250,15 +284,15 @@ func (r *run) fail(batch []*attempt) {
 		outputs, err := json.Marshal(r.rename())
 		if err == nil {
 			r.base = batch[len(batch)-1].number + 1
-			r.yield(event.ReplanRequested{Replan: r.replan + 1, Step: first.number, Outputs: event.JSONValue(outputs), Reason: reason})
+			r.yield(r.key+"/replan", event.ReplanRequested{Replan: r.replan + 1, Step: first.number, Outputs: event.JSONValue(outputs), Reason: reason})
 			return
 		}
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Reason: reason, Step: first.number}
+	end := event.TaskFailed{Status: event.StatusFailed, Reason: reason, Step: first.number, Reopen: reopen}
 	if first.status() == flow.Undecided {
 		end.Status = event.StatusUndecided
 	}
-	r.yield(end)
+	r.yield("end", end)
 }
 
 // rename gives the outputs so far names that no step of the next plan takes, and

@@ -13,7 +13,6 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/executor"
-	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -107,8 +106,8 @@ func TestProcess(t *testing.T) {
 				c.Parallel = 3
 			},
 			answers: map[string]string{
-				"1.0/plan/0/step/0/move/0": "value: a", "1.1/plan/0/step/1/move/0": "value: b",
-				"2.0/plan/0/step/2/move/0": "value: c", "2.1/plan/0/step/3/move/0": "value: d",
+				"plan/0/batch/step/0/0/step/0/move/0": "value: a", "plan/0/batch/step/0/1/step/1/move/0": "value: b",
+				"plan/0/batch/step/2/0/step/2/move/0": "value: c", "plan/0/batch/step/2/1/step/3/move/0": "value: d",
 			},
 			want: lines("start 0", "start 1", `done 0 {"value":"a"}`, `done 1 {"value":"b"}`,
 				"start 2", "start 3", `done 2 {"value":"c"}`, `done 3 {"value":"d"}`, `completed 4 steps {"value":"d"}`),
@@ -118,7 +117,6 @@ func TestProcess(t *testing.T) {
 			plan: makePlan(stepSpec{}, stepSpec{tools: []string{"Write"}}, stepSpec{}),
 			change: func(c *executor.Config) {
 				c.Parallel = 3
-				c.Alone = func(s *plan.Step) bool { return len(s.PrimaryTools) > 0 }
 			},
 			answers: map[string]string{"*": "value: 1"},
 			want: lines("start 0", `done 0 {"value":1}`, "start 1", `done 1 {"value":1}`,
@@ -130,9 +128,9 @@ func TestProcess(t *testing.T) {
 			plan:   makePlan(stepSpec{}, stepSpec{}, stepSpec{}, stepSpec{}),
 			change: func(c *executor.Config) { c.Parallel = 4 },
 			answers: map[string]string{
-				"1.1/plan/0/step/1/move/0": "failed: out of order", "1.1/plan/0/step/1/try/1/move/0": "failed: out of order",
-				"1.1/plan/0/step/1/try/2/move/0": "failed: still out of order",
-				"1.3/plan/0/step/3/move/0":       "flagged_out: bad", "1.3/plan/0/step/3/try/1/move/0": "flagged_out: bad", "1.3/plan/0/step/3/try/2/move/0": "flagged_out: bad",
+				"plan/0/batch/step/0/1/step/1/move/0": "failed: out of order", "plan/0/batch/step/0/1/step/1/try/1/move/0": "failed: out of order",
+				"plan/0/batch/step/0/1/step/1/try/2/move/0": "failed: still out of order",
+				"plan/0/batch/step/0/3/step/3/move/0":       "flagged_out: bad", "plan/0/batch/step/0/3/step/3/try/1/move/0": "flagged_out: bad", "plan/0/batch/step/0/3/step/3/try/2/move/0": "flagged_out: bad",
 				"*": "value: 1",
 			},
 			want: lines("start 0", "start 1", "start 2", "start 3", `done 0 {"value":1}`, `done 2 {"value":1}`,
@@ -144,7 +142,7 @@ func TestProcess(t *testing.T) {
 			plan:   makePlan(stepSpec{}, stepSpec{conditional: true}, stepSpec{next: 3}, stepSpec{}),
 			change: func(c *executor.Config) { c.Parallel = 9 },
 			answers: map[string]string{
-				"1.1/plan/0/step/1/move/0": "next_step: 3\nreason: so", "*": "value: 1",
+				"plan/0/batch/step/0/1/step/1/move/0": "next_step: 3\nreason: so", "*": "value: 1",
 			},
 			want: lines("start 0", "start 1", `done 0 {"value":1}`, `done 1 {"next_step":3,"reason":"so"}`,
 				"start 3", `done 3 {"value":1}`, `completed 3 steps {"value":1}`),
@@ -335,7 +333,8 @@ func TestUnknownOutcome(t *testing.T) {
 	// Nor is there a new plan if a step beside another one ended so.
 	c := config()
 	c.MaxReplans, c.Parallel = 3, 2
-	w := newWorld(t, map[string]string{"1.0/plan/0/step/0/move/0": "failed: plainly", "*": `call Bash {}`})
+	w := newWorld(t, map[string]string{"plan/0/batch/step/0/0/step/0/move/0": "failed: plainly", "*": `call Bash {}`})
+	w.tools = append(w.tools, flow.ToolInfo{Name: "Bash", Safe: true})
 	c.Retries = 0
 	w.result = func(*flow.Effect) *flow.Result { return &flow.Result{Text: "nobody knows", Unknown: true} }
 	got := tell(w.execute(c, makePlan(stepSpec{}, stepSpec{tools: []string{"Bash"}})))
@@ -384,8 +383,8 @@ func TestQuestion(t *testing.T) {
 		t.Errorf("the decision is asked\n%s\nwant next_step and the last resort in it", prompt)
 	}
 	// Without a person to ask there is no tool for it.
-	c.AskTool = ""
 	w = newWorld(t, map[string]string{"*": "value: 1"})
+	w.tools = nil
 	w.execute(c, makePlan(stepSpec{}))
 	if q := w.questions["plan/0/step/0/move/0"]; len(q.Work.Tools) > 0 || strings.Contains(q.Prompt, "ask the person") {
 		t.Errorf("without a person the step has the tools %q and is asked\n%s", q.Work.Tools, q.Prompt)

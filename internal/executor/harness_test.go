@@ -23,7 +23,7 @@ func config() executor.Config {
 	first, others := 0.0, 0.1
 	return executor.Config{
 		Prompts: prompts.Default(), Rule: one, FirstTemperature: &first, Temperature: &others,
-		MaxOutput: 1000, MaxFaults: 20, Repair: flow.RepairLLM, AskTool: "AskUserQuestion", Retries: 2, Parallel: 1,
+		MaxOutput: 1000, MaxFaults: 20, Repair: flow.RepairLLM, Retries: 2, Parallel: 1,
 	}
 }
 
@@ -38,6 +38,9 @@ type world struct {
 	// "STATUS: REASON" another verdict, and anything else is read as the question
 	// says.
 	answers map[string]string
+
+	tools []flow.ToolInfo // that there are
+	rule  vote.Rule       // in force
 
 	questions map[string]*flow.Question
 	effects   []string
@@ -54,6 +57,18 @@ func newWorld(t *testing.T, answers map[string]string) *world {
 	w.OnPerform = func(key string, e *flow.Effect) (*flow.Result, error) {
 		w.effects = append(w.effects, fmt.Sprintf("%s %s %s", key, e.Intent.Tool, e.Intent.Input))
 		return w.result(e), nil
+	}
+	w.tools = []flow.ToolInfo{{Name: "AskUserQuestion", Human: true}, {Name: "Read", Safe: true}, {Name: "Grep", Safe: true}, {Name: "Write"}}
+	w.OnObserve = func(key string, l flow.Look) (any, error) {
+		switch l.Kind {
+		case flow.LookTools:
+			return w.tools, nil
+		case flow.LookCatalogue:
+			return "- Write (mutate): Writes a file.\n", nil
+		case flow.LookUsable:
+			return flow.Usability{Rule: w.rule}, nil
+		}
+		return nil, fmt.Errorf("nobody looks at %s for %s", l.Kind, key)
 	}
 	return w
 }
@@ -116,7 +131,7 @@ func (w *world) execute(c executor.Config, planText string) []event.Event {
 	x := executor.New(c)
 	var events []event.Event
 	for e := range x.Process(w, event.ValidationPassed{Plan: event.TextValue(planText)}) {
-		events = append(events, e)
+		events = append(events, flow.Bare(e))
 	}
 	return events
 }

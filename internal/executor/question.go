@@ -27,7 +27,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		return nil, err
 	}
 	q := &flow.Question{
-		Step: a.number, System: system, Model: s.Model,
+		Step: a.number, Scope: a.key(), System: system, Model: s.Model,
 		Rule: s.Voting.Rule(c.Rule), Flags: c.Flags,
 		FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
 		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
@@ -40,7 +40,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	var prompt prompts.Data
 	if s.TaskType == plan.ConditionalStep {
 		format = MappingFormat{Decision: true}
-		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Context: context, Inputs: inputs, AskTool: c.AskTool}
+		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Context: context, Inputs: inputs, AskTool: r.askTool}
 	} else {
 		for _, name := range slices.Concat(s.PrimaryTools, s.FallbackTools) {
 			if !slices.Contains(q.Work.Tools, name) {
@@ -52,11 +52,11 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 			Description: s.TaskDescription, Context: context, Inputs: inputs,
 			PrimaryTools: s.PrimaryTools, PrimaryInstructions: s.PrimaryToolInstructions,
 			FallbackTools: s.FallbackTools, FallbackInstructions: s.FallbackToolInstructions,
-			AskTool: c.AskTool, Schema: s.OutputSchema,
+			AskTool: r.askTool, Schema: s.OutputSchema,
 		}
 	}
-	if c.AskTool != "" {
-		q.Work.Tools = append(q.Work.Tools, c.AskTool)
+	if r.askTool != "" {
+		q.Work.Tools = append(q.Work.Tools, r.askTool)
 	}
 	if q.Prompt, err = c.Prompts.Render(prompt); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/executor"
 )
 
@@ -72,11 +73,11 @@ func TestReplanned(t *testing.T) {
 	process := func(w *world, replan int, text string) string {
 		var events []event.Event
 		for e := range x.Process(w, event.ValidationPassed{Plan: event.TextValue(text), Replan: replan}) {
-			events = append(events, e)
+			events = append(events, flow.Bare(e))
 		}
 		return tell(events)
 	}
-	w := newWorld(t, map[string]string{"1.0/plan/0/step/0/move/0": "value: a", "1.1/plan/0/step/1/move/0": "failed: one"})
+	w := newWorld(t, map[string]string{"plan/0/batch/step/0/0/step/0/move/0": "value: a", "plan/0/batch/step/0/1/step/1/move/0": "failed: one"})
 	got := process(w, 0, makePlan(stepSpec{}, stepSpec{}, stepSpec{}))
 	want := lines("start 0", "start 1", `done 0 {"value":"a"}`, "failed 1 failed: one",
 		`replan 1 after 1: step 1 (s1): one; [{"name":"done_0_output","output":{"value":"a"}}]`)
@@ -84,7 +85,7 @@ func TestReplanned(t *testing.T) {
 		t.Errorf("first plan =\n%s\nwant\n%s", got, want)
 	}
 	w.answers = map[string]string{
-		"plan/1/step/0/move/0": "value: b", "2.0/plan/1/step/1/move/0": "failed: two", "2.1/plan/1/step/2/move/0": "value: c",
+		"plan/1/step/0/move/0": "value: b", "plan/1/batch/step/1/0/step/1/move/0": "failed: two", "plan/1/batch/step/1/1/step/2/move/0": "value: c",
 	}
 	got = process(w, 1, makePlan(stepSpec{inputs: []string{"done_0_output"}}, stepSpec{inputs: []string{"step_0_output"}}, stepSpec{inputs: []string{"step_0_output"}}))
 	// Batches begin where a step needs what is not there yet.

@@ -14,17 +14,21 @@ import (
 // attempt is one step of a batch.
 type attempt struct {
 	step   *plan.Step
-	number int // in the run
-	key    string
+	number int    // in the run
+	plan   string // the key of the plan
+	name   string // of the step in it
 
 	outcome flow.Outcome // of all tries together
 	next    int          // the number in the plan of the step after it
 	problem string       // why it failed; empty if it did not
 }
 
-// decideOne decides a step. Where there is one sample only, a step that failed is
+// key is that of the step.
+func (a *attempt) key() string { return a.plan + "/" + a.name }
+
+// decideOne decides a step under a key. Where there is one sample only, a step that failed is
 // tried again; calls that were made stay made.
-func (r *run) decideOne(f flow.Flow, a *attempt) error {
+func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 	q, err := r.question(a)
 	if err != nil {
 		a.outcome = flow.Outcome{Verdict: &flow.Verdict{Status: flow.Failed}}
@@ -33,7 +37,7 @@ func (r *run) decideOne(f flow.Flow, a *attempt) error {
 	}
 	moves := r.config.MaxMoves
 	for try := 0; ; try++ {
-		key := a.key
+		key := base
 		if try > 0 {
 			key = fmt.Sprintf("%s/try/%d", key, try)
 		}

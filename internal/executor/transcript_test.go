@@ -15,7 +15,6 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/executor"
 	"github.com/maker-mdap/maker/internal/planner"
-	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -30,9 +29,9 @@ type stage struct {
 func (s *stage) note(format string, args ...any) { fmt.Fprintf(&s.transcript, format+"\n", args...) }
 
 // Emit implements [flow.Flow].
-func (s *stage) Emit(e event.Event) {
+func (s *stage) Emit(key string, e event.Event) {
 	s.note("event %s", tell([]event.Event{e}))
-	s.Flow.Emit(e)
+	s.Flow.Emit(key, e)
 }
 
 func indent(text string) string {
@@ -98,9 +97,10 @@ func perform(t *testing.T, archive *txtar.Archive) string {
 			c.Rule.Strategy = vote.Strategy(value)
 		}
 	}
+	s.world.rule = c.Rule
 	err := flow.Pipe(s, event.TaskSubmitted{Task: task},
-		planner.New(planner.Config{Prompts: c.Prompts, Catalogue: "- Write (mutate): Writes a file.\n", Rule: one, Retries: 1}),
-		planner.NewValidator(planner.ValidatorConfig{Static: plan.Options{Rule: c.Rule}}),
+		planner.New(planner.Config{Prompts: c.Prompts, Rule: one, Retries: 1}),
+		planner.NewValidator(planner.ValidatorConfig{}),
 		executor.New(c),
 	)
 	if err != nil {

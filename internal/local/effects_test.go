@@ -13,8 +13,10 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/approval"
+	"github.com/maker-mdap/maker/internal/effect"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/tool"
@@ -90,7 +92,7 @@ func (w *world) act(t *testing.T, dir string, orchestrate func(flow.Flow) error)
 
 func (w *world) actWith(ctx context.Context, t *testing.T, dir string, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := NewPast(dir, always(false))
+	past := history.New(dir, always(false))
 	log, _, err := runlog.Open(dir, w.redact, past.Visit)
 	if err != nil {
 		past = nil
@@ -116,7 +118,7 @@ func (w *world) actWith(ctx context.Context, t *testing.T, dir string, orchestra
 	return runErr
 }
 
-func effect(name, to string) *flow.Effect {
+func call(name, to string) *flow.Effect {
 	input, err := json.Marshal(payInput{to})
 	if err != nil {
 		panic(err)
@@ -158,7 +160,7 @@ func TestAnEffectHappensOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	w := &world{}
 	// Characters that JSON in a log writes in another way than the intent has them.
-	e := effect("Pay", `<Ann> & "Bob"`)
+	e := call("Pay", `<Ann> & "Bob"`)
 	for range 3 {
 		var got flow.Result
 		if err := w.act(t, dir, performs(e, &got)); err != nil {
@@ -176,7 +178,7 @@ func TestAnEffectHappensOnce(t *testing.T) {
 	}
 	// The same key for something else is a log of another run, not a second effect.
 	var got flow.Result
-	if err := w.act(t, dir, performs(effect("Pay", "Eve"), &got)); err == nil || len(w.ran) != 1 {
+	if err := w.act(t, dir, performs(call("Pay", "Eve"), &got)); err == nil || len(w.ran) != 1 {
 		t.Errorf("Perform(another intent) = %v after %d runs, want an error", err, len(w.ran))
 	}
 }
@@ -192,7 +194,7 @@ func TestTheClaimIsOnDiskFirst(t *testing.T) {
 		return tool.Result{Text: "ok"}, nil
 	}
 	var got flow.Result
-	if err := w.act(t, dir, performs(effect("Pay", "Ann"), &got)); err != nil || got.Text != "ok" {
+	if err := w.act(t, dir, performs(call("Pay", "Ann"), &got)); err != nil || got.Text != "ok" {
 		t.Errorf("Perform() = %+v, %v", got, err)
 	}
 }
@@ -221,18 +223,18 @@ func TestAnUnknownOutcome(t *testing.T) {
 			log: []string{"effect_claimed", "effect_unknown", "effect_claimed", "effect_done"}},
 		"nobody there: the step fails": {tool: "Pay", want: flow.Result{IsError: true, Unknown: true},
 			log: []string{"effect_claimed", "effect_unknown", "clarification_requested"}},
-		"it happened": {tool: "Pay", answer: said(happened), want: flow.Result{Text: "A person says that the call took effect. Its output is lost."},
+		"it happened": {tool: "Pay", answer: said(effect.Happened), want: flow.Result{Text: "A person says that the call took effect. Its output is lost."},
 			log: []string{"effect_claimed", "effect_unknown", "clarification_requested", "clarification_provided", "effect_done"}},
-		"it did not": {tool: "Pay", answer: said(notYet), ran: 1, want: flow.Result{Text: "paid Ann"},
+		"it did not": {tool: "Pay", answer: said(effect.NotYet), ran: 1, want: flow.Result{Text: "paid Ann"},
 			log: []string{"effect_claimed", "effect_unknown", "clarification_requested", "clarification_provided", "effect_claimed", "effect_done"}},
-		"stop": {tool: "Pay", answer: said(giveUp), want: flow.Result{IsError: true, Unknown: true},
+		"stop": {tool: "Pay", answer: said(effect.GiveUp), want: flow.Result{IsError: true, Unknown: true},
 			log: []string{"effect_claimed", "effect_unknown", "clarification_requested", "clarification_provided"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := claimed(t, test.tool)
 			w := &world{answer: test.answer}
 			var got flow.Result
-			if err := w.act(t, dir, performs(effect(test.tool, "Ann"), &got)); err != nil {
+			if err := w.act(t, dir, performs(call(test.tool, "Ann"), &got)); err != nil {
 				t.Fatal(err)
 			}
 			if test.want.Text == "" {
@@ -245,7 +247,7 @@ func TestAnUnknownOutcome(t *testing.T) {
 				t.Errorf("log: -want +got\n%s", diff)
 			}
 			// Whatever came of it, another session does not run it again.
-			if err := w.act(t, dir, performs(effect(test.tool, "Ann"), &got)); err != nil || len(w.ran) != test.ran {
+			if err := w.act(t, dir, performs(call(test.tool, "Ann"), &got)); err != nil || len(w.ran) != test.ran {
 				t.Errorf("a later session = %v after %d runs, want %d", err, len(w.ran), test.ran)
 			}
 		})
@@ -264,7 +266,7 @@ func TestAToolThatDoesNotKnow(t *testing.T) {
 			return tool.Result{}, errors.Join(tool.ErrUnknownOutcome, errors.New("connection lost"))
 		}
 		var got flow.Result
-		if err := w.act(t, dir, performs(effect(name, "Ann"), &got)); err != nil || len(w.ran) != want || got.Unknown != (name == "Pay") {
+		if err := w.act(t, dir, performs(call(name, "Ann"), &got)); err != nil || len(w.ran) != want || got.Unknown != (name == "Pay") {
 			t.Errorf("Perform(%s) = %+v, %v after %d runs, want %d", name, got, err, len(w.ran), want)
 		}
 	}
@@ -280,7 +282,7 @@ func TestACancelledEffectIsUnknown(t *testing.T) {
 		return tool.Failed("killed"), nil
 	}
 	var got flow.Result
-	if err := w.actWith(ctx, t, dir, performs(effect("Pay", "Ann"), &got)); !errors.Is(err, over) {
+	if err := w.actWith(ctx, t, dir, performs(call("Pay", "Ann"), &got)); !errors.Is(err, over) {
 		t.Errorf("Perform() = %v, want the cause of the end", err)
 	}
 	if diff := cmp.Diff([]string{"effect_claimed", "effect_unknown"}, sequence(t, dir)); diff != "" {
@@ -293,7 +295,7 @@ func TestACancelledEffectIsUnknown(t *testing.T) {
 		cancel(over)
 		return tool.Result{Text: "done"}, nil
 	}
-	if err := w.actWith(ctx, t, dir, performs(effect("Pay", "Ann"), &got)); err != nil || got.Text != "done" {
+	if err := w.actWith(ctx, t, dir, performs(call("Pay", "Ann"), &got)); err != nil || got.Text != "done" {
 		t.Errorf("Perform() = %+v, %v, want what happened", got, err)
 	}
 	if diff := cmp.Diff([]string{"effect_claimed", "effect_done"}, sequence(t, dir)); diff != "" {
@@ -328,7 +330,7 @@ func TestApproval(t *testing.T) {
 			}
 			for range 2 { // the second session asks nobody and does nothing
 				var got flow.Result
-				if err := w.act(t, dir, performs(effect("Pay", test.to), &got)); err != nil {
+				if err := w.act(t, dir, performs(call("Pay", test.to), &got)); err != nil {
 					t.Fatal(err)
 				}
 				if got.Text != test.want || got.IsError != (test.ran == 0) || len(w.ran) != test.ran {
@@ -349,8 +351,8 @@ func TestWaiting(t *testing.T) {
 	w := &world{policy: approval.Policy{Mode: approval.Mutate}}
 	for range 2 {
 		var got flow.Result
-		err := w.act(t, dir, performs(effect("Pay", "Ann"), &got))
-		waiting, ok := errors.AsType[*WaitingError](err)
+		err := w.act(t, dir, performs(call("Pay", "Ann"), &got))
+		waiting, ok := errors.AsType[*person.WaitingError](err)
 		if !ok || waiting.Question.Kind != event.ClarifyApproval || !strings.Contains(waiting.Error(), "Pay") {
 			t.Fatalf("Perform() = %v, want to wait", err)
 		}
@@ -360,7 +362,7 @@ func TestWaiting(t *testing.T) {
 	}
 	w.answer = func(*flow.HumanQuestion) (string, error) { return "yes", nil }
 	var got flow.Result
-	if err := w.act(t, dir, performs(effect("Pay", "Ann"), &got)); err != nil || got.Text != "paid Ann" || len(w.ran) != 1 {
+	if err := w.act(t, dir, performs(call("Pay", "Ann"), &got)); err != nil || got.Text != "paid Ann" || len(w.ran) != 1 {
 		t.Errorf("Perform() = %+v, %v after %d runs, want that it was paid", got, err, len(w.ran))
 	}
 }
@@ -391,7 +393,7 @@ func TestAsk(t *testing.T) {
 func TestNoEffectsWithoutAJournal(t *testing.T) {
 	w := &world{chain: true, answer: func(*flow.HumanQuestion) (string, error) { return "yes", nil }}
 	var got flow.Result
-	if err := w.act(t, filepath.Join(t.TempDir(), "run"), performs(effect("Pay", "Ann"), &got)); !errors.Is(err, errNoJournal) || len(w.ran) != 0 {
+	if err := w.act(t, filepath.Join(t.TempDir(), "run"), performs(call("Pay", "Ann"), &got)); !errors.Is(err, errNoJournal) || len(w.ran) != 0 {
 		t.Errorf("Perform(in a chain) = %v after %d runs, want %v", err, len(w.ran), errNoJournal)
 	}
 }
@@ -402,7 +404,7 @@ func TestKeysAreNotSpent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	w := &world{redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "sk-secret", "[redacted]")) }}
 	var got flow.Result
-	if err := w.act(t, dir, performs(effect("Pay", "sk-secret"), &got)); err != nil || !got.IsError || len(w.ran) != 0 {
+	if err := w.act(t, dir, performs(call("Pay", "sk-secret"), &got)); err != nil || !got.IsError || len(w.ran) != 0 {
 		t.Errorf("Perform(a key) = %+v, %v after %d runs, want a refusal", got, err, len(w.ran))
 	}
 	for line, err := range runlog.Read(dir) {
@@ -415,50 +417,7 @@ func TestKeysAreNotSpent(t *testing.T) {
 func TestAnUnavailableToolIsRefused(t *testing.T) {
 	w := &world{}
 	var got flow.Result
-	if err := w.act(t, filepath.Join(t.TempDir(), "run"), performs(effect("Fly", "Ann"), &got)); err != nil || !got.IsError || !strings.Contains(got.Text, "Fly") {
+	if err := w.act(t, filepath.Join(t.TempDir(), "run"), performs(call("Fly", "Ann"), &got)); err != nil || !got.IsError || !strings.Contains(got.Text, "Fly") {
 		t.Errorf("Perform(no such tool) = %+v, %v, want a refusal that names it", got, err)
-	}
-}
-
-// TestWhatIsAskedAgain: after a failure the questions without a winner are asked
-// again, but for those that came before something that happened since.
-func TestWhatIsAskedAgain(t *testing.T) {
-	undecided := func(question string, step int) event.Event {
-		return event.VoteCompleted{Question: question, Step: step, Status: string(flow.FlaggedOut)}
-	}
-	dir := written(t,
-		event.TaskSubmitted{Format: event.Format, Kind: "test"},
-		undecided("step/0/try/0", 0),
-		event.StepCompleted{Step: 0},
-		undecided("step/1/try/0", 1),
-		event.EffectClaimed{Effect: "step/1/try/1/effect/0", Step: 1, Tool: "Pay", Input: event.JSONValue(json.RawMessage(`{}`))},
-		event.EffectDone{Effect: "step/1/try/1/effect/0", Step: 1, Tool: "Pay"},
-		undecided("step/1/try/1", 1),
-		undecided("step/2/try/0", 2), // of a branch beside it
-		event.VoteCompleted{Question: "step/3", Step: 3, Status: string(flow.Decided)},
-		event.AnswerComposed{Draft: true},
-		event.StepFailed{Step: 1},
-		event.TaskFailed{Status: event.StatusFailed},
-	)
-	p := NewPast(dir, always(false))
-	log, _, err := runlog.Open(dir, nil, p.Visit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	if err := p.Finish(); err != nil {
-		t.Fatal(err)
-	}
-	for question, kept := range map[string]bool{
-		"step/0/try/0": true, "step/1/try/0": true, "step/1/try/1": false, "step/2/try/0": false, "step/3": true,
-	} {
-		v, ok := p.verdicts[question]
-		if ok != kept {
-			t.Errorf("the verdict on %s is kept: %t, want %t", question, ok, kept)
-		}
-		// Another rule is for what is still open, not for what the run went on after.
-		if ok && question != "step/3" && !v.final {
-			t.Errorf("the verdict on %s may be decided again by another rule", question)
-		}
 	}
 }

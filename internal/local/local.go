@@ -1,18 +1,16 @@
 // Package local is the runtime on this machine: goroutines and a run log.
 //
-// It implements flow.Flow by journalling. A verdict is appended to the log
-// under its key; after a restart the orchestrator runs again from its start (or
-// from a checkpoint), gets the recorded verdicts back, and goes on where they
-// end.
+// It implements flow.Flow by journalling. What was decided, seen, done and answered
+// is appended to the log under its key; after a restart the orchestrator runs again
+// from its start (or from a checkpoint), gets all that back, and goes on where it
+// ends.
 package local
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +20,11 @@ import (
 	"github.com/maker-mdap/maker/internal/approval"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/effect"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/tool"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // Options configure a Runtime.
@@ -55,25 +54,46 @@ type Options struct {
 	Approve approval.Policy
 	Person  person.Person
 
-	// Past is what the log held when it was opened.
-	Past *Past
+	// Looks are the kinds of looks at the world that orchestrators can take.
+	Looks Looks
+
+	// Past is what the log held when it was opened, nil for a new run.
+	Past *history.History
 }
+
+// Looks are ways to look at the world, by the kind of look. What one sees must be
+// something that can be encoded as JSON.
+type Looks map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 
 // A Runtime runs one orchestrator.
 type Runtime struct {
 	opts    Options
 	started time.Time
-	before  time.Duration // spent by earlier sessions
-	verdict map[string]pastVerdict
-	effect  map[string]pastEffect
-	answer  map[string]*flow.Answer
+	past    *history.History
+	effects effect.Performer
 	usedMu  sync.Mutex
-	used    map[string]bool // keys of this session
-	emitted *emitted
+	used    map[usedKey]bool // keys of this session
 
 	progress  Progress
 	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
 }
+
+// usedKey is a key of one of the methods of a flow.
+type usedKey struct {
+	method method
+	key    string
+}
+
+type method byte
+
+const (
+	byDecide method = iota
+	byPerform
+	byAsk
+	byObserve
+	byParallel
+	byEmit
+)
 
 // Progress is where a run stands. Its fields may be read at any time.
 type Progress struct {
@@ -87,13 +107,14 @@ type Progress struct {
 
 // New returns a runtime.
 func New(opts Options) *Runtime {
-	r := &Runtime{opts: opts, started: time.Now()}
-	if p := opts.Past; p != nil {
-		r.before = p.Duration
-		r.verdict, r.effect, r.answer = p.verdicts, p.effects, p.answers
-		r.emitted = p.emitted
-		r.progress.Steps.Store(int64(p.Steps))
+	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, used: map[usedKey]bool{}}
+	if r.past == nil {
+		r.past = history.New("", func(string) bool { return false })
 	}
+	r.effects = effect.Performer{
+		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
+	}
+	r.progress.Steps.Store(int64(r.past.Steps))
 	return r
 }
 
@@ -106,7 +127,7 @@ func (r *Runtime) Flow(ctx context.Context) flow.Flow {
 }
 
 // Elapsed is how long the run took, over all its sessions.
-func (r *Runtime) Elapsed() time.Duration { return r.before + time.Since(r.started) }
+func (r *Runtime) Elapsed() time.Duration { return r.past.Duration + time.Since(r.started) }
 
 // failure remembers the first error of an Emit, which cannot return one.
 type failure struct {
@@ -131,189 +152,202 @@ func (f *failure) get() error {
 // branch is one line of execution: the main one, or one of a Parallel.
 type branch struct {
 	*Runtime
-	ctx       context.Context // bounds the branch, which is itself one call of the orchestrator
-	prefix    string          // of its keys
-	failed    *failure
-	spilled   bool
-	parallels int             // calls of Parallel so far
-	held      []ballot.Sample // of the question being decided, until it is known whether they belong in the log
+	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
+	prefix string          // of its keys
+	failed *failure
+
+	// Of the question being decided.
+	spilled bool
+	held    []ballot.Sample // until it is known whether they belong in the log
 }
 
-func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	key, err := b.fullKey(key)
-	if err != nil {
-		return nil, err
-	}
-	if v, ok := b.verdict[key]; ok && (v.rule == q.Rule || !b.opts.Checkpoints && (v.final || v.verdict.Status == flow.Decided)) {
-		// What was decided may have been acted upon: another rule is for what is
-		// still to be decided.
-		return v.verdict, nil
-	}
-	if err := pause(b.ctx, time.Duration(q.DelayMS)*time.Millisecond); err != nil {
-		return nil, err
-	}
-	b.held, b.spilled = b.held[:0], false
-	v, err := b.opts.Ballot.Decide(b.ctx, q, func(s *ballot.Sample) {
-		b.progress.Faults.Add(int64(len(s.Faults())))
-		if s.Flag != nil {
-			b.progress.RedFlagged.Add(1)
-		}
-		if s.Response != nil && strings.HasPrefix(s.Response.Model, simulator) {
-			b.simulated.Store(true)
-		}
-		if b.opts.Compact && !b.spilled {
-			if b.held = append(b.held, *s); len(b.held) < maxHeld {
-				return
-			}
-			b.spilled = true
-			b.logHeld(key, q.Step)
-			return
-		}
-		b.logSample(key, q.Step, s)
-	})
-	if err != nil {
-		return nil, err
-	}
-	b.progress.Samples.Add(int64(v.Voting.Samples))
-	if v.Voting.Contested() {
-		b.progress.Contested.Add(1)
-	}
-	if b.opts.Compact && !b.spilled && v.Status == flow.Decided && !v.Voting.Contested() {
-		return v, nil
-	}
-	b.logHeld(key, q.Step)
-	b.append(event.VoteCompleted{
-		Question: key, Step: q.Step, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
-		Intent: v.Intent, Candidates: v.Candidates,
-		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), PromptHash: promptHash(q),
-	})
-	return v, b.failed.get()
-}
+// errNoJournal is why a chain cannot have effects: its log leaves out verdicts,
+// so that a resume may decide differently from what was executed.
+var errNoJournal = errors.New("local: effects, looks and questions to the person need a run that keeps all its verdicts")
 
-// promptHash stands for what was asked.
-func promptHash(q *flow.Question) string {
-	h := sha256.New()
-	for _, text := range append([]string{q.System, q.Prompt}, q.Variants...) {
-		fmt.Fprintf(h, "%d:%s", len(text), text)
+// journalKey is the full key of something that must be in the journal.
+func (b *branch) journalKey(m method, key string) (string, error) {
+	if b.opts.Checkpoints {
+		return "", errNoJournal
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-// pause waits, unless the run ends.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return b.fullKey(m, key)
 }
 
 // fullKey is a key with that of its branch before it, if the run can go on with it.
-func (b *branch) fullKey(key string) (string, error) {
+func (b *branch) fullKey(m method, key string) (string, error) {
 	if err := b.failed.get(); err != nil {
 		return "", err
 	}
 	key = b.prefix + key
-	return key, b.claimKey(key)
+	return key, b.claimKey(m, key)
 }
 
-// claimKey refuses a key that was used before: after a resume both questions
-// would get one verdict. An orchestrator that numbers its steps may do so a
-// million times, and is not watched.
-func (r *Runtime) claimKey(key string) error {
+// claimKey refuses a key that was used before: after a resume both calls would get
+// one result. An orchestrator that numbers its steps may do so a million times, and
+// is not watched.
+func (r *Runtime) claimKey(m method, key string) error {
 	if r.opts.Checkpoints {
 		return nil
 	}
 	r.usedMu.Lock()
 	defer r.usedMu.Unlock()
-	if r.used[key] {
+	if r.used[usedKey{m, key}] {
 		return fmt.Errorf("local: the key %q is used twice", key)
 	}
-	if r.used == nil {
-		r.used = map[string]bool{}
-	}
-	r.used[key] = true
+	r.used[usedKey{m, key}] = true
 	return nil
 }
 
-// maxHeld bounds the samples that wait for a verdict. A question with more is
-// logged in full, whatever comes of it.
-const maxHeld = 1000
-
-// simulator is how the models of the simulator are called.
-const simulator = "sim/"
-
-// logHeld appends the samples that were held back.
-func (b *branch) logHeld(key string, step int) {
-	for i := range b.held {
-		b.logSample(key, step, &b.held[i])
+// Perform implements flow.Flow.
+func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
+	key, err := b.journalKey(byPerform, key)
+	if err != nil {
+		return nil, err
 	}
-	b.held = b.held[:0]
+	return b.effects.Perform(b.ctx, key, e)
 }
 
-func (b *branch) logSample(key string, step int, s *ballot.Sample) {
-	for _, f := range s.Faults() {
-		b.append(event.SampleFaulted{
-			Question: key, Step: step, Sample: s.N,
-			Kind: string(f.Kind), Status: f.Status, Message: f.Error(),
-		})
+// Observe implements flow.Flow. What was seen need not be durable before it is used:
+// whatever is done in its knowledge is recorded after it.
+func (b *branch) Observe(key string, l flow.Look) (json.RawMessage, error) {
+	key, err := b.journalKey(byObserve, key)
+	if err != nil {
+		return nil, err
 	}
-	if s.Response == nil && s.Flag == nil {
-		return // nothing but faults
+	if seen, ok := b.past.Looks[key]; ok {
+		return seen, nil
 	}
-	common := event.Sample{
-		Question: key, Step: step, Sample: s.N, Model: s.Voter,
-		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(),
+	look, ok := b.opts.Looks[l.Kind]
+	if !ok {
+		return nil, fmt.Errorf("local: nobody knows how to look at %q", l.Kind)
 	}
-	text := ""
-	if r := s.Response; r != nil {
-		common.Tokens, common.CostUSD, text = r.Usage, r.CostUSD, r.Text
-		if r.Model != "" {
-			common.Model = r.Model
+	if b.ctx.Err() != nil {
+		return nil, context.Cause(b.ctx)
+	}
+	what, err := look(b.ctx, l.Params)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := json.Marshal(what)
+	if err != nil {
+		return nil, fmt.Errorf("local: what the look %q saw: %w", key, err)
+	}
+	return seen, b.append(event.Observed{Look: key, Kind: l.Kind, Params: l.Params, Result: event.JSONValue(seen)})
+}
+
+// Ask implements flow.Flow.
+func (b *branch) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+	key, err := b.journalKey(byAsk, key)
+	if err != nil {
+		return nil, err
+	}
+	return journal{b.Runtime}.Ask(b.ctx, key, q)
+}
+
+// journal is the run log as effects see it.
+type journal struct{ *Runtime }
+
+func (j journal) Effect(key string) effect.State { return j.past.Effects[key] }
+
+func (j journal) Append(e event.Event) error { return j.opts.Log.Append(e) }
+
+func (j journal) Sync() error { return j.opts.Log.Sync(context.Background()) }
+
+// Ask asks the person, once for each key.
+func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+	past, asked := j.past.Answers[key]
+	if past != nil {
+		return past, nil
+	}
+	if !asked {
+		request := event.ClarificationRequested{Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free}
+		if q.Call != nil {
+			call, err := json.Marshal(q.Call)
+			if err != nil {
+				return nil, fmt.Errorf("local: %w", err)
+			}
+			request.Call = call
+		}
+		if err := j.Append(request); err != nil {
+			return nil, err
+		}
+		if err := j.opts.Log.Sync(ctx); err != nil {
+			return nil, err
 		}
 	}
-	if w := s.Work; w != nil {
-		common.ToolCalls, common.Repaired, common.Intent = w.Calls, w.Repaired, w.Intent
+	if j.opts.Person == nil {
+		return nil, &person.WaitingError{Key: key, Question: *q}
 	}
-	if s.Flag != nil {
-		b.append(event.SampleRedFlagged{Sample: common, Flag: s.Flag.Name, Reason: s.Flag.Reason, Text: event.TextValue(text)})
-		return
+	a, err := j.opts.Person.Ask(ctx, key, q)
+	switch {
+	case errors.Is(err, person.ErrAbsent):
+		return nil, &person.WaitingError{Key: key, Question: *q}
+	case err != nil:
+		return nil, err
 	}
-	b.append(event.SampleCompleted{Sample: common, Vote: vote.ShortKey(s.Answer.Key), Text: event.TextValue(text)})
+	if err := j.Append(event.ClarificationProvided{Question: key, Step: q.Step, Answer: a.Text, By: a.By}); err != nil {
+		return nil, err
+	}
+	return a, j.Sync()
 }
 
-func (b *branch) append(e event.Event) {
-	if err := b.opts.Log.Append(e); err != nil {
+// append adds an event to the log and remembers if that failed.
+func (b *branch) append(e event.Event) error { return b.appendKeyed("", e) }
+
+func (b *branch) appendKeyed(key string, e event.Event) error {
+	err := b.opts.Log.AppendKeyed(key, e)
+	if err != nil {
 		b.failed.set(err)
 	}
+	return err
 }
 
-func (b *branch) Emit(e event.Event) {
+// Emit implements flow.Flow. Chains resume after their last event, so that theirs
+// need no keys.
+func (b *branch) Emit(key string, e event.Event) {
+	if b.failed.get() != nil {
+		return
+	}
 	e = b.stamp(e)
-	if b.emitted.take(e, b.opts.Redact) {
-		return // an earlier session appended it
+	if b.opts.Checkpoints {
+		key = ""
+	} else {
+		var err error
+		key = b.prefix + key
+		known := false
+		if !ends(e) {
+			if err = b.claimKey(byEmit, key); err == nil {
+				known, err = b.past.Emitted(key, e, b.opts.Redact)
+			}
+		}
+		if err != nil {
+			b.failed.set(err)
+		}
+		if known || err != nil {
+			return // an earlier session appended it
+		}
 	}
 	if _, ok := e.(event.StepCompleted); ok {
 		b.progress.Steps.Add(1)
 		b.progress.Session.Add(1)
 	}
-	b.append(e)
+	_ = b.appendKeyed(key, e) // it is remembered
+}
+
+// ends reports whether an event ends a session: there is one in each.
+func ends(e event.Event) bool {
+	switch e.(type) {
+	case event.TaskCompleted, event.TaskFailed, event.BudgetExhausted, event.RunCancelled:
+		return true
+	}
+	return false
 }
 
 // setup is what the session was done with.
 func (r *Runtime) setup() event.Setup {
 	s := r.opts.Setup
 	s.Simulated = s.Simulated || r.simulated.Load()
-	if r.opts.Past != nil {
-		s.Sessions = r.opts.Past.sessionsWith(s)
-	}
+	s.Sessions = r.past.SessionsWith(s)
 	return s
 }
 
@@ -347,35 +381,55 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 	}
 }
 
-func (b *branch) Parallel(n int, f func(i int, f flow.Flow) error) error {
+// Parallel implements flow.Flow.
+func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) error {
+	key, err := b.fullKey(byParallel, key)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)
-	b.parallels++
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			// The number of the call keeps the branches of one Parallel apart from
-			// those of the next.
-			prefix := fmt.Sprintf("%s%d.%d/", b.prefix, b.parallels, i)
-			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: prefix, failed: b.failed}
-			if errs[i] = f(i, sub); errs[i] != nil {
+			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed}
+			if errs[i] = f(i, sub); errs[i] != nil && !endsAlone(errs[i]) {
 				cancel(errBranch)
 			}
 		})
 	}
 	wg.Wait()
-	// A branch that ended only because a sibling failed does not hide it.
-	var aborted error
+	// A branch that ended only because a sibling failed does not hide it, and one that
+	// waits does not hide a failure.
+	var alone, aborted error
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, errBranch) {
+		switch {
+		case err == nil:
+		case errors.Is(err, errBranch):
+			aborted = first(aborted, err)
+		case endsAlone(err):
+			alone = first(alone, err)
+		default:
 			return err
 		}
-		if aborted == nil {
-			aborted = err
-		}
 	}
-	return aborted
+	return first(alone, aborted)
+}
+
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// endsAlone reports whether an error is no reason to end the branches beside the one
+// that it is from: what they have begun is paid for, and they come to an end by
+// themselves.
+func endsAlone(err error) bool {
+	_, waits := errors.AsType[*person.WaitingError](err)
+	return waits || errors.Is(err, budget.ErrExhausted)
 }
 
 var errBranch = errors.New("another branch of the run failed")

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
@@ -58,10 +59,29 @@ func ask(f flow.Flow, key, prompt string) (string, error) {
 // always gives every kind of run the same kind of log.
 func always(compact bool) func(string) bool { return func(string) bool { return compact } }
 
+// written is a run folder whose log holds events.
+func written(t *testing.T, events ...event.Event) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	log, err := runlog.Create(dir, "run", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if err := log.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // session runs an orchestrator against the log in dir, as a new process would.
 func session(t *testing.T, dir string, m model.Model, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := NewPast(dir, always(false))
+	past := history.New(dir, always(false))
 	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
 		log, err = runlog.Create(dir, "run", nil)
@@ -108,7 +128,7 @@ func tree(crashAfter int, got *[]string) func(flow.Flow) error {
 		if err != nil {
 			return err
 		}
-		f.Emit(event.StepCompleted{Step: n, Output: event.TextValue(answer)})
+		f.Emit(key+"/completed", event.StepCompleted{Step: n, Output: event.TextValue(answer)})
 		if decided.Add(1) == int64(crashAfter) {
 			return errCrash
 		}
@@ -121,7 +141,7 @@ func tree(crashAfter int, got *[]string) func(flow.Flow) error {
 			}
 		}
 		parts := make([]string, 2)
-		err := f.Parallel(2, func(i int, f flow.Flow) error {
+		err := f.Parallel("parts", 2, func(i int, f flow.Flow) error {
 			for j := range 2 {
 				// Both branches use the same keys; they must not meet.
 				if err := step(f, 3+2*i+j, fmt.Sprint("part/", j), fmt.Sprintf("branch %d part %d", i, j)); err != nil {
@@ -135,7 +155,7 @@ func tree(crashAfter int, got *[]string) func(flow.Flow) error {
 			return err
 		}
 		*got = parts
-		f.Emit(event.TaskCompleted{Steps: 7})
+		f.Emit("end", event.TaskCompleted{Steps: 7})
 		return nil
 	}
 }
@@ -180,7 +200,7 @@ func TestLargeOutputsAreRecognisedOnResume(t *testing.T) {
 		if answer != large {
 			return fmt.Errorf("got %d bytes", len(answer))
 		}
-		f.Emit(event.StepCompleted{Output: event.TextValue(answer)})
+		f.Emit("q/completed", event.StepCompleted{Output: event.TextValue(answer)})
 		return nil
 	}
 	for range 2 {
@@ -196,7 +216,7 @@ func TestLargeOutputsAreRecognisedOnResume(t *testing.T) {
 func TestParallelReturnsTheLowestError(t *testing.T) {
 	first := errors.New("first")
 	err := session(t, filepath.Join(t.TempDir(), "run"), &echo{}, func(f flow.Flow) error {
-		return f.Parallel(3, func(i int, f flow.Flow) error {
+		return f.Parallel("three", 3, func(i int, f flow.Flow) error {
 			if i == 1 {
 				return first
 			}
@@ -225,7 +245,7 @@ func TestAFailedQuestionIsAskedAgain(t *testing.T) {
 			return err
 		}
 		if v.Status != flow.Decided {
-			f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
+			f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason, Reopen: []string{"q"}})
 			return errCrash
 		}
 		return nil
@@ -241,7 +261,7 @@ func TestAFailedQuestionIsAskedAgain(t *testing.T) {
 func TestAFailedLogEndsTheRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	err := session(t, dir, &echo{}, func(f flow.Flow) error {
-		f.Emit(unencodable{})
+		f.Emit("u", unencodable{})
 		_, err := ask(f, "q", "?")
 		return err
 	})

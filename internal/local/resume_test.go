@@ -15,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
@@ -34,19 +35,19 @@ func TestAnAbortedParallelFails(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		var inner error = errors.New("not reached")
 		session(t, dir, blocked, func(f flow.Flow) error {
-			return f.Parallel(2, func(i int, f flow.Flow) error {
+			return f.Parallel("outer", 2, func(i int, f flow.Flow) error {
 				if i == 1 {
 					time.Sleep(20 * time.Millisecond)
 					return boom
 				}
-				inner = f.Parallel(2, func(_ int, f flow.Flow) error {
+				inner = f.Parallel("inner", 2, func(_ int, f flow.Flow) error {
 					_, err := ask(f, "q", "?")
 					return err
 				})
 				if inner != nil {
 					return inner
 				}
-				f.Emit(event.StepCompleted{Step: 0, Output: event.TextValue("made of nothing")})
+				f.Emit("made", event.StepCompleted{Step: 0, Output: event.TextValue("made of nothing")})
 				return nil
 			})
 		})
@@ -62,7 +63,7 @@ func TestParallelsInARowShareNoKeys(t *testing.T) {
 	orch := func(got *[]string) func(f flow.Flow) error {
 		return func(f flow.Flow) error {
 			for round := range 2 {
-				err := f.Parallel(1, func(i int, f flow.Flow) error {
+				err := f.Parallel(fmt.Sprint("round/", round), 1, func(i int, f flow.Flow) error {
 					a, err := ask(f, "q", fmt.Sprint("round ", round))
 					*got = append(*got, a)
 					return err
@@ -110,7 +111,7 @@ func TestEveryVerdictSurvivesACrash(t *testing.T) {
 		v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 3}})
 		if err == nil && v.Status != flow.Decided {
 			a = "fallback"
-			f.Emit(event.StepStarted{Step: 1, Title: "fallback"})
+			f.Emit("fallback", event.StepStarted{Step: 1, Title: "fallback"})
 		}
 		return errCrash
 	})
@@ -151,10 +152,10 @@ func TestTheEndCountsWhatIsHeld(t *testing.T) {
 		if err != nil || v.Status != flow.Failed {
 			t.Fatal(v, err)
 		}
-		f.Emit(event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
+		f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
 		b.Close()
 		log.Close()
-		past := NewPast(dir, always(true))
+		past := history.New(dir, always(true))
 		l2, _, err := runlog.Open(dir, nil, past.Visit)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +172,7 @@ func TestARedactedStepIsCommittedOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "sekret-key", "[redacted]")) }
 	for i := range 2 {
-		past := NewPast(dir, always(false))
+		past := history.New(dir, always(false))
 		var log *runlog.Log
 		var err error
 		if i == 0 {
@@ -192,7 +193,7 @@ func TestARedactedStepIsCommittedOnce(t *testing.T) {
 		if _, err := ask(f, "q", "x"); err != nil {
 			t.Fatal(err)
 		}
-		f.Emit(event.StepCompleted{Step: 0, Output: event.TextValue("the tool printed sekret-key")})
+		f.Emit("step/0", event.StepCompleted{Step: 0, Output: event.TextValue("the tool printed sekret-key")})
 		b.Close()
 		log.Close()
 	}

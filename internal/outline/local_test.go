@@ -20,6 +20,7 @@ import (
 	"github.com/maker-mdap/maker/internal/approval"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/local"
 	"github.com/maker-mdap/maker/internal/person"
 	"github.com/maker-mdap/maker/internal/runlog"
@@ -120,7 +121,7 @@ func (o *office) registry() *tool.Registry {
 func (o *office) session(text string, c Config, wrap func(flow.Flow) flow.Flow) error {
 	t := o.t
 	t.Helper()
-	past := local.NewPast(o.dir, func(string) bool { return false })
+	past := history.New(o.dir, func(string) bool { return false })
 	log, _, err := runlog.Open(o.dir, nil, past.Visit)
 	if err != nil {
 		if log, err = runlog.Create(o.dir, "run", nil); err != nil {
@@ -143,6 +144,9 @@ func (o *office) session(text string, c Config, wrap func(flow.Flow) flow.Flow) 
 	r := local.New(local.Options{
 		Log: log, Ballot: b, Ledger: budget.New(budget.Limits{}, usage.Spent{}), Past: past, Tools: tools,
 		Approve: approval.Policy{Mode: approval.None},
+		Looks: local.Looks{flow.LookTools: func(context.Context, json.RawMessage) (any, error) {
+			return []flow.ToolInfo{{Name: "Put"}, {Name: "Bash"}, {Name: "AskUserQuestion", Human: true}}, nil
+		}},
 		Person: person.Func(func(_ context.Context, key string, q *flow.HumanQuestion) (*flow.Answer, error) {
 			o.keys = append(o.keys, key)
 			if text, ok := o.answers[key]; ok {
@@ -158,8 +162,8 @@ func (o *office) session(text string, c Config, wrap func(flow.Flow) flow.Flow) 
 	}
 	err = Run(f, Split(text), c)
 	b.Close()
-	if waiting, ok := errors.AsType[*local.WaitingError](err); ok { // as the engine ends a session
-		r.Flow(t.Context()).Emit(event.TaskFailed{Status: event.StatusStopped, Stop: event.StopWaiting, Step: waiting.Question.Step})
+	if waiting, ok := errors.AsType[*person.WaitingError](err); ok { // as the engine ends a session
+		r.Flow(t.Context()).Emit("end", event.TaskFailed{Status: event.StatusStopped, Stop: event.StopWaiting, Step: waiting.Question.Step})
 	}
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
@@ -169,7 +173,7 @@ func (o *office) session(text string, c Config, wrap func(flow.Flow) flow.Flow) 
 
 func officeConfig() Config {
 	c := runConfig()
-	c.Tools, c.AttachTool, c.RetryDelayMS = []string{"Put", "Bash", "AskUserQuestion"}, "", 0
+	c.ReadAttachments, c.RetryDelayMS = false, 0
 	c.Rule = vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6}
 	return c
 }
@@ -187,7 +191,7 @@ func (o *office) story() map[string]int {
 			o.t.Fatal(err)
 		}
 		switch e := rec.Event.(type) {
-		case event.SampleCompleted, event.SampleRedFlagged, event.TaskSubmitted, event.RunResumed:
+		case event.SampleCompleted, event.SampleRedFlagged, event.TaskSubmitted, event.RunResumed, event.VoteResumed:
 		case event.VoteCompleted:
 			out[fmt.Sprintf("vote %s: %s", e.Question, e.Status)]++
 		case event.StepCompleted:
@@ -382,10 +386,10 @@ func TestCrashes(t *testing.T) {
 // on where it was when the answer is there.
 func TestWaiting(t *testing.T) {
 	o := newOffice(t, clerk)
-	waits := func() *local.WaitingError {
+	waits := func() *person.WaitingError {
 		t.Helper()
 		err := o.session(errand, officeConfig(), nil)
-		w, ok := errors.AsType[*local.WaitingError](err)
+		w, ok := errors.AsType[*person.WaitingError](err)
 		if !ok {
 			t.Fatalf("Run() = %v, want that it waits", err)
 		}

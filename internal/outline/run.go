@@ -27,12 +27,13 @@ type Config struct {
 	MaxFaults        int
 	Repair           flow.Repair
 
-	// Tools are what agents may use, AskTool among them is the one that asks the
-	// person, ShellTool executes literal commands, and AttachTool reads attachments.
-	Tools      []string
-	AskTool    string
-	ShellTool  string
-	AttachTool string
+	// AskTool is the tool that asks the person, if it is there, and ShellTool executes
+	// literal commands.
+	AskTool   string
+	ShellTool string
+
+	// ReadAttachments has what tasks refer to looked at before they are begun.
+	ReadAttachments bool
 
 	// MaxMoves bounds the calls that one task may have executed before its end or
 	// its next question to the person, all attempts together; 0 means
@@ -68,11 +69,14 @@ func Run(f flow.Flow, tasks []Task, c Config) error {
 		c.MaxMoves = flow.DefaultMaxMoves
 	}
 	r := &runner{flow: f, config: c, machine: m, summaries: s}
+	if err := r.look(); err != nil {
+		return err
+	}
 	list, err := json.Marshal(m.state.Tasks)
 	if err != nil {
 		return fmt.Errorf("outline: %w", err)
 	}
-	f.Emit(event.OutlineCreated{Tasks: event.JSONValue(list)})
+	f.Emit("outline", event.OutlineCreated{Tasks: event.JSONValue(list)})
 	for i := range m.state.Tasks {
 		t := &m.state.Tasks[i]
 		if t.NeedsModel() {
@@ -93,6 +97,9 @@ type runner struct {
 	config  Config
 	machine *Machine
 
+	tools   []string // that agents may use
+	askTool string   // the one among them that asks the person, if there is one
+
 	// summaries keep the context of the tasks that a model is asked to do. What
 	// comes after the last of these is nobody's context.
 	summaries  *Summaries
@@ -101,6 +108,26 @@ type runner struct {
 	now       progress // of the task under way
 	committed int      // tasks that this run completed
 	undecided int      // tasks that failed because no answer won
+	reopen    []string // what a resume asks again
+}
+
+// look learns which tools there are. They stay the same for the run, whatever comes
+// and goes.
+func (r *runner) look() error {
+	list, err := flow.Tools(r.flow, "tools")
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		if t.Unavailable != "" {
+			continue
+		}
+		if t.Human && t.Name == r.config.AskTool {
+			r.askTool = t.Name
+		}
+		r.tools = append(r.tools, t.Name)
+	}
+	return nil
 }
 
 // progress is how far a task has come, over all its attempts and questions.
@@ -108,6 +135,7 @@ type progress struct {
 	started bool
 	work    work
 	moves   []flow.Move // what was done stays done
+	open    []string    // questions that led to nothing since something was decided
 	round   int         // moves of the rounds before
 	status  flow.Status // of the last attempt
 	report  string      // all that a failed command said
@@ -192,16 +220,19 @@ func (r *runner) run() error {
 // task is the state of a task. Tasks are numbered from 1 without a gap.
 func (r *runner) task(id int) *TaskState { return &r.machine.state.Tasks[id-1] }
 
+// taskKey is the key of a task.
+func taskKey(id int) string { return fmt.Sprintf("task/%d", id) }
+
 // key tells an execution of a task from any other of the run.
 func (r *runner) key(t *TaskState) string {
-	return fmt.Sprintf("task/%d/round/%d/attempt/%d", t.ID, len(t.Answers), t.Attempts)
+	return fmt.Sprintf("%s/round/%d/attempt/%d", taskKey(t.ID), len(t.Answers), t.Attempts)
 }
 
 // start says once that a task begins.
 func (r *runner) start(t *TaskState) {
 	if !r.now.started {
 		r.now.started = true
-		r.flow.Emit(event.StepStarted{Step: t.ID - 1, Title: t.Title()})
+		r.flow.Emit(taskKey(t.ID)+"/started", event.StepStarted{Step: t.ID - 1, Title: t.Title()})
 	}
 }
 
@@ -216,7 +247,7 @@ func (r *runner) ask(c *RequestClarification) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.now.options = nil
+	r.now.options, r.now.open = nil, nil
 	r.now.round = len(r.now.moves)
 	return ClarificationProvided{ID: c.ID, Answer: a.Text, By: a.By}, nil
 }
@@ -241,7 +272,7 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.flow.Perform(r.key(r.task(c.ID))+"/command", &flow.Effect{Step: c.ID - 1, Intent: intent, Voting: event.Voting{Strategy: vote.None}})
+	result, err := r.flow.Perform(r.key(r.task(c.ID))+"/command", &flow.Effect{Step: c.ID - 1, Scope: taskKey(c.ID), Intent: intent, Voting: event.Voting{Strategy: vote.None}})
 	switch {
 	case err != nil:
 		return nil, err
@@ -291,7 +322,7 @@ func (r *runner) settle(e Event) error {
 	case Complete:
 		text = e.(TaskCompleted).Result
 		r.committed++
-		r.flow.Emit(event.StepCompleted{
+		r.flow.Emit(taskKey(t.ID)+"/completed", event.StepCompleted{
 			Step: step, Title: t.Title(), Output: event.TextValue(text),
 			Voting: r.now.work.voting, CostUSD: r.now.work.costUSD(), DurationMS: r.now.work.durationMS,
 		})
@@ -309,7 +340,9 @@ func (r *runner) settle(e Event) error {
 		if r.now.status == flow.Undecided {
 			r.undecided++
 		}
-		r.flow.Emit(event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: r.now.work.voting})
+		key := taskKey(t.ID) + "/failed"
+		r.reopen = append(append(r.reopen, r.now.open...), key)
+		r.flow.Emit(key, event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: r.now.work.voting})
 	default:
 		return nil // it is tried again, or waits
 	}
@@ -320,7 +353,7 @@ func (r *runner) settle(e Event) error {
 	for _, a := range t.Answers {
 		r.summaries.Decided(step, a)
 	}
-	return r.summaries.Add(r.flow, fmt.Sprintf("task/%d", t.ID), step, t.Title(), text)
+	return r.summaries.Add(r.flow, taskKey(t.ID), step, t.Title(), text)
 }
 
 // callsOf tells the tasks after a failed one what it has done all the same.
@@ -346,13 +379,13 @@ func (r *runner) end() {
 	}
 	summary := event.TextValue(Final(*state))
 	if len(failed) == 0 {
-		r.flow.Emit(event.TaskCompleted{Steps: r.committed, Output: summary})
+		r.flow.Emit("end", event.TaskCompleted{Steps: r.committed, Output: summary})
 		return
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary}
+	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: r.reopen}
 	if len(failed) == r.undecided {
 		end.Status = event.StatusUndecided
 	}
 	end.Reason = fmt.Sprintf("%d of %d tasks failed; task %d (%s): %s", len(failed), len(state.Tasks), failed[0].ID, failed[0].Title(), failed[0].Outcome)
-	r.flow.Emit(end)
+	r.flow.Emit("end", end)
 }

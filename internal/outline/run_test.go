@@ -27,7 +27,7 @@ func runConfig() Config {
 	first, others := 0.0, 0.1
 	return Config{
 		Prompts: prompts.Default(), Rule: one, FirstTemperature: &first, Temperature: &others, MaxOutput: 1000, MaxFaults: 20,
-		Tools: []string{"Write", "AskUserQuestion"}, AskTool: "AskUserQuestion", ShellTool: "Bash", AttachTool: "Attachment",
+		AskTool: "AskUserQuestion", ShellTool: "Bash", ReadAttachments: true,
 		ContextBudget: 4000, RetryDelayMS: 500,
 	}
 }
@@ -48,6 +48,7 @@ type world struct {
 	answers    map[string]string
 	transcript strings.Builder
 	quiet      bool // about prompts
+	nobody     bool // can be asked
 }
 
 func newWorld(t *testing.T, answers map[string]string) *world {
@@ -55,7 +56,28 @@ func newWorld(t *testing.T, answers map[string]string) *world {
 	w.Flow = flowtest.New(w.decide)
 	w.OnPerform = w.perform
 	w.OnAsk = w.ask
+	w.OnObserve = w.look
 	return w
+}
+
+// look has the answers of attachments: JSON, or "error: " and why there is nothing.
+func (w *world) look(key string, l flow.Look) (any, error) {
+	switch l.Kind {
+	case flow.LookTools:
+		tools := []flow.ToolInfo{{Name: "Write"}, {Name: "Gone", Unavailable: "it is gone"}}
+		if !w.nobody {
+			tools = append(tools, flow.ToolInfo{Name: "AskUserQuestion", Human: true})
+		}
+		return tools, nil
+	case flow.LookAttachment:
+		w.note("look %s: %s", key, l.Params)
+		text, ok := w.answers[key]
+		if problem, failed := strings.CutPrefix(strings.TrimSpace(text), "error: "); failed || !ok {
+			return flow.Attached{Problem: problem}, nil
+		}
+		return json.RawMessage(strings.TrimSpace(text)), nil
+	}
+	return nil, fmt.Errorf("nobody looks at %s", l.Kind)
 }
 
 func (w *world) note(format string, args ...any) { fmt.Fprintf(&w.transcript, format+"\n", args...) }
@@ -138,7 +160,7 @@ func (w *world) ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
 }
 
 // Emit implements [flow.Flow].
-func (w *world) Emit(e event.Event) {
+func (w *world) Emit(key string, e event.Event) {
 	text := func(v event.Value) string {
 		return strings.TrimRight("\n\t"+strings.ReplaceAll(v.Text(), "\n", "\n\t"), "\t\n ")
 	}
@@ -170,7 +192,7 @@ func (w *world) Emit(e event.Event) {
 	default:
 		w.note("%s", e.Type())
 	}
-	w.Flow.Emit(e)
+	w.Flow.Emit(key, e)
 }
 
 // TestRunTranscripts carries out outlines in a scripted world. A file of testdata has
@@ -230,7 +252,7 @@ func perform(t *testing.T, archive *txtar.Archive) string {
 		case "budget":
 			c.ContextBudget = number
 		case "no ask tool":
-			c.AskTool, c.Tools = "", c.Tools[:1]
+			w.nobody = true
 		case "without prompts":
 			w.quiet = true
 		}

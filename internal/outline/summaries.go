@@ -58,14 +58,15 @@ func (s *Summaries) Add(f flow.Flow, key string, step int, title, result string)
 			return nil
 		}
 		before := s.compactor.size
-		summary, err := s.ask(f, fmt.Sprintf("%s/summary/%d", key, n), step, request)
+		key := fmt.Sprintf("%s/summary/%d", key, n)
+		summary, err := s.ask(f, key, step, request)
 		if err != nil {
 			return err
 		}
 		if _, err := s.compactor.Accept(summary); err != nil {
 			s.compactor.Fallback() // sentences of the text itself
 		}
-		f.Emit(event.ContextCompacted{
+		f.Emit(key, event.ContextCompacted{
 			Step: step, Before: before, After: s.compactor.size, Summary: event.TextValue(s.compactor.summary.text),
 		})
 	}

@@ -12,16 +12,9 @@ import (
 	"github.com/maker-mdap/maker/vote"
 )
 
-// attached is an attachment as the tool that reads it returns it.
-type attached struct {
-	MediaType string `json:"media_type"`
-	Text      string `json:"text,omitempty"` // of a text file
-	Data      []byte `json:"data,omitempty"` // of an image
-}
-
 type attachedFile struct {
 	Attachment
-	content attached
+	content flow.Attached
 }
 
 // withoutIt is offered where something that a task refers to is not there.
@@ -30,7 +23,7 @@ const withoutIt = "go on without it"
 // attach looks whether everything that a task refers to is there, and reads what can
 // be shown to a model. What is missing is a question to the person.
 func (r *runner) attach(c *ExecuteTask) ([]attachedFile, Event, error) {
-	if r.config.AttachTool == "" {
+	if !r.config.ReadAttachments {
 		return nil, nil, nil
 	}
 	var list []attachedFile
@@ -38,24 +31,16 @@ func (r *runner) attach(c *ExecuteTask) ([]attachedFile, Event, error) {
 		if a.Output {
 			continue // the task makes it
 		}
-		intent, err := intentOf(r.config.AttachTool, map[string]string{"kind": string(a.Kind), "ref": reference(a)})
+		content, err := flow.ReadAttachment(r.flow, fmt.Sprintf("%s/attachment/%d", r.key(r.task(c.ID)), i), flow.Reference{Kind: string(a.Kind), Ref: reference(a)})
 		if err != nil {
 			return nil, nil, err
 		}
-		result, err := r.flow.Perform(fmt.Sprintf("%s/attachment/%d", r.key(r.task(c.ID)), i), &flow.Effect{Step: c.ID - 1, Intent: intent})
-		if err != nil {
-			return nil, nil, err
-		}
-		if result.IsError {
+		if content.Problem != "" {
 			r.now.options = []string{withoutIt}
-			question := fmt.Sprintf("%s cannot be used: %s. Which file or address is to be used instead?", a.Ref, strings.TrimRight(result.Text, "."))
+			question := fmt.Sprintf("%s cannot be used: %s. Which file or address is to be used instead?", a.Ref, strings.TrimRight(content.Problem, "."))
 			return nil, NeedsClarification{ID: c.ID, Question: question, Attachment: a.Ref}, nil
 		}
-		file := attachedFile{Attachment: a}
-		if err := json.Unmarshal([]byte(result.Text), &file.content); err != nil {
-			return nil, nil, fmt.Errorf("outline: attachment %s: %w", a.Ref, err)
-		}
-		list = append(list, file)
+		list = append(list, attachedFile{a, content})
 	}
 	return list, nil, nil
 }
@@ -77,13 +62,17 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	left := r.config.MaxMoves - (len(r.now.moves) - r.now.round)
 	f := &delayed{r.flow, r.delay(c.Parameters.Attempt)}
 	out, err := flow.ActUntil(f, r.key(r.task(c.ID)), q, left, func(i event.Intent) bool {
-		return r.config.AskTool != "" && i.Tool == r.config.AskTool
+		return r.askTool != "" && i.Tool == r.askTool
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.now.work.add(out)
 	r.now.moves = append(slices.Clip(r.now.moves), out.Moves...)
+	if len(out.Moves) > 0 {
+		r.now.open = nil
+	}
+	r.now.open = append(r.now.open, out.Open...)
 	v := out.Verdict
 	r.now.status = v.Status
 	switch {
@@ -165,23 +154,23 @@ func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question,
 	if err != nil {
 		return nil, err
 	}
-	params, err := json.Marshal(resultFormat{Ask: cfg.AskTool})
+	params, err := json.Marshal(resultFormat{Ask: r.askTool})
 	if err != nil {
 		return nil, fmt.Errorf("outline: %w", err)
 	}
 	data := prompts.OutlineTask{
-		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.Summary, AskTool: cfg.AskTool,
+		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.Summary, AskTool: r.askTool,
 	}
 	rule := cfg.Rule
 	if rule.Strategy == vote.None {
 		rule.MaxSamples = 1 // another attempt is another sample
 	}
 	q := &flow.Question{
-		Step: c.ID - 1, System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
+		Step: c.ID - 1, Scope: taskKey(c.ID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
 		Rule: rule, Flags: cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
-		Work: &flow.Work{Tools: cfg.Tools, Repair: cfg.Repair, Done: r.now.moves},
+		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.moves},
 	}
 	if c.Parameters.Attempt > 1 {
 		q.FirstTemperature = q.Temperature // the greedy answer is known

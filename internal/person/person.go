@@ -19,6 +19,16 @@ import (
 // ErrAbsent says that there is no answer to be had this way.
 var ErrAbsent = errors.New("nobody is there to answer")
 
+// A WaitingError ends a session because only a person can say how it goes on.
+type WaitingError struct {
+	Key      string // of the question
+	Question flow.HumanQuestion
+}
+
+func (e *WaitingError) Error() string {
+	return fmt.Sprintf("waiting for a person: %s", e.Question.Text)
+}
+
 // A Person answers questions. Ask returns when there is an answer, when ctx ends,
 // or with ErrAbsent. It may be called from several goroutines.
 type Person interface {

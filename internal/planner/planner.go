@@ -19,8 +19,7 @@ import (
 
 // Config is how plans are made.
 type Config struct {
-	Prompts   *prompts.Set
-	Catalogue string // of the tools
+	Prompts *prompts.Set
 
 	// Rule is how plans are voted on; [vote.None] takes one as it comes.
 	Rule             vote.Rule
@@ -40,11 +39,12 @@ type Config struct {
 
 // A Planner makes plans for one run.
 type Planner struct {
-	config  Config
-	task    string
-	last    string // the plan that was looked at last
-	done    []prompts.Input
-	failure string
+	config    Config
+	task      string
+	catalogue string // of the tools
+	last      string // the plan that was looked at last
+	done      []prompts.Input
+	failure   string
 }
 
 // New returns a planner.
@@ -57,22 +57,22 @@ func New(c Config) *Planner {
 
 // Process implements [flow.Module].
 func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
-	return func(yield func(event.Event) bool) {
+	return func(yieldAny func(event.Event) bool) {
+		yield := func(key string, e event.Event) { yieldAny(flow.Keyed{Event: e, Key: key}) }
 		switch e := e.(type) {
 		case event.TaskSubmitted:
 			p.task = e.Task
 			p.plan(f, 0, 0, nil, yield)
 		case event.ValidationFailed:
-			problems := problemsOf(e)
 			if e.Attempt >= p.config.Retries {
-				yield(event.TaskFailed{Status: event.StatusFailed, Reason: rejected(e.Attempt+1, problems)})
+				yield("end", ended(e))
 				return
 			}
-			p.plan(f, e.Replan, e.Attempt+1, problems, yield)
+			p.plan(f, e.Replan, e.Attempt+1, problemsOf(e), yield)
 		case event.ReplanRequested:
 			var outputs []event.NamedOutput
 			if err := json.Unmarshal(e.Outputs.JSON, &outputs); err != nil {
-				yield(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: e.Step})
+				yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: e.Step})
 				return
 			}
 			p.done, p.failure = nil, e.Reason
@@ -88,15 +88,27 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 	}
 }
 
-func rejected(attempts int, problems []string) string {
+// attemptKey is the key of an attempt at a plan.
+func attemptKey(replan, attempt int) string {
+	return fmt.Sprintf("plan/%d/attempt/%d", replan, attempt)
+}
+
+// ended is the end of a run whose last plan was rejected. A resume looks at that plan
+// again: what it was held against may have changed. Those before it stay rejected,
+// because others were made in their place.
+func ended(e event.ValidationFailed) event.TaskFailed {
 	text := "the plan does not pass its checks:"
-	if attempts > 1 {
-		text = fmt.Sprintf("no plan passed its checks in %d attempts; the last one:", attempts)
+	if e.Attempt > 0 {
+		text = fmt.Sprintf("no plan passed its checks in %d attempts; the last one:", e.Attempt+1)
 	}
-	for _, problem := range problems {
+	for _, problem := range problemsOf(e) {
 		text += "\n- " + problem
 	}
-	return text
+	key := attemptKey(e.Replan, e.Attempt)
+	return event.TaskFailed{
+		Status: event.StatusFailed, Reason: text,
+		Reopen: []string{key + "/usable", key + "/quality", key + "/validated"},
+	}
 }
 
 func problemsOf(e event.ValidationFailed) []string {
@@ -112,32 +124,39 @@ func problemsOf(e event.ValidationFailed) []string {
 }
 
 // plan makes one plan.
-func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yield func(event.Event) bool) {
+func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yield func(string, event.Event)) {
+	var err error
+	if attempt == 0 {
+		if p.catalogue, err = flow.Catalogue(f, fmt.Sprintf("plan/%d/catalogue", replan)); err != nil {
+			return // the run is over; the pipeline knows why
+		}
+	}
 	q, err := p.question(attempt, problems)
 	if err != nil {
-		yield(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
+		yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
 		return
 	}
-	v, err := f.Decide(fmt.Sprintf("plan/%d/attempt/%d", replan, attempt), q)
+	key := attemptKey(replan, attempt)
+	v, err := f.Decide(key, q)
 	if err != nil {
-		return // the run is over; the pipeline knows why
+		return
 	}
 	if v.Status != flow.Decided {
-		end := event.TaskFailed{Status: event.StatusFailed, Reason: "no plan: " + v.Reason}
+		end := event.TaskFailed{Status: event.StatusFailed, Reason: "no plan: " + v.Reason, Reopen: []string{key}}
 		if v.Status == flow.Undecided {
 			end.Status = event.StatusUndecided
 		}
-		yield(end)
+		yield("end", end)
 		return
 	}
 	var answer Answer
 	if err := json.Unmarshal(v.Answer, &answer); err != nil {
-		yield(event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
+		yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
 		return
 	}
 	p.last = answer.Plan
-	yield(event.PlanCreated{
-		Plan: event.TextValue(answer.Plan), Attempt: attempt, Replan: replan,
+	yield(key+"/created", event.PlanCreated{
+		Plan: event.TextValue(answer.Plan), Attempt: attempt, Replan: replan, Repaired: v.Repaired,
 		Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 	})
 }
@@ -148,7 +167,7 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if err != nil {
 		return nil, err
 	}
-	user := prompts.PlannerUser{Task: p.task, Catalogue: c.Catalogue, Problems: problems, Done: p.done, Failure: p.failure}
+	user := prompts.PlannerUser{Task: p.task, Catalogue: p.catalogue, Problems: problems, Done: p.done, Failure: p.failure}
 	if attempt > 0 {
 		user.Rejected = p.last
 	}
@@ -189,6 +208,6 @@ func (AsPlan) Process(_ flow.Flow, e event.Event) iter.Seq[event.Event] {
 		if !ok {
 			return
 		}
-		yield(event.TaskCompleted{Output: valid.Plan})
+		yield(flow.Keyed{Event: event.TaskCompleted{Output: valid.Plan}, Key: "end"})
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/maker-mdap/maker/flow/flowtest"
 	"github.com/maker-mdap/maker/internal/planner"
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -41,7 +40,7 @@ plan:
 
 func config() planner.Config {
 	return planner.Config{
-		Prompts: prompts.Default(), Catalogue: "- Read (pure): Reads a file.\n", Rule: one, Flags: redflag.Format(),
+		Prompts: prompts.Default(), Rule: one, Flags: redflag.Format(),
 		MaxOutput: 1000, MaxFaults: 20, Repair: flow.RepairLLM, Retries: 2,
 	}
 }
@@ -52,10 +51,11 @@ type asked struct {
 	*flowtest.Flow
 	answers   map[string]string
 	questions map[string]*flow.Question
+	usable    flow.Usability
 }
 
 func newAsked(t *testing.T, answers map[string]string) *asked {
-	a := &asked{answers: answers, questions: map[string]*flow.Question{}}
+	a := &asked{answers: answers, questions: map[string]*flow.Question{}, usable: flow.Usability{Rule: one}}
 	a.Flow = flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
 		a.questions[key] = q
 		text, ok := answers[key]
@@ -79,6 +79,15 @@ func newAsked(t *testing.T, answers map[string]string) *asked {
 		}
 		return flowtest.Decided(q, string(answer.Value)), nil
 	})
+	a.OnObserve = func(_ string, l flow.Look) (any, error) {
+		switch l.Kind {
+		case flow.LookCatalogue:
+			return "- Read (pure): Reads a file.\n", nil
+		case flow.LookUsable:
+			return a.usable, nil
+		}
+		return nil, fmt.Errorf("nobody looks at %s", l.Kind)
+	}
 	return a
 }
 
@@ -115,7 +124,7 @@ func feed(m flow.Module, f flow.Flow, events ...event.Event) string {
 	var out []event.Event
 	for _, e := range events {
 		for got := range m.Process(f, e) {
-			out = append(out, got)
+			out = append(out, flow.Bare(got))
 		}
 	}
 	return tell(out)
@@ -228,7 +237,7 @@ func TestPipeline(t *testing.T) {
 			change(&c)
 		}
 		f := newAsked(t, answers)
-		validator := planner.NewValidator(planner.ValidatorConfig{Static: plan.Options{Rule: one}})
+		validator := planner.NewValidator(planner.ValidatorConfig{})
 		if err := flow.Pipe(f, event.TaskSubmitted{Task: "Count."}, planner.New(c), validator, planner.AsPlan{}); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -17,7 +18,8 @@ import (
 
 // ValidatorConfig is how plans are checked.
 type ValidatorConfig struct {
-	Static plan.Options
+	// AllowLoops lets a plan go back.
+	AllowLoops bool
 
 	// Quality has a model judge what code cannot, and Threshold is the score that a
 	// plan needs.
@@ -29,11 +31,6 @@ type ValidatorConfig struct {
 
 	// MaxToolCalls is how many calls of tools a step should need at most.
 	MaxToolCalls int
-
-	// Passed says of a plan that it passed before, in an earlier session. Then what it
-	// was checked against, such as the tools that there are, is not held against it
-	// now: it may be half carried out.
-	Passed func(replan, attempt int) bool
 
 	// Final says that nobody makes another plan: one that is rejected ends the run.
 	Final bool
@@ -54,8 +51,9 @@ var weights = map[string]float64{
 
 // A Validator checks the plans of one run.
 type Validator struct {
-	config ValidatorConfig
-	task   string
+	config    ValidatorConfig
+	task      string
+	available []string // outputs of the plan before
 }
 
 // NewValidator returns a validator.
@@ -71,16 +69,17 @@ func NewValidator(c ValidatorConfig) *Validator {
 
 // Process implements [flow.Module].
 func (v *Validator) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
-	return func(yield func(event.Event) bool) {
+	return func(yieldAny func(event.Event) bool) {
+		yield := func(key string, e event.Event) bool { return yieldAny(flow.Keyed{Event: e, Key: key}) }
 		switch e := e.(type) {
 		case event.TaskSubmitted:
 			v.task = e.Task
 		case event.ReplanRequested:
 			var outputs []event.NamedOutput
 			if json.Unmarshal(e.Outputs.JSON, &outputs) == nil {
-				v.config.Static.Available = nil
+				v.available = nil
 				for _, o := range outputs {
-					v.config.Static.Available = append(v.config.Static.Available, o.Name)
+					v.available = append(v.available, o.Name)
 				}
 			}
 		case event.PlanCreated:
@@ -89,25 +88,26 @@ func (v *Validator) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 	}
 }
 
-func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(event.Event) bool) {
+func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(string, event.Event) bool) {
 	text := e.Plan.Text()
-	static := v.config.Static
-	if v.config.Passed != nil && v.config.Passed(e.Replan, e.Attempt) {
-		static.Tools, static.Models, static.Rule = nil, nil, vote.Rule{}
+	key := attemptKey(e.Replan, e.Attempt)
+	static, err := v.static(f, key, text)
+	if err != nil {
+		return // the run is over; the pipeline knows why
 	}
 	_, report := plan.Validate(text, static)
 	if !report.Passed {
-		v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Checks: FailedChecks(report)}, yield)
+		v.reject(key, event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Checks: FailedChecks(report)}, yield)
 		return
 	}
 	passed := event.ValidationPassed{Plan: e.Plan, Attempt: e.Attempt, Replan: e.Replan}
 	if v.config.Quality {
-		checks, score, err := v.quality(f, e)
+		checks, score, err := v.quality(f, key, e)
 		if err != nil {
 			return // the run is over; the pipeline knows why
 		}
 		if score < v.config.Threshold-rounding {
-			v.reject(event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Score: &score, Checks: v.worst(checks)}, yield)
+			v.reject(key, event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Score: &score, Checks: v.worst(checks)}, yield)
 			return
 		}
 		for i := range checks {
@@ -115,12 +115,45 @@ func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(event.Eve
 		}
 		passed.Score, passed.Checks = &score, checks
 	}
-	yield(passed)
+	yield(key+"/validated", passed)
 }
 
-func (v *Validator) reject(e event.ValidationFailed, yield func(event.Event) bool) {
-	if yield(e) && v.config.Final {
-		yield(event.TaskFailed{Status: event.StatusFailed, Reason: rejected(e.Attempt+1, problemsOf(e))})
+// static is what a plan is held against: the tools and models that it names, as they
+// were when somebody first looked, and the rule that was in force then.
+func (v *Validator) static(f flow.Flow, key, text string) (plan.Options, error) {
+	o := plan.Options{AllowLoops: v.config.AllowLoops, Available: v.available}
+	var wanted flow.Wanted
+	note := func(list *[]string) func(string) error {
+		return func(name string) error {
+			*list = append(*list, name)
+			return nil
+		}
+	}
+	asks := o
+	asks.Tools, asks.Models = note(&wanted.Tools), note(&wanted.Models)
+	_, _ = plan.Validate(text, asks) // for the names that it asks about
+	slices.Sort(wanted.Tools)
+	slices.Sort(wanted.Models)
+	wanted.Tools, wanted.Models = slices.Compact(wanted.Tools), slices.Compact(wanted.Models)
+	usable, err := flow.Usable(f, key+"/usable", wanted)
+	if err != nil {
+		return o, err
+	}
+	problem := func(of map[string]string) func(string) error {
+		return func(name string) error {
+			if text, ok := of[name]; ok {
+				return errors.New(text)
+			}
+			return nil
+		}
+	}
+	o.Tools, o.Models, o.Rule = problem(usable.Tools), problem(usable.Models), usable.Rule
+	return o, nil
+}
+
+func (v *Validator) reject(key string, e event.ValidationFailed, yield func(string, event.Event) bool) {
+	if yield(key+"/validated", e) && v.config.Final {
+		yield("end", ended(e))
 	}
 }
 
@@ -147,14 +180,13 @@ func (v *Validator) worst(checks []event.Check) []event.Check {
 
 // quality asks a model for its judgement of each property. A judgement that is not
 // to be had counts as the worst one.
-func (v *Validator) quality(f flow.Flow, e event.PlanCreated) ([]event.Check, float64, error) {
+func (v *Validator) quality(f flow.Flow, key string, e event.PlanCreated) ([]event.Check, float64, error) {
 	names := prompts.QualityChecks()
 	checks := make([]event.Check, len(names))
 	text := asPlan(e.Plan.Text())
-	err := f.Parallel(len(names), func(i int, f flow.Flow) error {
+	err := f.Parallel(key+"/quality", len(names), func(i int, f flow.Flow) error {
 		var err error
-		key := fmt.Sprintf("plan/%d/attempt/%d/quality/%s", e.Replan, e.Attempt, names[i])
-		checks[i], err = v.judge(f, key, names[i], text)
+		checks[i], err = v.judge(f, names[i], text)
 		return err
 	})
 	if err != nil {
@@ -168,7 +200,7 @@ func (v *Validator) quality(f flow.Flow, e event.PlanCreated) ([]event.Check, fl
 	return checks, sum / of, nil
 }
 
-func (v *Validator) judge(f flow.Flow, key, check, text string) (event.Check, error) {
+func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) {
 	c := event.Check{Name: check, Score: new(float64)}
 	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: text, MaxToolCalls: v.config.MaxToolCalls})
 	if err != nil {
@@ -176,7 +208,7 @@ func (v *Validator) judge(f flow.Flow, key, check, text string) (event.Check, er
 		return c, nil
 	}
 	again := 0.1 // a discarded answer would come again at 0
-	verdict, err := f.Decide(key, &flow.Question{
+	verdict, err := f.Decide(check, &flow.Question{
 		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
 		Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{},
 		FirstTemperature: new(float64), Temperature: &again,

@@ -2,7 +2,6 @@ package planner_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -14,19 +13,12 @@ import (
 	"github.com/maker-mdap/maker/internal/planner"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
 
 // TestStatic: the static checks decide, with the tools of the run, its rule, and the
 // outputs that exist.
 func TestStatic(t *testing.T) {
-	tools := func(name string) error {
-		if name != "Read" {
-			return tool.ErrUnknown
-		}
-		return nil
-	}
 	with := func(old, new string) string { return strings.Replace(good, old, new, 1) }
 	for _, test := range []struct {
 		name, plan, want string
@@ -55,12 +47,15 @@ func TestStatic(t *testing.T) {
 		{name: "not for it", want: "", before: []event.Event{event.TaskSubmitted{}, event.ValidationPassed{}, event.StepCompleted{}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.c.Static = plan.Options{Tools: tools, Rule: vote.Rule{Strategy: vote.None, N: 3, K: 2, MaxSamples: 10}}
 			events := append(test.before, event.PlanCreated{Plan: event.TextValue(test.plan), Attempt: 2, Replan: 1})
 			if test.name == "not for it" {
 				events = test.before
 			}
-			got := feed(planner.NewValidator(test.c), newAsked(t, nil), events...)
+			f := newAsked(t, nil)
+			f.usable = flow.Usability{
+				Tools: map[string]string{"Fly": "there is no such tool"}, Rule: vote.Rule{Strategy: vote.None, N: 3, K: 2, MaxSamples: 10},
+			}
+			got := feed(planner.NewValidator(test.c), f, events...)
 			if got != test.want {
 				t.Errorf("Process = %s\nwant %s", got, test.want)
 			}
@@ -71,7 +66,7 @@ func TestStatic(t *testing.T) {
 // TestQuality: the judgements of a model, weighted.
 func TestQuality(t *testing.T) {
 	key := func(check string) string {
-		return "1." + fmt.Sprint(index(check)) + "/plan/0/attempt/0/quality/" + check
+		return flow.Branch("plan/0/attempt/0/quality", index(check)) + check
 	}
 	all := func(score string, others map[string]string) map[string]string {
 		answers := map[string]string{"*": "score: " + score + "\nreason: so"}
@@ -113,7 +108,7 @@ func TestQuality(t *testing.T) {
 			v := planner.NewValidator(planner.ValidatorConfig{Quality: true, Threshold: test.threshold, Prompts: prompts.Default(), MaxOutput: 100})
 			var out []event.Event
 			for e := range v.Process(f, event.PlanCreated{Plan: event.TextValue(good)}) {
-				out = append(out, e)
+				out = append(out, flow.Bare(e))
 			}
 			if len(out) != 1 {
 				t.Fatalf("Process = %s, want one event", tell(out))

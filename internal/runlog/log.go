@@ -72,6 +72,7 @@ type Log struct {
 type entry struct {
 	seq  uint64
 	time time.Time
+	key  string
 	step event.StepCompleted
 	line []byte // nil for a step
 }
@@ -216,7 +217,10 @@ func (l *Log) Run() string { return l.run }
 // Append stamps e and hands it to the writer. It returns before the event is
 // on disk; an error means that the log failed, now or earlier, and that the
 // event is not in it.
-func (l *Log) Append(e event.Event) error {
+func (l *Log) Append(e event.Event) error { return l.AppendKeyed("", e) }
+
+// AppendKeyed is Append for an event that has a key.
+func (l *Log) AppendKeyed(key string, e event.Event) error {
 	if c, ok := e.(event.Carrier); ok && c.Largest() > maxInline {
 		var err error
 		if e, err = c.WithValues(l.store); err != nil {
@@ -236,11 +240,11 @@ func (l *Log) Append(e event.Event) error {
 	if l.closing {
 		return errors.New("run log: append after close")
 	}
-	next := entry{seq: l.seq, time: l.clock()}
+	next := entry{seq: l.seq, time: l.clock(), key: key}
 	if step, ok := e.(event.StepCompleted); ok {
 		next.step = step
 	} else {
-		line, err := event.Record{Seq: l.seq, Time: next.time, Run: l.run, Event: e}.AppendJSON(nil)
+		line, err := event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: e}.AppendJSON(nil)
 		if err != nil {
 			return err
 		}
@@ -388,7 +392,7 @@ func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []b
 		if e.line != nil {
 			lines = append(lines, e.line...)
 		} else {
-			lines = e.step.AppendLine(lines, e.seq, e.time, l.run)
+			lines = e.step.AppendLine(lines, event.Header{Seq: e.seq, Timestamp: e.time, Run: l.run, Key: e.key})
 		}
 		lines = append(append(lines[:before], l.redact(lines[before:])...), '\n')
 		if e.line == nil {

@@ -19,6 +19,11 @@ type action struct {
 	step     int
 	maySplit bool // there is room for parts
 
+	// Where it takes place: what its keys begin with, and those of what it tried, which
+	// a resume after a failure tries again.
+	branch string
+	tried  []string
+
 	// What came of it: one of these.
 	proposal *Proposal
 	solution *Solution
@@ -99,7 +104,7 @@ func settle[T any](a *action, f flow.Flow, key string, q *flow.Question) (*T, er
 // undecided notes that the vote that was just taken had no winner.
 func (a *action) undecided(v *flow.Verdict) {
 	a.status, a.reason, a.options = v.Status, v.Reason, nil
-	a.broken = v.Status == flow.Failed || v.Status == flow.Stopped
+	a.broken = v.Status == flow.Failed
 	for _, c := range v.Candidates {
 		// A solution or an answer; of a proposal neither is there.
 		both, err := decode[struct {
@@ -116,8 +121,8 @@ func (a *action) undecided(v *flow.Verdict) {
 }
 
 // rejected notes that a verifier does not accept what won.
-func (a *action) rejected(key string, err error) {
-	a.asked, a.status, a.reason, a.options = key, flow.Failed, "the verifier: "+err.Error(), nil
+func (a *action) rejected(key, wrong string) {
+	a.asked, a.status, a.reason, a.options = key, flow.Failed, "the verifier: "+wrong, nil
 	a.broken = false
 }
 
@@ -130,6 +135,7 @@ func (a *action) unvoted(by, because string) {
 // climb tries in the usual way and then, while that gives nothing, in one
 // configured way after another.
 func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (bool, error)) (bool, error) {
+	a.tried = append(a.tried, a.branch+key)
 	ok, err := try(key, way{})
 	for _, e := range a.s.cfg.Escalate {
 		if ok || err != nil {
@@ -159,7 +165,7 @@ func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (boo
 		if attempt == nil {
 			continue
 		}
-		f.Emit(event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(e), Reason: a.reason})
+		f.Emit(next+"/escalated", event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(e), Reason: a.reason})
 		ok, err = attempt()
 	}
 	return ok, err
@@ -189,9 +195,9 @@ func (a *action) askPerson(f flow.Flow, key string) (bool, error) {
 		return false, err
 	}
 	solution := Solution{Solution: given.Text, Confidence: 1, Work: "given by a person"}
-	if err := a.s.verifySolution(a.node.problem, &solution); err != nil {
-		a.rejected(key, err)
-		return false, nil
+	if wrong, err := a.s.verifySolution(f, key, a.node.problem, &solution); err != nil || wrong != "" {
+		a.rejected(key, wrong)
+		return false, err
 	}
 	a.solution = &solution
 	a.unvoted(event.ByPerson, a.reason)
@@ -217,8 +223,12 @@ func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, e
 	if solution == nil {
 		return false, err
 	}
-	if err := a.s.verifySolution(a.node.problem, solution); err != nil {
-		a.rejected(key, err)
+	wrongly, err := a.s.verifySolution(f, key, a.node.problem, solution)
+	if err != nil {
+		return false, err
+	}
+	if wrongly != "" {
+		a.rejected(key, wrongly)
 		if a.best.quality <= wrong {
 			a.best = draft{answerOf(solution.Solution), wrong}
 		}
@@ -233,8 +243,8 @@ func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, e
 func (a *action) compose(f flow.Flow) error {
 	n, cfg := a.node, &a.s.cfg
 	x, y := n.parts[0].part(), n.parts[1].part()
-	if a.composeByCode(x, y) {
-		return nil
+	if done, err := a.composeByCode(f, x, y); done || err != nil {
+		return err
 	}
 	if n == a.s.root {
 		return a.composeAnswer(f, a.key("compose"), prompts.SolveAnswer{Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y)})
@@ -254,22 +264,25 @@ func (a *action) compose(f flow.Flow) error {
 	return err
 }
 
-func (a *action) composeByCode(x, y domain.Part) bool {
+func (a *action) composeByCode(f flow.Flow, x, y domain.Part) (bool, error) {
 	c, ok := a.s.cfg.Adapter.(domain.Composer)
 	if !ok || !a.s.cfg.ComposeByCode {
-		return false
+		return false, nil
 	}
 	text, ok := c.Compose(a.node.problem, a.node.how, x, y)
 	solution := Solution{
 		Solution: text, Work: "put together by code",
 		Confidence: min(a.node.parts[0].solution.Confidence, a.node.parts[1].solution.Confidence),
 	}
-	if !ok || a.s.verifySolution(a.node.problem, &solution) != nil {
-		return false
+	if !ok {
+		return false, nil
+	}
+	if wrong, err := a.s.verifySolution(f, a.key("code"), a.node.problem, &solution); err != nil || wrong != "" {
+		return false, err
 	}
 	a.solution = &solution
 	a.unvoted(event.ByCode, "")
-	return true
+	return true, nil
 }
 
 // composeAnswer asks for the answer to the whole task. The global verifier looks

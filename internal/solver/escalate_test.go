@@ -64,7 +64,7 @@ func TestEscalationOrder(t *testing.T) {
 			cfg := cfg
 			cfg.Escalate = test.escalate
 			decide := decider(t, test.voters)
-			f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+			f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 				// Who is asked in several words, at a higher temperature, is diverse.
 				if strings.HasSuffix(key, "/diversity") {
 					if len(q.Variants) != 3 || q.Variants[0] == q.Variants[1] || *q.Temperature != DefaultDiverse || *q.FirstTemperature != DefaultDiverse {
@@ -122,7 +122,7 @@ func TestNobodyThere(t *testing.T) {
 	cfg.Models.Escalation = "expert"
 	cfg.Escalate = []Escalation{Diversity, Model}
 	decide := decider(t, adders)
-	f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+	f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 		if strings.Contains(key, "/solve/0.0/solve") {
 			return &flow.Verdict{Status: flow.Failed, Reason: "20 failed attempts"}, nil
 		}
@@ -154,7 +154,7 @@ func TestPersonDoesNotKnow(t *testing.T) {
 		{"4", nil, "failed: solve 0.0: the verifier: 1+2 is not 4"},
 		{"", away, ""},
 	} {
-		f := flowtest.New(decider(t, disagreeing(never)))
+		f := newFlow(t, decider(t, disagreeing(never)))
 		f.OnAsk = func(string, *flow.HumanQuestion) (*flow.Answer, error) {
 			return &flow.Answer{Text: test.answer}, test.err
 		}
@@ -176,7 +176,7 @@ func TestPersonComposes(t *testing.T) {
 	cfg := config
 	cfg.Escalate = []Escalation{Person}
 	for _, ask := range []string{"compose", "answer"} {
-		f := flowtest.New(decider(t, voters(adders).but(func(a asked) string {
+		f := newFlow(t, decider(t, voters(adders).but(func(a asked) string {
 			if a.Ask == ask {
 				return "who knows?"
 			}

@@ -23,7 +23,7 @@ func (s *solver) finish(f flow.Flow) error {
 		case r.problem == "":
 			return s.complete(f, StatusComposed)
 		case round == s.cfg.MaxFillRounds:
-			s.end(f, flow.Failed, fmt.Sprintf("after %d rounds of filling gaps: %s", round, r.problem), event.Voting{})
+			s.end(f, flow.Failed, fmt.Sprintf("after %d rounds of filling gaps: %s", round, r.problem), event.Voting{}, nil)
 			return nil
 		}
 		if ok, err := s.fill(f, round, r); !ok {
@@ -47,11 +47,11 @@ func (s *solver) finish(f flow.Flow) error {
 			continue
 		}
 		if s.composer == s.cfg.Models.Escalation { // also if there is none
-			s.end(f, flow.Failed, trouble, event.Voting{})
+			s.end(f, flow.Failed, trouble, event.Voting{}, nil)
 			return nil
 		}
 		s.composer, stagnant = s.cfg.Models.Escalation, 0
-		f.Emit(event.Escalated{Path: s.root.path, Step: s.step, Question: fillKey(round), To: string(Model), Reason: trouble})
+		f.Emit(fillKey(round)+"/escalated", event.Escalated{Path: s.root.path, Step: s.step, Question: fillKey(round), To: string(Model), Reason: trouble})
 	}
 }
 
@@ -67,12 +67,17 @@ type review struct {
 // review has the answer verified by code and then checked for completeness by
 // vote. It returns nil if the run has ended.
 func (s *solver) review(f flow.Flow, round int) (*review, error) {
-	if err := s.verifyAnswer(&s.answer); err != nil {
-		return &review{problem: "the answer is wrong: " + err.Error(), wrong: err.Error()}, nil
+	key := fmt.Sprintf("solve/check/%d", round)
+	wrong, err := s.verifyAnswer(f, key, &s.answer)
+	if err != nil {
+		return nil, err
+	}
+	if wrong != "" {
+		return &review{problem: "the answer is wrong: " + wrong, wrong: wrong}, nil
 	}
 	a := &action{s: s, node: s.root, step: s.step}
 	answer := form{ReadCheck, encode(checkParams{s.problem, s.cfg.MaxGrowth, maxMissing}), checkSchema}
-	ok, err := a.climb(f, fmt.Sprintf("solve/check/%d", round), func(key string, w way) (bool, error) {
+	ok, err := a.climb(f, key, func(key string, w way) (bool, error) {
 		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
 			return prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes, Wording: wording}
 		})
@@ -90,11 +95,13 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 		s.fail(f, a, "check")
 		return nil, nil
 	}
-	f.Emit(event.CompletenessChecked{
+	f.Emit(key+"/checked", event.CompletenessChecked{
 		Step: a.step, Round: round, Complete: a.check.Complete,
 		Requirements: a.check.Requirements, Missing: a.check.Missing, State: s.hash(),
 	})
-	s.commit(f, a, fmt.Sprintf("check %d", round))
+	if err := s.commit(f, a, fmt.Sprintf("check %d", round)); err != nil {
+		return nil, err
+	}
 	if a.check.Complete {
 		return &review{}, nil
 	}
@@ -158,8 +165,8 @@ func (s *solver) refine(f flow.Flow, key string, data prompts.SolveAnswer) (bool
 		s.fail(f, a, "fill")
 		return false, nil
 	}
-	s.commit(f, a, strings.TrimPrefix(key, "solve/"))
-	return true, nil
+	err := s.commit(f, a, strings.TrimPrefix(key, "solve/"))
+	return err == nil, err
 }
 
 // draft is the best answer so far.
@@ -182,16 +189,20 @@ func answerOf(text string) Answer {
 	return Answer{Answer: text, Support: Support{Equations: []string{}, Points: []string{}}}
 }
 
+func draftKey(n int) string { return fmt.Sprintf("solve/draft/%d", n) }
+
 // improve keeps a draft if it is as good as the one before, and
 // says so: the run may be stopped at any time.
 func (s *solver) improve(f flow.Flow, d draft, by, reason string) {
+	key := draftKey(s.drafts)
+	s.drafts++ // whether it is one or not, so that keys do not depend on it
 	if d.quality == none || d.quality < s.draft.quality || d.quality == s.draft.quality && d.answer.Answer == s.draft.answer.Answer {
 		return
 	}
 	s.draft = d
 	answer := d.answer
 	answer.Confidence = DraftConfidence
-	f.Emit(event.AnswerComposed{
+	f.Emit(key, event.AnswerComposed{
 		Path: s.root.path, Step: s.step, Confidence: answer.Confidence, By: by, Draft: true, Reason: reason, State: s.hash(),
 		Answer: event.JSONValue(encode(Result{Answer: answer, Status: StatusDraft, Remarks: s.remarks})),
 	})
@@ -200,27 +211,30 @@ func (s *solver) improve(f flow.Flow, d draft, by, reason string) {
 // complete ends the run with success.
 func (s *solver) complete(f flow.Flow, status string) error {
 	result := event.JSONValue(encode(Result{Answer: s.answer, Status: status, Remarks: s.remarks}))
-	f.Emit(event.AnswerComposed{
+	f.Emit("solve/answer", event.AnswerComposed{
 		Path: s.root.path, Step: s.step - 1, Answer: result, Confidence: s.answer.Confidence,
 		By: s.answerBy, Final: true, State: s.hash(),
 	})
-	f.Emit(event.TaskCompleted{Steps: s.step, Output: result})
+	f.Emit("end", event.TaskCompleted{Steps: s.step, Output: result})
 	return nil
 }
 
 // fail ends the run because an action came to nothing.
 func (s *solver) fail(f flow.Flow, a *action, title string) {
+	reopen := a.tried
 	if a.node == s.root {
+		reopen = append(reopen, draftKey(s.drafts))
 		s.improve(f, a.best, event.ByVote, a.reason)
 	}
-	s.end(f, a.status, title+": "+a.reason, a.voting)
+	s.end(f, a.status, title+": "+a.reason, a.voting, reopen)
 }
 
 // maxRemarks is how many remarks become part of the reason of a failure.
 const maxRemarks = 3
 
-// end ends the run without success. The best draft is in the log.
-func (s *solver) end(f flow.Flow, verdict flow.Status, reason string, voting event.Voting) {
+// end ends the run without success. The best draft is in the log. A resume tries
+// again what is under the keys in reopen.
+func (s *solver) end(f flow.Flow, verdict flow.Status, reason string, voting event.Voting, reopen []string) {
 	status := event.StatusFailed
 	if verdict == flow.Undecided {
 		status = event.StatusUndecided
@@ -233,6 +247,7 @@ func (s *solver) end(f flow.Flow, verdict flow.Status, reason string, voting eve
 	} else {
 		reason += fmt.Sprintf("; the best draft has a confidence of %v", DraftConfidence)
 	}
-	f.Emit(event.StepFailed{Step: s.step, Status: string(verdict), Reason: reason, Voting: voting})
-	f.Emit(event.TaskFailed{Status: status, Reason: reason, Step: s.step})
+	key := stepKey(s.step) + "/failed"
+	f.Emit(key, event.StepFailed{Step: s.step, Status: string(verdict), Reason: reason, Voting: voting})
+	f.Emit("end", event.TaskFailed{Status: status, Reason: reason, Step: s.step, Reopen: append(reopen, key)})
 }

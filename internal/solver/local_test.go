@@ -21,6 +21,7 @@ import (
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/calibrate"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/local"
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/model"
@@ -59,7 +60,7 @@ func (c *crowd) Generate(ctx context.Context, req *model.Request) (*model.Respon
 // session runs an orchestrator against the log in dir, as a new process would.
 func session(t *testing.T, dir string, c *crowd, limits budget.Limits, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := local.NewPast(dir, func(string) bool { return false })
+	past := history.New(dir, func(string) bool { return false })
 	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
 		if log, err = runlog.Create(dir, "run", nil); err != nil {
@@ -78,7 +79,7 @@ func session(t *testing.T, dir string, c *crowd, limits budget.Limits, orchestra
 	}
 	ledger := budget.New(limits, usage.Spent{})
 	b := ballot.New([]ballot.Voter{{Name: "m", Model: c}}, readers, nil)
-	r := local.New(local.Options{Log: log, Ballot: b, Ledger: ledger, Past: past})
+	r := local.New(local.Options{Log: log, Ballot: b, Ledger: ledger, Past: past, Looks: Looks(adapters)})
 	err = orchestrate(r.Flow(t.Context()))
 	b.Close()
 	if err := log.Close(); err != nil {
@@ -102,8 +103,8 @@ func (f fragile) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	return f.Flow.Decide(key, q)
 }
 
-func (f fragile) Parallel(n int, branch func(i int, f flow.Flow) error) error {
-	return f.Flow.Parallel(n, func(i int, sub flow.Flow) error { return branch(i, fragile{sub, f.left}) })
+func (f fragile) Parallel(key string, n int, branch func(i int, f flow.Flow) error) error {
+	return f.Flow.Parallel(key, n, func(i int, sub flow.Flow) error { return branch(i, fragile{sub, f.left}) })
 }
 
 // story is what a log says: everything that was decided and emitted, in no
@@ -126,7 +127,7 @@ func story(t *testing.T, dir string) (events map[string]int, samples, votes map[
 			samples[e.Question]++
 		case event.VoteCompleted:
 			votes[e.Question]++
-		case event.TaskSubmitted, event.RunResumed:
+		case event.TaskSubmitted, event.RunResumed, event.VoteResumed:
 		case event.StepCompleted:
 			e.Spent, e.DurationMS = usage.Spent{}, 0
 			events[fmt.Sprintf("step %d %s %s", e.Step, e.Title, e.Output.JSON)]++
@@ -270,8 +271,8 @@ func (f bounded) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	return f.Flow.Decide(key, q)
 }
 
-func (f bounded) Parallel(n int, branch func(i int, f flow.Flow) error) error {
-	return f.Flow.Parallel(n, func(i int, sub flow.Flow) error { return branch(i, bounded{sub, f.ctx}) })
+func (f bounded) Parallel(key string, n int, branch func(i int, f flow.Flow) error) error {
+	return f.Flow.Parallel(key, n, func(i int, sub flow.Flow) error { return branch(i, bounded{sub, f.ctx}) })
 }
 
 // TestCalibratedMarginIsUsed: what calibration says is what the votes of the run

@@ -90,14 +90,14 @@ func (a *action) discriminate(f flow.Flow, key string, w way, mustSplit bool, ca
 			return a.agreed(o.proposal, mustSplit, event.ByDiscriminators), nil
 		}
 	}
-	a.rejected(key, fmt.Errorf("no option has the label %q", chosen.Pick))
+	a.rejected(key, fmt.Sprintf("no option has the label %q", chosen.Pick))
 	return false, nil
 }
 
 // agreed takes a proposal that won, unless the verifier rejects it.
 func (a *action) agreed(p Proposal, mustSplit bool, by string) bool {
 	if err := a.s.verifyProposal(a.node, mustSplit, &p); err != nil {
-		a.rejected(a.asked, err)
+		a.rejected(a.asked, err.Error())
 		return false
 	}
 	a.proposal, a.settledBy = &p, by

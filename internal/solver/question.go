@@ -95,8 +95,8 @@ func (a *Atoms) Solution(answer json.RawMessage) (string, error) {
 	return s.Solution, err
 }
 
-// Same reports whether two solutions say the same.
-func (a *Atoms) Same(x, y string) bool { return a.cfg.Adapter.Equivalent(x, y) }
+// Domain is that of the configuration.
+func (a *Atoms) Domain() string { return a.cfg.Domain }
 
 // The schemas of the answers, for models that are asked for structured output.
 var (

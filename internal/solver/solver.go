@@ -90,6 +90,9 @@ type solver struct {
 	draft    draft
 	remarks  []string
 	composer string // the model of the final answer, if not the usual one
+
+	rounds int // of actions so far
+	drafts int // so far
 }
 
 func newSolver(problem string, cfg Config) (*solver, error) {
@@ -125,11 +128,13 @@ func (s *solver) direct(f flow.Flow) (bool, error) {
 	}
 	if ok {
 		a.checked = true
-		s.commit(f, a, "direct")
+		if err := s.commit(f, a, "direct"); err != nil {
+			return true, err
+		}
 		return true, s.complete(f, StatusDirect)
 	}
 	s.improve(f, a.best, event.ByVote, a.reason)
-	f.Emit(event.Escalated{Path: s.root.path, Step: s.step, Question: DirectKey, To: string(Split), Reason: a.reason})
+	f.Emit(DirectKey+"/escalated", event.Escalated{Path: s.root.path, Step: s.step, Question: DirectKey, To: string(Split), Reason: a.reason})
 	return false, nil
 }
 
@@ -147,7 +152,12 @@ func (s *solver) grow(f flow.Flow) (bool, error) {
 			}
 			return true, nil
 		}
-		err := f.Parallel(len(actions), func(i int, f flow.Flow) error { return actions[i].run(f) })
+		key := fmt.Sprintf("round/%d", s.rounds)
+		s.rounds++
+		err := f.Parallel(key, len(actions), func(i int, f flow.Flow) error {
+			actions[i].branch = flow.Branch(key, i)
+			return actions[i].run(f)
+		})
 		if err != nil {
 			return false, err
 		}
@@ -157,7 +167,9 @@ func (s *solver) grow(f flow.Flow) (bool, error) {
 				s.fail(f, a, what)
 				return false, nil
 			}
-			s.commit(f, a, what)
+			if err := s.commit(f, a, what); err != nil {
+				return false, err
+			}
 		}
 	}
 }
@@ -180,7 +192,7 @@ func (s *solver) next(f flow.Flow) []*action {
 		if n.stage == open && limit != "" {
 			n.stage = atomic
 			s.remark("%s is taken as atomic: %s", n.path, limit)
-			f.Emit(event.DecompositionSelected{
+			f.Emit("solve/"+n.path+"/limited", event.DecompositionSelected{
 				Path: n.path, Step: s.step, Problem: event.TextValue(n.problem), Atomic: true, By: event.ByLimit, Reason: limit, State: s.hash(),
 			})
 		}
@@ -204,28 +216,36 @@ func (a *action) title() string {
 	}
 }
 
-// commit makes the outcome of an action part of the state.
-func (s *solver) commit(f flow.Flow, a *action, title string) {
+// stepKey is the key of a step.
+func stepKey(step int) string { return fmt.Sprintf("solve/step/%d", step) }
+
+// commit makes the outcome of an action part of the state. Its error is the flow's.
+func (s *solver) commit(f flow.Flow, a *action, title string) error {
 	var output any
+	var err error
 	switch {
 	case a.proposal != nil:
 		output = a.proposal
 		s.commitProposal(f, a)
 	case a.solution != nil:
 		output = a.solution
-		s.commitSolution(f, a)
+		err = s.commitSolution(f, a)
 	case a.answer != nil:
 		output = a.answer
-		s.commitAnswer(f, a, *a.answer)
+		err = s.commitAnswer(f, a, *a.answer)
 	default:
 		output = a.check
+	}
+	if err != nil {
+		return err
 	}
 	step := event.StepCompleted{Step: a.step, Title: title, Output: event.JSONValue(encode(output)), Voting: a.voting, DurationMS: a.durationMS}
 	if !a.unpriced {
 		step.CostUSD = &a.costUSD
 	}
-	f.Emit(step)
+	f.Emit(stepKey(a.step), step)
 	s.step = a.step + 1
+	return nil
 }
 
 func (s *solver) commitProposal(f flow.Flow, a *action) {
@@ -244,7 +264,7 @@ func (s *solver) commitProposal(f flow.Flow, a *action) {
 		e.PartA, e.PartB, e.Compose = event.TextValue(p.PartA), event.TextValue(p.PartB), event.TextValue(p.Compose)
 	}
 	e.State = s.hash()
-	f.Emit(e)
+	f.Emit(stepKey(a.step)+"/decomposed", e)
 	for _, part := range n.parts {
 		if part.stage == solved {
 			s.emitSolved(f, part, a.step, event.ByMemo)
@@ -252,7 +272,7 @@ func (s *solver) commitProposal(f flow.Flow, a *action) {
 	}
 }
 
-func (s *solver) commitSolution(f flow.Flow, a *action) {
+func (s *solver) commitSolution(f flow.Flow, a *action) error {
 	n := a.node
 	composed := n.stage == split
 	n.stage, n.solution = solved, *a.solution
@@ -262,9 +282,11 @@ func (s *solver) commitSolution(f flow.Flow, a *action) {
 		answer := answerOf(n.solution.Solution)
 		answer.Confidence, answer.Support.Summary = n.solution.Confidence, n.solution.Work
 		answer.Support.evidence(s.cfg.Adapter, n.solution.Solution, n.solution.Work)
-		s.commitAnswer(f, a, answer)
+		if err := s.commitAnswer(f, a, answer); err != nil {
+			return err
+		}
 	case composed:
-		f.Emit(event.AnswerComposed{
+		f.Emit(stepKey(a.step)+"/composed", event.AnswerComposed{
 			Path: n.path, Step: a.step, Answer: event.TextValue(n.solution.Solution),
 			Confidence: n.solution.Confidence, By: a.settledBy, State: s.hash(),
 		})
@@ -275,22 +297,28 @@ func (s *solver) commitSolution(f flow.Flow, a *action) {
 		follower.stage, follower.solution = solved, n.solution
 		s.emitSolved(f, follower, a.step, event.ByMemo)
 	}
+	return nil
 }
 
 // commitAnswer takes an answer to the whole problem. Until it is checked it is a
 // draft.
-func (s *solver) commitAnswer(f flow.Flow, a *action, answer Answer) {
+func (s *solver) commitAnswer(f flow.Flow, a *action, answer Answer) error {
 	s.root.stage = solved
 	s.root.solution = Solution{Solution: answer.Answer, Confidence: answer.Confidence}
 	s.answer, s.answerBy = answer, a.settledBy
 	if a.checked {
-		return
+		return nil
 	}
-	if err := s.verifyAnswer(&answer); err != nil {
-		s.improve(f, draft{answer, wrong}, a.settledBy, err.Error())
-	} else {
+	problem, err := s.verifyAnswer(f, stepKey(a.step), &answer)
+	switch {
+	case err != nil:
+		return err
+	case problem != "":
+		s.improve(f, draft{answer, wrong}, a.settledBy, problem)
+	default:
 		s.improve(f, draft{answer, settled}, a.settledBy, "it is not checked yet")
 	}
+	return nil
 }
 
 func (s *solver) emitSolved(f flow.Flow, n *node, step int, by string) {
@@ -303,7 +331,7 @@ func (s *solver) emitSolved(f flow.Flow, n *node, step int, by string) {
 	} else if n.solution.Work != "" {
 		e.Work = event.TextValue(n.solution.Work)
 	}
-	f.Emit(e)
+	f.Emit("solve/"+n.path+"/solved", e)
 }
 
 func (s *solver) remark(format string, args ...any) {

@@ -171,7 +171,7 @@ func TestDirectIsCheap(t *testing.T) {
 	cfg.Rule.K, cfg.Rule.MaxSamples = 3, 20
 	var rules []string
 	decide := decider(t, adders)
-	f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+	f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 		if key == DirectKey {
 			rules = append(rules, fmt.Sprint(q.Rule.K, " of ", q.Rule.MaxSamples))
 		}
@@ -389,8 +389,8 @@ func TestFlowErrors(t *testing.T) {
 	total := len(run(t, "1+2+3+4", cfg, adders).Asked)
 	for stop := range total {
 		decide := decider(t, adders)
-		f := flowtest.New(nil)
-		f = flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+		f := newFlow(t, nil)
+		f = newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 			if len(f.Asked) > stop {
 				return nil, over
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/flow/flowtest"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -263,7 +262,7 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		cfg := ok
 		test.change(&cfg)
-		f := flowtest.New(decider(t, adders))
+		f := newFlow(t, decider(t, adders))
 		if err := Run(f, test.problem, cfg); err == nil || !strings.Contains(err.Error(), test.want) || len(f.Events) > 0 {
 			t.Errorf("Run(%q) = %v with %d events, want an error with %q and none", test.problem, err, len(f.Events), test.want)
 		}

@@ -1,10 +1,11 @@
 package solver
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/flow"
 )
 
 // The verifiers are code. They look at what voters agreed on, and what they reject
@@ -29,29 +30,36 @@ func score(whole string, p *Proposal) float64 {
 	return math.Round(max(gain, 0)*100) / 100
 }
 
-// verifySolution checks the solution of a problem that is a part of another, or
-// that was solved without being split.
-func (s *solver) verifySolution(problem string, solution *Solution) error {
+// verifySolution says what is wrong with the solution of a problem that is a part of
+// another, or that was solved without being split. The error is the flow's.
+func (s *solver) verifySolution(f flow.Flow, key, problem string, solution *Solution) (wrong string, err error) {
 	switch {
 	case blank(solution.Solution):
-		return errors.New("the solution is empty")
+		return "the solution is empty", nil
 	case s.cfg.RequireWork && blank(solution.Work):
-		return errors.New("no work is shown")
+		return "no work is shown", nil
 	case !isShare(solution.Confidence):
-		return fmt.Errorf("the confidence is %v", solution.Confidence)
+		return fmt.Sprintf("the confidence is %v", solution.Confidence), nil
 	}
-	return s.cfg.Adapter.Verify(problem, solution.Solution)
+	return s.verify(f, key, problem, solution.Solution)
 }
 
-// verifyAnswer is the global verifier: it checks the answer to the whole task.
-func (s *solver) verifyAnswer(a *Answer) error {
+// verifyAnswer is the global verifier: it says what is wrong with the answer to the
+// whole task.
+func (s *solver) verifyAnswer(f flow.Flow, key string, a *Answer) (wrong string, err error) {
 	switch {
 	case blank(a.Answer):
-		return errors.New("there is no answer")
+		return "there is no answer", nil
 	case !isShare(a.Confidence):
-		return fmt.Errorf("the confidence is %v", a.Confidence)
+		return fmt.Sprintf("the confidence is %v", a.Confidence), nil
 	}
-	return s.cfg.Adapter.Verify(s.problem, a.Answer)
+	return s.verify(f, key, s.problem, a.Answer)
+}
+
+// verify asks the domain. It may ask a computer algebra system in turn, so it is a
+// part of the world.
+func (s *solver) verify(f flow.Flow, key, problem, solution string) (wrong string, err error) {
+	return flow.Verify(f, key+"/verify", flow.Claim{Domain: s.cfg.Domain, Problem: problem, Solution: solution})
 }
 
 func isShare(f float64) bool { return f >= 0 && f <= 1 }

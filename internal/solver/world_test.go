@@ -240,10 +240,23 @@ var config = Config{
 	Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6},
 }
 
+// newFlow is a scripted flow that knows the domains of the tests.
+func newFlow(t testing.TB, decide flowtest.Decider) *flowtest.Flow {
+	f := flowtest.New(decide)
+	f.OnObserve = func(_ string, l flow.Look) (any, error) {
+		look, ok := Looks(adapters)[l.Kind]
+		if !ok {
+			t.Fatalf("nobody looks at %s", l.Kind)
+		}
+		return look(t.Context(), l.Params)
+	}
+	return f
+}
+
 // run solves problem with a scripted flow.
 func run(t testing.TB, problem string, cfg Config, v voters) *flowtest.Flow {
 	t.Helper()
-	f := flowtest.New(decider(t, v))
+	f := newFlow(t, decider(t, v))
 	if err := Run(f, problem, cfg); err != nil {
 		t.Fatalf("Run(%q) = %v", problem, err)
 	}

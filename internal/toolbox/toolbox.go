@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/approval"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
@@ -124,8 +125,10 @@ func (c *Config) options() builtin.Options {
 	}
 }
 
-// Attachments returns the tool that looks at what tasks refer to.
-func (t *Toolbox) Attachments(c Config) (tool.Tool, error) { return t.Builtin.Attachments(c.options()) }
+// Attachments returns what looks at the things that tasks refer to.
+func (t *Toolbox) Attachments(c Config) func(context.Context, flow.Reference) (flow.Attached, error) {
+	return t.Builtin.Attachments(c.options())
+}
 
 func (t *Toolbox) open(ctx context.Context, c Config, o Options) error {
 	if err := t.Registry.Register(t.Builtin.Tools()...); err != nil {

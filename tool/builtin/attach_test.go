@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/maker-mdap/maker/flow"
 )
 
 func TestAttachments(t *testing.T) {
@@ -47,10 +48,7 @@ func TestAttachments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Close()
-	attach, err := set.Attachments(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	attach := set.Attachments(o)
 	for _, test := range []struct {
 		ref, kind, text string
 		image           bool
@@ -74,39 +72,23 @@ func TestAttachments(t *testing.T) {
 		{ref: server.URL + "/missing", err: "404"},
 		{ref: "http://", err: "url"},
 	} {
-		input, err := json.Marshal(attachInput{"file", test.ref})
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := attach.Run(t.Context(), input)
+		got, err := attach(t.Context(), flow.Reference{Kind: "file", Ref: test.ref})
 		if err != nil {
 			t.Errorf("Attachment(%s) = %v", test.ref, err)
 			continue
 		}
-		if test.err != "" {
-			if !result.IsError || !strings.Contains(strings.ToLower(result.Text), strings.ToLower(test.err)) {
-				t.Errorf("Attachment(%s) = %.200s, want an error with %q", test.ref, result.Text, test.err)
+		if test.err != "" || got.Problem != "" {
+			if test.err == "" || !strings.Contains(strings.ToLower(got.Problem), strings.ToLower(test.err)) {
+				t.Errorf("Attachment(%s) = %.200s, want the problem %q", test.ref, got.Problem, test.err)
 			}
-			continue
-		}
-		var got attachment
-		if err := json.Unmarshal([]byte(result.Text), &got); err != nil || result.IsError {
-			t.Errorf("Attachment(%s) = %+v, %v", test.ref, result, err)
 			continue
 		}
 		if got.MediaType != test.kind || got.Text != test.text || (len(got.Data) > 0) != test.image {
 			t.Errorf("Attachment(%s) = %s, %q, %d bytes, want %s, %q", test.ref, got.MediaType, got.Text, len(got.Data), test.kind, test.text)
 		}
 	}
-	guarded, err := set.Attachments(Options{Workspace: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	input, err := json.Marshal(attachInput{"url", server.URL + "/page"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result, err := guarded.Run(t.Context(), input); err != nil || !result.IsError {
-		t.Errorf("Attachment(loopback) = %+v, %v, want that it is refused", result, err)
+	guarded := set.Attachments(Options{Workspace: dir})
+	if got, err := guarded(t.Context(), flow.Reference{Kind: "url", Ref: server.URL + "/page"}); err != nil || got.Problem == "" {
+		t.Errorf("Attachment(loopback) = %+v, %v, want that it is refused", got, err)
 	}
 }

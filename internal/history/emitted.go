@@ -1,0 +1,82 @@
+package history
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"github.com/maker-mdap/maker/event"
+)
+
+// emitted is what the log holds under the key of an event.
+type emitted struct {
+	kind event.Type
+	sum  [16]byte // of what was committed with it
+}
+
+// A DivergedError says that a run that was resumed went another way than its log.
+// It must not go on: what it has done stands under other keys than it looks for.
+type DivergedError struct {
+	Key  string
+	Was  event.Type
+	Is   event.Type
+	What string
+}
+
+func (e *DivergedError) Error() string {
+	if e.Was == e.Is {
+		return fmt.Sprintf("the run goes another way than its log: the %s %q had another %s; was it begun by another version of the program?", e.Is, e.Key, e.What)
+	}
+	return fmt.Sprintf("the run goes another way than its log: %q was %s and is %s now; was it begun by another version of the program?", e.Key, e.Was, e.Is)
+}
+
+// emit notes an event of an orchestrator.
+func (h *History) emit(key string, e event.Event) {
+	switch {
+	case key != "":
+		_, sum := committed(e, nil)
+		h.emitted[key] = emitted{e.Type(), sum}
+	case !h.compact:
+		h.Unkeyed = true
+	}
+}
+
+// Emitted reports whether an earlier session emitted an event under the key. It is an
+// error if that was not the same event. redact is what the log takes out of events.
+func (h *History) Emitted(key string, e event.Event, redact func([]byte) []byte) (bool, error) {
+	was, ok := h.emitted[key]
+	if !ok {
+		return false, nil
+	}
+	what, sum := committed(e, redact)
+	if was.kind != e.Type() || was.sum != sum {
+		return true, &DivergedError{Key: key, Was: was.kind, Is: e.Type(), What: what}
+	}
+	return true, nil
+}
+
+// committed stands for that part of an event on which others were built. The rest,
+// such as how long it took, may come out differently when the run goes on after a
+// failure.
+func committed(e event.Event, redact func([]byte) []byte) (what string, sum [16]byte) {
+	var v event.Value
+	switch e := e.(type) {
+	case event.StepCompleted:
+		what, v = "output", e.Output
+	case event.PlanCreated:
+		what, v = "plan", e.Plan
+	case event.ValidationPassed:
+		what, v = "plan", e.Plan
+	default:
+		return "", sum
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		data = nil // not an event that the log could hold either
+	}
+	if redact != nil {
+		data = redact(data)
+	}
+	full := sha256.Sum256(data)
+	return what, [16]byte(full[:])
+}

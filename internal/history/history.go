@@ -1,0 +1,400 @@
+// Package history is the one fold over a run's log: what was decided, seen, done and
+// answered so far, what it cost, and where the run goes on.
+//
+// A runtime that resumes a run looks up here what earlier sessions recorded, and
+// whoever reads a run gets its result from here. It needs no models.
+package history
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/chain"
+	"github.com/maker-mdap/maker/internal/effect"
+	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A History is what a log says about the run so far.
+type History struct {
+	Submitted event.TaskSubmitted
+	Config    json.RawMessage // the latest
+	Steps     int             // committed
+	Spent     usage.Spent
+	Duration  time.Duration // of the earlier sessions
+	End       event.Event   // the event that ended the last session, nil if it crashed
+
+	// Checkpoint is where a chain goes on.
+	Checkpoint chain.Checkpoint
+
+	// Verdicts, Looks, Answers and Effects are what was recorded under keys. An answer
+	// is nil while the person has not given it.
+	Verdicts map[string]Verdict
+	Looks    map[string]json.RawMessage
+	Answers  map[string]*flow.Answer
+	Effects  effect.States
+
+	// Changed are the questions of which the log says that they would now be asked
+	// differently.
+	Changed map[string]bool
+
+	// Votes are those that were under way when the last session ended.
+	Votes map[string]*Vote
+
+	// Unkeyed says that an orchestrator's events have no keys: the log is of an early
+	// release, and what a resume would emit again cannot be told from it.
+	Unkeyed bool
+
+	emitted map[string]emitted
+
+	claim  event.BudgetClaimed // of a session that has not ended in an orderly way
+	unpaid usage.Spent         // by samples since the last event that says what was spent
+
+	sessions []event.Session
+
+	dir          string
+	compactKind  func(kind string) bool
+	compact      bool
+	sessionStart time.Time
+	last         []byte // the last line
+	lastStep     []byte // the last step_completed line
+}
+
+// Simulator is how the names of the simulator's models begin.
+const Simulator = "sim/"
+
+// A Verdict is a verdict with the question that it answers.
+type Verdict struct {
+	*flow.Verdict
+	Rule  vote.Rule         // by which it was reached
+	Asked map[string]string // hashes of the parts of the question; nil in early logs
+}
+
+// A Vote is a question that has samples and no verdict.
+type Vote struct {
+	Samples []event.Event // SampleCompleted and SampleRedFlagged, as they arrived
+	Faults  int
+
+	stale bool // a new session has begun since
+}
+
+// New returns a history to be filled by Visit. dir is the run folder. compact says
+// of a kind of run whether only what happened after the last committed step is
+// needed.
+func New(dir string, compact func(kind string) bool) *History {
+	return &History{
+		dir: dir, compactKind: compact,
+		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
+		Effects: effect.States{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+	}
+}
+
+// Visit takes the next line of the log.
+func (h *History) Visit(l runlog.Line) error {
+	if l.Type == event.TypeStepCompleted && h.compact {
+		// The hot path of a million-step log: remember, decode later.
+		h.Steps++
+		h.lastStep = append(h.lastStep[:0], l.Raw...)
+		h.last = append(h.last[:0], l.Raw...)
+		h.End = nil
+		clear(h.Verdicts)
+		clear(h.Votes)
+		h.unpaid = usage.Spent{}
+		return nil
+	}
+	rec, err := l.Decode()
+	if err != nil {
+		return &runlog.CorruptError{Dir: h.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
+	}
+	switch e := rec.Event.(type) {
+	case event.SampleCompleted, event.SampleRedFlagged: // what most samples said is not needed again
+	case event.Carrier:
+		rec.Event, err = e.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(h.dir, v) })
+		if err != nil {
+			return err
+		}
+	}
+	h.take(rec)
+	if l.Type == event.TypeStepCompleted {
+		h.lastStep = append(h.lastStep[:0], l.Raw...)
+	}
+	h.last = append(h.last[:0], l.Raw...)
+	return nil
+}
+
+// take learns from an event.
+func (h *History) take(rec event.Record) {
+	switch e := rec.Event.(type) {
+	case event.BudgetClaimed:
+		h.claim = e
+		return // it says nothing about how the session stands
+	case event.BudgetExhausted:
+		h.paid(e.Spent)
+		return
+	case event.RunCancelled:
+		h.paid(e.Spent)
+		return
+	case event.TaskFailed:
+		h.paid(e.Spent)
+		h.End, h.claim = e, event.BudgetClaimed{}
+		if n := len(h.sessions); n > 0 && e.Simulated {
+			h.sessions[n-1].Simulated = true // as its answers showed
+		}
+		h.reopen(e.Reopen)
+		return
+	case event.TaskCompleted:
+		h.paid(e.Spent)
+		h.End, h.claim = e, event.BudgetClaimed{}
+		return
+	}
+	h.End = nil
+	switch e := rec.Event.(type) {
+	case event.TaskSubmitted:
+		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
+		h.compact = h.compactKind(e.Kind)
+		h.begin(0, e.Setup)
+	case event.RunResumed:
+		h.resumed(rec.Time, e)
+	case event.SampleCompleted:
+		// A simulator behind HTTP says in its answers what it is.
+		if n := len(h.sessions); n > 0 && strings.HasPrefix(e.Model, Simulator) {
+			h.sessions[n-1].Simulated = true
+		}
+		h.sample(e.Sample, e)
+	case event.SampleRedFlagged:
+		h.sample(e.Sample, e)
+	case event.SampleFaulted:
+		h.vote(e.Question).Faults++
+	case event.VoteResumed:
+		h.continued(e)
+	case event.VoteCompleted:
+		delete(h.Votes, e.Question)
+		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
+			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
+			Repaired: e.Repaired, Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+		}}
+		h.paid(e.Spent)
+	case event.Observed:
+		h.Looks[e.Look] = e.Result.JSON
+	case event.EffectClaimed, event.EffectReleased, event.EffectRefused, event.EffectUnknown:
+		h.Effects.Take(e)
+	case event.EffectDone:
+		h.Effects.Take(e)
+		h.paid(e.Spent)
+	case event.ClarificationRequested:
+		h.Answers[e.Question] = nil // not yet
+	case event.ClarificationProvided:
+		h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
+	case event.QuestionChanged:
+		h.Changed[e.Question] = true
+	default:
+		if step, ok := e.(event.StepCompleted); ok {
+			h.Steps++
+			h.paid(step.Spent)
+		} else if failed, ok := e.(event.StepFailed); ok {
+			h.paid(failed.Spent)
+		}
+		h.emit(rec.Key, e)
+	}
+}
+
+// paid takes what the run says it has spent.
+func (h *History) paid(s usage.Spent) {
+	if s.Calls > 0 {
+		h.Spent, h.unpaid = s, usage.Spent{}
+	}
+}
+
+// vote is the vote on a question that has no verdict yet. One that a later session
+// begins anew, without a word about the samples there are, begins with none.
+func (h *History) vote(question string) *Vote {
+	v := h.Votes[question]
+	if v == nil || v.stale {
+		v = &Vote{}
+		h.Votes[question] = v
+	}
+	return v
+}
+
+// sample takes a sample of a question into account.
+func (h *History) sample(s event.Sample, e event.Event) {
+	v := h.vote(s.Question)
+	v.Samples = append(v.Samples, e)
+	paid := usage.Spent{Calls: int64(1 + s.ToolCalls), Tokens: s.Tokens}
+	if s.CostUSD != nil {
+		paid.USD = *s.CostUSD
+	} else {
+		paid.Unpriced = 1
+	}
+	h.unpaid = h.unpaid.Add(paid)
+}
+
+// continued says which samples of the sessions before count.
+func (h *History) continued(e event.VoteResumed) {
+	v := h.Votes[e.Question]
+	if v == nil {
+		return
+	}
+	var counted []event.Event
+	for _, n := range e.Samples {
+		if i := slices.IndexFunc(v.Samples, func(s event.Event) bool { return numberOf(s) == n }); i >= 0 {
+			counted = append(counted, v.Samples[i])
+		}
+	}
+	v.Samples, v.stale = counted, false
+}
+
+// numberOf is the number of a sample in its question.
+func numberOf(e event.Event) int {
+	switch e := e.(type) {
+	case event.SampleCompleted:
+		return e.Sample.Sample
+	case event.SampleRedFlagged:
+		return e.Sample.Sample
+	}
+	return -1
+}
+
+// reopen forgets what is recorded under keys and below them. Effects and answers of
+// the person stay.
+func (h *History) reopen(keys []string) {
+	for _, key := range keys {
+		forget(h.Verdicts, key)
+		forget(h.Looks, key)
+		forget(h.Votes, key)
+		forget(h.emitted, key)
+	}
+}
+
+func forget[V any](m map[string]V, key string) {
+	for k := range m {
+		if rest, ok := strings.CutPrefix(k, key); ok && (rest == "" || rest[0] == '/') {
+			delete(m, k)
+		}
+	}
+}
+
+// resumed begins a session.
+func (h *History) resumed(at time.Time, e event.RunResumed) {
+	h.endSession()
+	h.sessionStart = at
+	h.begin(e.Step, e.Setup)
+	if e.Config != nil {
+		h.Config = e.Config
+	}
+	if e.Spent.Calls > 0 {
+		h.paid(e.Spent)
+	} else {
+		h.hold()
+	}
+	h.claim = event.BudgetClaimed{}
+	for _, v := range h.Votes {
+		v.stale = true
+	}
+}
+
+// begin notes what a session is done with. One that got nowhere does not count.
+func (h *History) begin(step int, s event.Setup) {
+	if s.Model == "" {
+		return // from before this was logged
+	}
+	if n := len(h.sessions); n > 0 && h.sessions[n-1].Step == step {
+		h.sessions = h.sessions[:n-1]
+	}
+	h.sessions = append(h.sessions, event.Session{Step: step, Model: s.Model, Rule: s.Rule, Simulated: s.Simulated})
+}
+
+// SessionsWith are the parts of the run that were done differently, the present
+// one included; nil if all were done alike.
+func (h *History) SessionsWith(now event.Setup) []event.Session {
+	all := History{sessions: slices.Clone(h.sessions)}
+	all.begin(h.Checkpoint.Step, now)
+	parts := slices.CompactFunc(all.sessions, func(a, b event.Session) bool {
+		return a.Model == b.Model && a.Rule == b.Rule && a.Simulated == b.Simulated
+	})
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
+}
+
+// endSession adds the time between the first and the last line of a session.
+func (h *History) endSession() {
+	var head event.Header
+	if json.Unmarshal(h.last, &head) == nil && head.Timestamp.After(h.sessionStart) {
+		h.Duration += head.Timestamp.Sub(h.sessionStart)
+	}
+}
+
+// Finish is called after the last line.
+func (h *History) Finish() error {
+	h.endSession()
+	if err := h.takeLastStep(); err != nil {
+		return err
+	}
+	h.hold()
+	for _, v := range h.Votes {
+		v.load(h.dir)
+	}
+	if h.compact {
+		// A chain does nothing about a question without a winner but end.
+		for key, v := range h.Verdicts {
+			if v.Status != flow.Decided {
+				delete(h.Verdicts, key)
+			}
+		}
+	}
+	return nil
+}
+
+// load fetches what the samples said. One that is lost is asked again.
+func (v *Vote) load(dir string) {
+	v.Samples = slices.DeleteFunc(v.Samples, func(e event.Event) bool {
+		_, err := e.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+		return err != nil
+	})
+	for i, e := range v.Samples {
+		v.Samples[i], _ = e.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+	}
+}
+
+// hold counts what the last session claimed and did not account for as spent:
+// it may have been.
+func (h *History) hold() {
+	s := &h.Spent
+	*s, h.unpaid = s.Add(h.unpaid), usage.Spent{}
+	if lost := h.claim.Calls - s.Calls; lost > 0 {
+		s.Calls, s.Abandoned = h.claim.Calls, s.Abandoned+lost
+	}
+	if lost := h.claim.Tokens - s.Tokens.Total() - s.HeldTokens; lost > 0 {
+		s.HeldTokens += lost
+	}
+	if lost := h.claim.USD - s.USD - s.HeldUSD; lost > 0 {
+		s.HeldUSD += lost
+	}
+}
+
+func (h *History) takeLastStep() error {
+	if h.lastStep == nil {
+		return nil
+	}
+	rec, err := event.Decode(h.lastStep)
+	if err != nil {
+		return err
+	}
+	e := rec.Event.(event.StepCompleted)
+	out, err := runlog.Load(h.dir, e.Output)
+	if err != nil {
+		return err
+	}
+	h.Checkpoint = chain.Checkpoint{Step: e.Step + 1, Output: out.JSON}
+	if e.Spent.Calls > h.Spent.Calls {
+		h.Spent = e.Spent
+	}
+	return nil
+}
