@@ -203,9 +203,12 @@ func wantOnce(t *testing.T, dir string) {
 // effect happened. On a resume the first plan was checked again, against the world as
 // it was now, passed, and was carried out as well: the effect happened twice.
 func TestARejectedPlanStaysRejected(t *testing.T) {
-	const replanned = "waiting after a replan" // the rest of the task was planned anew before
+	const (
+		failed    = "failed"                 // a later step did
+		replanned = "waiting after a replan" // the rest of the task was planned anew before
+	)
 	for _, world := range worldChanges {
-		for _, stop := range []string{event.StopWaiting, event.StopCancelled, "max_calls", replanned} {
+		for _, stop := range []string{event.StopWaiting, event.StopCancelled, "max_calls", failed, replanned} {
 			t.Run(world.name+" "+stop, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
@@ -220,18 +223,24 @@ func TestARejectedPlanStaysRejected(t *testing.T) {
 					LogDir: t.TempDir(), Env: noEnv, Tools: []tool.Tool{book.tool(t, "Book", tool.Mutate)},
 					Config: maker.Config{
 						Voting: vote.Rule{MaxSamples: 3}, Tools: maker.ToolConfig{Approve: "none", Workspace: t.TempDir()},
-						Plan: maker.PlanConfig{MaxReplans: 1, StepMaxRetries: -1},
+						Plan: maker.PlanConfig{StepMaxRetries: -1},
 					},
 				}
+				good := following(t, rules...)
 				wantStop := stop
 				switch stop {
 				case event.StopCancelled:
 					book.then = func(context.Context) error { cancel(maker.ErrInterrupted); return nil }
 				case "max_calls":
 					opts.Config.MaxCalls = 4 // two plans, the call and what is said about it
+				case failed:
+					wantStop = ""
+					rules[3] = says("# Step\n\nFind out who comes", "error: nobody knows")
 				case replanned:
 					wantStop = event.StopWaiting
+					opts.Config.Plan.MaxReplans = 1
 					rules[2] = says("# Task", planOf("Fail at once"))
+					good = following(t, rules...)
 				}
 				opts.Config.Model = following(t, rules...)
 				run, err := newEngine(t, opts).Run(ctx, "Have a party")
@@ -245,7 +254,10 @@ func TestARejectedPlanStaysRejected(t *testing.T) {
 				}
 
 				e, change := world.next(t, opts)
-				r = resume(t, e, run.ID(), change)
+				r = resume(t, e, run.ID(), func(c *maker.Config) {
+					c.Model = good
+					change(c)
+				})
 				if n := book.calls.Load(); r.Status != event.StatusCompleted || n != 1 {
 					t.Errorf("Resume() = %s (%s) after %d effects, want completed after 1", r.Status, r.Reason, n)
 				}
