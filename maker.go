@@ -165,9 +165,6 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), writeResult(log.Dir()))
 		}
 	}
-	if past.Unkeyed {
-		return nil, ErrTooOld
-	}
 	cfg, err := parseConfig(past.Config)
 	if err != nil {
 		return nil, err
@@ -188,6 +185,9 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	j, err := e.newJob(past.Submitted.Kind, past.Submitted.Params, cfg)
 	if err != nil {
 		return nil, err
+	}
+	if past.Unkeyed {
+		return nil, ErrTooOld
 	}
 	stack, err := e.newStack(ctx, cfg, past.Spent, j)
 	if err != nil {
