@@ -129,11 +129,11 @@ type Sample struct {
 	Step        int          `json:"step"`
 	Sample      int          `json:"sample"`          // from 0, in order of launch
 	Model       string       `json:"model,omitempty"` // that answered, as it calls itself
-	Voter       string       `json:"voter,omitempty"` // that was asked, if it goes by another name
 	Temperature *float64     `json:"temperature,omitempty"`
 	Tokens      usage.Tokens `json:"tokens"`
 	CostUSD     *float64     `json:"cost_usd"`
 	DurationMS  int64        `json:"duration_ms"`
+	Voter       string       `json:"voter,omitempty"` // that was asked, if it goes by another name
 
 	// Of a sample that an agent made: the tools it called itself, the call that it
 	// proposes, and whether its answer had to be repaired to be read.

@@ -177,7 +177,7 @@ func (t *solveTree) node(path string) *treeNode {
 
 // branches is what the runtime puts before the keys of questions that are asked at
 // the same time.
-var branches = regexp.MustCompile(`^(\d+\.\d+/)+`)
+var branches = regexp.MustCompile(`^(round/\d+/\d+/|(\d+\.\d+/)+)`) // the latter in logs of early releases
 
 // questionOf says what a question is about: the path of a node, which is empty if it
 // is about the whole, and what is asked. It is false if the question is none of

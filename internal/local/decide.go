@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -91,36 +92,35 @@ func (b *branch) compare(key string, q *flow.Question, v history.Verdict) error 
 		return nil
 	}
 	var changed []string
-	for name, sum := range partsOf(q) {
-		if v.Asked[name] != sum {
+	now := partsOf(q)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if v.Asked[name] != now[name] {
 			changed = append(changed, name)
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	slices.Sort(changed)
 	return b.append(event.QuestionChanged{Question: key, Step: q.Step, Changed: changed})
 }
 
 // partsOf are hashes of what a question consists of, but for its rule, which the
-// verdict has in full, and for what only bounds how long it takes.
+// verdict has in full, and for what only bounds how long it takes. A part that is not
+// there has none.
 func partsOf(q *flow.Question) map[string]string {
-	var tools []string
-	var done []flow.Move
-	repair := flow.Repair("")
-	if q.Work != nil {
-		tools, done, repair = q.Work.Tools, q.Work.Done, q.Work.Repair
-	}
-	return map[string]string{
+	parts := map[string]string{
 		"prompt":   sumOf(q.System, q.Prompt, q.Variants, q.Images),
-		"model":    sumOf(q.Model),
-		"tools":    sumOf(tools),
-		"done":     sumOf(done),
-		"answer":   sumOf(q.Answer, q.Structured, q.Schema, repair),
-		"flags":    sumOf(q.Flags),
-		"sampling": sumOf(q.FirstTemperature, q.Temperature, q.MaxOutput),
+		"answer":   sumOf(q.Answer, q.Structured, q.Schema),
+		"sampling": sumOf(q.FirstTemperature, q.Temperature, q.MaxOutput, q.Flags),
 	}
+	if q.Model != "" {
+		parts["model"] = sumOf(q.Model)
+	}
+	if w := q.Work; w != nil {
+		parts["tools"] = sumOf(w.Tools, w.Repair)
+		parts["calls"] = sumOf(w.Done)
+	}
+	return parts
 }
 
 func sumOf(parts ...any) string {
