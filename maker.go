@@ -43,14 +43,8 @@ func New(opts *Options) (*Engine, error) {
 		return nil, &ConfigError{Field: "answers", Err: err}
 	}
 	o = o.withDefaults()
-	seen := map[string]string{}
-	for _, f := range o.Families {
-		for name := range f.Readers {
-			if other, taken := seen[name]; taken {
-				return nil, badConfig("families", "%s and %s both have a reader called %q", other, f.Name, name)
-			}
-			seen[name] = f.Name
-		}
+	if err := checkFamilies(o.Families); err != nil {
+		return nil, err
 	}
 	return &Engine{opts: o, prepared: prepared}, nil
 }
