@@ -20,10 +20,12 @@ import (
 	"github.com/maker-mdap/maker/usage"
 )
 
-// An Engine starts and resumes runs. It is safe for concurrent use.
+// An Engine starts and resumes runs, which share its connections and the limits of
+// the providers. It is safe for concurrent use. See [Engine.Close] for its end.
 type Engine struct {
 	opts     Options
 	prepared person.Person // answers that were given in advance
+	shared   *shared
 }
 
 // New returns an engine. Nil options are the defaults.
@@ -46,7 +48,7 @@ func New(opts *Options) (*Engine, error) {
 	if err := checkFamilies(o.Families); err != nil {
 		return nil, err
 	}
-	return &Engine{opts: o, prepared: prepared}, nil
+	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
 }
 
 // Chain starts a task of the named family with the given parameters and returns
@@ -61,6 +63,9 @@ func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, er
 
 // launch starts a run of the given kind.
 func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage) (*Run, error) {
+	if err := e.shared.check(); err != nil {
+		return nil, err
+	}
 	cfg := e.opts.Config.withDefaults(e.defaultsOf(kind))
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -106,6 +111,9 @@ var ErrFinished = errors.New("the run is finished")
 
 // Resume continues a run from its last committed step.
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
+	if err := e.shared.check(); err != nil {
+		return nil, err
+	}
 	var o ResumeOptions
 	if opts != nil {
 		o = *opts

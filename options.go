@@ -443,7 +443,8 @@ type Options struct {
 	// before anybody is asked.
 	Answers []byte
 
-	// Transport carries the requests to providers; nil means a tuned one.
+	// Transport carries the requests to providers. Nil means a tuned one of the
+	// engine's own, which Engine.Close closes.
 	Transport http.RoundTripper
 
 	// Env looks up environment variables; nil means os.Getenv.
