@@ -12,6 +12,7 @@
 // [Run.Events] streams what happens, [Run.Result] waits for the end.
 //
 //	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default", Voting: maker.FirstToK(3)}})
+//	defer engine.Close()
 //	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: 8})
 //	result, err := run.Result()
 //

@@ -27,6 +27,7 @@ func ExampleEngine_Chain() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	defer engine.Close()
 	run, err := engine.Chain(context.Background(), hanoi.Name, hanoi.Params{Disks: 6})
 	if err != nil {
 		log.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/maker-mdap/maker/domain"
@@ -13,6 +14,41 @@ import (
 	"github.com/maker-mdap/maker/internal/local"
 	"github.com/maker-mdap/maker/internal/prompts"
 )
+
+// builtinKinds are the kinds of run that are no task families. A new kind belongs
+// here, so that no family takes its name.
+var builtinKinds = []string{KindRun, KindPlan, KindExec, KindValidate, KindDo, KindSolve, KindCalibrate}
+
+// maxFamilyName bounds the name of a family, which is a part of the names of folders.
+const maxFamilyName = 64
+
+var familyName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+
+// checkFamilies reports the first family that could not be told from something else,
+// or whose runs would not stay in the log folder.
+func checkFamilies(families []domain.Family) error {
+	names, readers := map[string]bool{}, map[string]string{}
+	for _, f := range families {
+		switch {
+		case !familyName.MatchString(f.Name):
+			return badConfig("families", "%q cannot be the name of a family: its runs are kept in folders of that name, so use letters, digits, -, _ and ., and begin with none of - and .", f.Name)
+		case len(f.Name) > maxFamilyName:
+			return badConfig("families", "%q has %d characters, want at most %d", f.Name, len(f.Name), maxFamilyName)
+		case slices.Contains(builtinKinds, f.Name):
+			return badConfig("families", "%q is a built-in kind of run; give the family another name", f.Name)
+		case names[f.Name]:
+			return badConfig("families", "there are two families called %q", f.Name)
+		}
+		names[f.Name] = true
+		for name := range f.Readers {
+			if other, taken := readers[name]; taken {
+				return badConfig("families", "%s and %s both have a reader called %q", other, f.Name, name)
+			}
+			readers[name] = f.Name
+		}
+	}
+	return nil
+}
 
 // isAgentKind reports whether the steps of a kind of run are done by agents.
 func isAgentKind(kind string) bool {

@@ -21,10 +21,12 @@ import (
 	"github.com/maker-mdap/maker/usage"
 )
 
-// An Engine starts and resumes runs. It is safe for concurrent use.
+// An Engine starts and resumes runs, which share its connections and the limits of
+// the providers. It is safe for concurrent use. See [Engine.Close] for its end.
 type Engine struct {
 	opts     Options
 	prepared person.Person // answers that were given in advance
+	shared   *shared
 }
 
 // New returns an engine. Nil options are the defaults.
@@ -44,16 +46,10 @@ func New(opts *Options) (*Engine, error) {
 		return nil, &ConfigError{Field: "answers", Err: err}
 	}
 	o = o.withDefaults()
-	seen := map[string]string{}
-	for _, f := range o.Families {
-		for name := range f.Readers {
-			if other, taken := seen[name]; taken {
-				return nil, badConfig("families", "%s and %s both have a reader called %q", other, f.Name, name)
-			}
-			seen[name] = f.Name
-		}
+	if err := checkFamilies(o.Families); err != nil {
+		return nil, err
 	}
-	return &Engine{opts: o, prepared: prepared}, nil
+	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
 }
 
 // Chain starts a task of the named family with the given parameters and returns
@@ -68,6 +64,9 @@ func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, er
 
 // launch starts a run of the given kind.
 func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage) (*Run, error) {
+	if err := e.shared.check(); err != nil {
+		return nil, err
+	}
 	cfg := e.opts.Config.withDefaults(e.defaultsOf(kind))
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -116,6 +115,9 @@ var ErrTooOld = errors.New("the run was begun by an earlier version, whose log d
 
 // Resume continues a run from its last committed step.
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
+	if err := e.shared.check(); err != nil {
+		return nil, err
+	}
 	var o ResumeOptions
 	if opts != nil {
 		o = *opts

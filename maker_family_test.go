@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,4 +182,67 @@ type speechless struct{ countChain }
 
 func (speechless) Question(int, json.RawMessage) (*flow.Question, error) {
 	return nil, errors.New("lost for words")
+}
+
+// builtinKinds are the values of all constants of the package that are called
+// KindSomething, so that none is forgotten.
+func builtinKinds(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if c, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(c.Names[0].Name, "Kind") && len(c.Values) == 1 {
+				kind, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kinds = append(kinds, kind)
+			}
+			return true
+		})
+	}
+	if len(kinds) < 7 {
+		t.Fatalf("the kinds of run are %q, want at least seven", kinds)
+	}
+	return kinds
+}
+
+// TestFamilyNames: a family whose runs could not be told from others, or would be
+// written elsewhere than into the log folder, is refused.
+func TestFamilyNames(t *testing.T) {
+	families := func(names ...string) []domain.Family {
+		var list []domain.Family
+		for _, name := range names {
+			list = append(list, domain.Family{Name: name})
+		}
+		return list
+	}
+	for _, name := range []string{"counting", "a", "Count_2", "my-tasks.v2", "_x", strings.Repeat("x", 64)} {
+		if _, err := maker.New(&maker.Options{Families: families(name)}); err != nil {
+			t.Errorf("New(family %q) = %v, want nil", name, err)
+		}
+	}
+	bad := [][]string{
+		{""}, {"../../escaped"}, {"a/b"}, {`a\b`}, {".hidden"}, {".."}, {"-flag"}, {"two words"}, {"line\n"}, {"ünicode"}, {"nul\x00"},
+		{strings.Repeat("x", 65)},
+		{"hanoi"}, {"twice", "twice"},
+	}
+	for _, kind := range builtinKinds(t) {
+		bad = append(bad, []string{kind})
+	}
+	for _, names := range bad {
+		_, err := maker.New(&maker.Options{Families: families(names...)})
+		wrong, ok := errors.AsType[*maker.ConfigError](err)
+		if !ok || wrong.Field != "families" || !strings.Contains(err.Error(), strconv.Quote(names[0])) {
+			t.Errorf("New(families %q) = %v, want a ConfigError about families that names it", names, err)
+		}
+	}
 }

@@ -109,6 +109,26 @@ func TestNewRefuses(t *testing.T) {
 		{"first_temperature", func(c *maker.Config) { c.FirstTemperature = &nan }},
 		{"first_temperature", func(c *maker.Config) { c.FirstTemperature = number(-0.1) }},
 		{"temperature", func(c *maker.Config) { c.Temperature = number(2.1) }},
+		{"batch_size", func(c *maker.Config) { c.BatchSize = math.MaxInt }},
+		{"spare", func(c *maker.Config) { c.Spare = math.MaxInt }},
+		{"samples_per_call", func(c *maker.Config) { c.SamplesPerCall = math.MaxInt }},
+		{"max_output", func(c *maker.Config) { c.MaxOutput = math.MaxInt }},
+		{"max_samples", func(c *maker.Config) { c.Voting = vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: math.MaxInt} }},
+		{"voting_n", func(c *maker.Config) { c.Voting = vote.Rule{Strategy: vote.Majority, N: math.MaxInt} }},
+		{"retry_delay", func(c *maker.Config) { c.RetryDelay = math.MaxInt64 }},
+		{"call_timeout", func(c *maker.Config) { c.CallTimeout = math.MaxInt64 }},
+		{"max_planner_retries", func(c *maker.Config) { c.Plan.MaxRetries = math.MaxInt }},
+		{"max_replans", func(c *maker.Config) { c.Plan.MaxReplans = math.MaxInt }},
+		{"step_max_retries", func(c *maker.Config) { c.Plan.StepMaxRetries = math.MaxInt }},
+		{"parallel", func(c *maker.Config) { c.Plan.Parallel = math.MaxInt }},
+		{"max_steps", func(c *maker.Config) { c.Plan.MaxSteps = math.MaxInt }},
+		{"max_plan", func(c *maker.Config) { c.Plan.MaxPlan = math.MaxInt }},
+		{"plan_voting", func(c *maker.Config) { c.Plan.Voting = vote.Rule{Strategy: vote.None, MaxSamples: math.MaxInt} }},
+		{"context_budget", func(c *maker.Config) { c.Plan.ContextBudget = math.MaxInt }},
+		{"context_budget", func(c *maker.Config) { c.Outline.ContextBudget = math.MaxInt }},
+		{"task_retries", func(c *maker.Config) { c.Outline.Retries = math.MaxInt }},
+		{"max_nodes", func(c *maker.Config) { c.Solve.MaxNodes = math.MaxInt }},
+		{"samples", func(c *maker.Config) { c.Solve.Calibration.Samples = math.MaxInt }},
 		{"flags", func(c *maker.Config) {
 			f := redflag.Format()
 			f.ExcessiveLength.MaxTokens = -1
@@ -130,6 +150,10 @@ func TestNewRefuses(t *testing.T) {
 		if !strings.HasPrefix(err.Error(), test.field+": ") || errors.Unwrap(err) == nil {
 			t.Errorf("New(%s wrong) = %q, want it to begin with the field and to wrap a cause", test.field, err)
 		}
+	}
+	patient := maker.Config{Model: perfect, MaxFaults: math.MaxInt, RetryAttempts: math.MaxInt, MaxCalls: math.MaxInt64, MaxTokens: math.MaxInt64, Deadline: math.MaxInt64}
+	if _, err := maker.New(&maker.Options{Config: patient}); err != nil {
+		t.Errorf("New(as patient as can be) = %v, want nil", err)
 	}
 	if _, err := maker.New(nil); err != nil {
 		t.Errorf("New(nil) = %v, want the defaults", err)

@@ -148,6 +148,33 @@ type ToolConfig = toolbox.Config
 // steps need 420.
 const maxMargin = 10_000
 
+// Bounds of settings that are far beyond what makes sense. They keep sums from
+// overflowing and memory from running out.
+const (
+	maxCount    = math.MaxInt32        // of what is only counted
+	maxAtOnce   = 100_000              // of what may be in flight together
+	maxDuration = 365 * 24 * time.Hour // of one wait
+)
+
+// A bound is what the number of a setting may be.
+type bound struct {
+	field           string
+	value, min, max int64
+}
+
+// checkBounds reports the first number that is out of its bounds.
+func checkBounds(list ...bound) error {
+	for _, n := range list {
+		if n.value < n.min {
+			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)
+		}
+		if n.value > n.max {
+			return badConfig(n.field, "%d is too large, want at most %d", n.value, n.max)
+		}
+	}
+	return nil
+}
+
 // A Role is a kind of work that a model is asked for.
 type Role string
 
@@ -234,7 +261,8 @@ func (c Config) withDefaults(d defaults) Config {
 	}
 	if c.Voting.MaxSamples == 0 {
 		// Far beyond any race that is worth finishing.
-		c.Voting.MaxSamples = 50 * max(c.Voting.K, c.Voting.N, 1)
+		const times = 50
+		c.Voting.MaxSamples = times * min(max(c.Voting.K, c.Voting.N, 1), vote.MostSamples/times)
 	}
 	c.BatchSize = cmp.Or(c.BatchSize, d.batchSize, ballot.DefaultBatchSize)
 	c.SamplesPerCall = cmp.Or(c.SamplesPerCall, 1)
@@ -301,32 +329,35 @@ func (c Config) validate() error {
 	if err := c.Voting.Validate(); err != nil {
 		field := "ahead_by"
 		switch {
-		case c.Voting.MaxSamples < 1, c.Voting.K > c.Voting.MaxSamples:
+		case c.Voting.N > vote.MostSamples:
+			field = "voting_n"
+		case c.Voting.MaxSamples < 1, c.Voting.MaxSamples > vote.MostSamples, c.Voting.K > c.Voting.MaxSamples:
 			field = "max_samples"
 		case c.Voting.Strategy != vote.FirstToK:
 			field = "voting"
 		}
 		return &ConfigError{Field: field, Err: err}
 	}
-	for _, n := range []struct {
-		field      string
-		value, min int64
-	}{
-		{"batch_size", int64(c.BatchSize), 1},
-		{"spare", int64(c.Spare), 0},
-		{"samples_per_call", int64(c.SamplesPerCall), 1},
-		{"max_output", int64(c.MaxOutput), 1},
-		{"max_faults", int64(c.MaxFaults), 1},
-		{"retry_attempts", int64(c.RetryAttempts), 1},
-		{"retry_delay", int64(c.RetryDelay), 1},
-		{"call_timeout", int64(c.CallTimeout), 1},
-		{"max_calls", c.MaxCalls, 0},
-		{"max_tokens", c.MaxTokens, 0},
-		{"deadline", int64(c.Deadline), 0},
-	} {
-		if n.value < n.min {
-			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)
-		}
+	if err := checkBounds(
+		bound{"batch_size", int64(c.BatchSize), 1, maxAtOnce},
+		bound{"spare", int64(c.Spare), 0, maxAtOnce},
+		bound{"samples_per_call", int64(c.SamplesPerCall), 1, maxAtOnce},
+		bound{"max_output", int64(c.MaxOutput), 1, maxCount},
+		bound{"max_faults", int64(c.MaxFaults), 1, math.MaxInt64},
+		bound{"retry_attempts", int64(c.RetryAttempts), 1, math.MaxInt64},
+		bound{"retry_delay", int64(c.RetryDelay), 1, math.MaxInt64},
+		bound{"call_timeout", int64(c.CallTimeout), 1, math.MaxInt64},
+		bound{"max_calls", c.MaxCalls, 0, math.MaxInt64},
+		bound{"max_tokens", c.MaxTokens, 0, math.MaxInt64},
+		bound{"deadline", int64(c.Deadline), 0, math.MaxInt64},
+	); err != nil {
+		return err
+	}
+	if c.RetryDelay > maxDuration {
+		return badConfig("retry_delay", "%s is too long, want at most %s", c.RetryDelay, maxDuration)
+	}
+	if c.CallTimeout > maxDuration {
+		return badConfig("call_timeout", "%s is too long, want at most %s", c.CallTimeout, maxDuration)
 	}
 	if c.MaxUSD < 0 || math.IsNaN(c.MaxUSD) || math.IsInf(c.MaxUSD, 0) {
 		return badConfig("max_usd", "%v is not an amount of money", c.MaxUSD)
@@ -412,7 +443,8 @@ type Options struct {
 	// before anybody is asked.
 	Answers []byte
 
-	// Transport carries the requests to providers; nil means a tuned one.
+	// Transport carries the requests to providers. Nil means a tuned one of the
+	// engine's own, which Engine.Close closes.
 	Transport http.RoundTripper
 
 	// Env looks up environment variables; nil means os.Getenv.

@@ -48,13 +48,10 @@ func (c OutlineConfig) validate() error {
 	default:
 		return badConfig("on_failure", "%q, want stop or continue", c.OnFailure)
 	}
-	if c.Retries < -1 {
-		return badConfig("task_retries", "%d is too small, want at least -1", c.Retries)
-	}
-	if c.ContextBudget < outline.MinBudget {
-		return badConfig("context_budget", "%d tokens are too few, want at least %d", c.ContextBudget, outline.MinBudget)
-	}
-	return nil
+	return checkBounds(
+		bound{"task_retries", int64(c.Retries), -1, maxCount},
+		bound{"context_budget", int64(c.ContextBudget), outline.MinBudget, maxCount},
+	)
 }
 
 // outlineParams are what a run is about, as its log has it.

@@ -141,19 +141,15 @@ func (c PlanConfig) validate() error {
 	if c.Threshold < 0 || c.Threshold > 1 || math.IsNaN(c.Threshold) {
 		return badConfig("quality_threshold", "%v, want 0 to 1", c.Threshold)
 	}
-	for _, n := range []struct {
-		field      string
-		value, min int
-	}{
-		{"max_planner_retries", c.MaxRetries, -1}, {"max_replans", c.MaxReplans, 0}, {"step_max_retries", c.StepMaxRetries, -1},
-		{"parallel", c.Parallel, 1}, {"max_steps", c.MaxSteps, 1}, {"max_plan", c.MaxPlan, 1},
-		{"context_budget", c.ContextBudget, outline.MinBudget},
-	} {
-		if n.value < n.min {
-			return badConfig(n.field, "%d is too small, want at least %d", n.value, n.min)
-		}
-	}
-	return nil
+	return checkBounds(
+		bound{"max_planner_retries", int64(c.MaxRetries), -1, maxCount},
+		bound{"max_replans", int64(c.MaxReplans), 0, maxCount},
+		bound{"step_max_retries", int64(c.StepMaxRetries), -1, maxCount},
+		bound{"parallel", int64(c.Parallel), 1, maxAtOnce},
+		bound{"max_steps", int64(c.MaxSteps), 1, maxCount},
+		bound{"max_plan", int64(c.MaxPlan), 1, maxCount},
+		bound{"context_budget", int64(c.ContextBudget), outline.MinBudget, maxCount},
+	)
 }
 
 func (e *Engine) planJob(kind string, params json.RawMessage, cfg Config) (*job, error) {

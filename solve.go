@@ -155,16 +155,17 @@ func (c SolveConfig) withDefaults() SolveConfig {
 }
 
 func (c SolveConfig) validate() error {
-	for _, n := range []struct {
-		field string
-		value int
-	}{
-		{"max_depth", c.MaxDepth}, {"max_nodes", c.MaxNodes}, {"max_fill_rounds", c.MaxFillRounds}, {"max_stagnant_rounds", c.MaxStagnant},
-		{"problems", c.Calibration.Problems}, {"samples", c.Calibration.Samples}, {"steps", c.Calibration.Steps}, {"max_k", c.Calibration.MaxK},
-	} {
-		if n.value < 0 {
-			return badConfig(n.field, "%d is too small, want at least 0", n.value)
-		}
+	if err := checkBounds(
+		bound{"max_depth", int64(c.MaxDepth), 0, maxCount},
+		bound{"max_nodes", int64(c.MaxNodes), 0, maxCount},
+		bound{"max_fill_rounds", int64(c.MaxFillRounds), 0, maxCount},
+		bound{"max_stagnant_rounds", int64(c.MaxStagnant), 0, maxCount},
+		bound{"problems", int64(c.Calibration.Problems), 0, maxCount},
+		bound{"samples", int64(c.Calibration.Samples), 0, maxAtOnce},
+		bound{"steps", int64(c.Calibration.Steps), 0, math.MaxInt64},
+		bound{"max_k", int64(c.Calibration.MaxK), 0, maxMargin},
+	); err != nil {
+		return err
 	}
 	for i, name := range c.Escalate {
 		if !slices.Contains(solver.DefaultEscalation(), solver.Escalation(name)) {
@@ -182,9 +183,6 @@ func (c SolveConfig) validate() error {
 	}
 	if len(c.Facts) > solver.MaxFacts {
 		return badConfig("fact", "%d facts, want at most %d", len(c.Facts), solver.MaxFacts)
-	}
-	if c.Calibration.MaxK > maxMargin {
-		return badConfig("max_k", "%d votes, want at most %d", c.Calibration.MaxK, maxMargin)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ import (
 type stack struct {
 	config    Config
 	voters    []ballot.Voter
-	limiters  []providerLimit // one for each provider, in order of appearance
+	limiters  []serverLimit // one for each server, in order of appearance
 	ledger    *budget.Ledger
 	keys      []string
 	secrets   *secret.Set
@@ -51,9 +51,10 @@ type stack struct {
 	groups  map[string][]ballot.Voter
 }
 
-// providerLimit is a provider with its limiter.
-type providerLimit struct {
+// serverLimit is a server with its limiter.
+type serverLimit struct {
 	provider string
+	server   string // see route.Voter
 	limiter  *limiter.Limiter
 }
 
@@ -61,7 +62,7 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 	s := &stack{config: cfg, engine: e, prompts: j.prompts}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
 	s.routes = route.Options{
-		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.opts.Transport, Prices: e.opts.Prices,
+		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.shared.transport, Prices: e.opts.Prices,
 		Warn:    func(text string) { e.opts.Logger.Warn(text) },
 		Offline: cfg.ReplayFrom != "",
 	}
@@ -327,23 +328,31 @@ func checkBaseURL(cfg Config, voters []*route.Voter) error {
 	return badConfig("base_url", "it is for compat/ models, and there is none; %s/ has its own variable (see `maker models`)", elsewhere)
 }
 
-// wrap puts the decorators around a voter. Voters of one provider share its
-// limiter.
+// wrap puts the decorators around a voter.
 func (s *stack) wrap(v *route.Voter) model.Model {
-	var limit *limiter.Limiter
-	for _, p := range s.limiters {
-		if p.provider == v.Provider {
-			limit = p.limiter
-		}
-	}
-	if limit == nil {
-		limit = limiter.New(limiter.Options{})
-		s.limiters = append(s.limiters, providerLimit{v.Provider, limit})
-	}
 	m := retry.Timeout(v.Model, s.config.CallTimeout)
 	m = s.ledger.Wrap(m, v.Price)
-	m = limit.Wrap(m)
+	m = s.limiterOf(v).Wrap(m)
 	return retry.New(m, retry.Options{MaxAttempts: s.config.RetryAttempts, BaseDelay: s.config.RetryDelay})
+}
+
+// limiterOf is the limiter of a voter's server. All runs of the engine share it, but
+// for what is asked within this process or answered from a recording: there is no
+// server then.
+func (s *stack) limiterOf(v *route.Voter) *limiter.Limiter {
+	for _, l := range s.limiters {
+		if l.server == v.Server {
+			return l.limiter
+		}
+	}
+	l := serverLimit{provider: v.Provider, server: v.Server}
+	if v.Server == "" || s.config.ReplayFrom != "" {
+		l.limiter = limiter.New(limiter.Options{})
+	} else {
+		l.limiter = s.engine.shared.limiter(v.Server)
+	}
+	s.limiters = append(s.limiters, l)
+	return l.limiter
 }
 
 // record puts a recorder around each voter, or a player in its place.
@@ -412,5 +421,6 @@ func (s *stack) close() error {
 	for _, c := range s.closers {
 		err = errors.Join(err, c.Close())
 	}
+	s.engine.shared.runEnded()
 	return err
 }

@@ -100,6 +100,7 @@ func meanStep(ctx context.Context, disks int, cfg maker.Config) (time.Duration, 
 	if err != nil {
 		return 0, err
 	}
+	defer engine.Close()
 	start := time.Now()
 	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: disks})
 	if err != nil {

@@ -48,6 +48,7 @@ func overhead(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer engine.Close()
 
 	requests, err := prompts(disks)
 	if err != nil {

@@ -39,6 +39,7 @@ func patience(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer engine.Close()
 	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: 4})
 	if err != nil {
 		return err

@@ -12,6 +12,10 @@ const (
 	FirstToK Strategy = "first_to_k" // the leader is k ahead of the runner-up
 )
 
+// MostSamples is the largest number that a rule may have: more than anybody asks
+// for, and far from where sums overflow.
+const MostSamples = 1<<31 - 1
+
 // A Rule says when a question is decided. It is plain data and part of the
 // question, so it travels with it to the log and to other machines.
 type Rule struct {
@@ -32,6 +36,14 @@ type Rule struct {
 func (r Rule) Validate() error {
 	if r.MaxSamples < 1 {
 		return fmt.Errorf("vote: max samples is %d, want at least 1", r.MaxSamples)
+	}
+	switch {
+	case r.MaxSamples > MostSamples:
+		return fmt.Errorf("vote: max samples is %d, want at most %d", r.MaxSamples, MostSamples)
+	case r.N > MostSamples:
+		return fmt.Errorf("vote: n = %d, want at most %d", r.N, MostSamples)
+	case r.K > MostSamples:
+		return fmt.Errorf("vote: k = %d, want at most %d", r.K, MostSamples)
 	}
 	switch r.Strategy {
 	case None:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -221,6 +222,10 @@ func TestRuleValidate(t *testing.T) {
 		{firstToK(-1, 3), "k = -1"},
 		{Rule{MaxSamples: 3}, "unknown strategy"},
 		{Rule{Strategy: "best", MaxSamples: 3}, `unknown strategy "best"`},
+		{Rule{Strategy: Majority, N: MostSamples, MaxSamples: MostSamples}, ""},
+		{Rule{Strategy: None, MaxSamples: MostSamples + 1}, "max samples is 2147483648, want at most 2147483647"},
+		{Rule{Strategy: Majority, N: math.MaxInt, MaxSamples: MostSamples}, "n = 9223372036854775807, want at most 2147483647"},
+		{firstToK(3_000_000_000, MostSamples), "k = 3000000000, want at most 2147483647"},
 	}
 	for _, test := range tests {
 		err := test.rule.Validate()

@@ -268,8 +268,8 @@ type race struct {
 	intents     map[string]*tool.Intent  // those among them that are calls
 	repaired    map[string]bool          // those whose text had to be repaired
 
-	maxFaults int32
-	attempts  atomic.Int32 // failed ones so far, also of samples that go on trying
+	maxFaults int64
+	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
 
 	byVoter  []map[string]int // votes by key, if there are several voters
 	refused  error            // why no further sample can be made
@@ -285,7 +285,7 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) 
 	r := &race{
 		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt}},
-		maxFaults: int32(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
+		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
 	for _, image := range q.Images {
 		r.message[0].Images = append(r.message[0].Images, model.Image(image))
@@ -494,7 +494,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		r.tally.Flag()
 	case s.Err != nil:
 		r.lastErr = s.Err
-		if r.absent(s.Err) || !s.Err.Kind.Retryable() || r.faults >= int(r.maxFaults) || r.attempts.Load() >= r.maxFaults {
+		if r.absent(s.Err) || !s.Err.Kind.Retryable() || int64(r.faults) >= r.maxFaults || r.attempts.Load() >= r.maxFaults {
 			return r.verdict(flow.Failed, "")
 		}
 		r.again = append(r.again, s.N)

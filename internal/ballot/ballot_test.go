@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -179,6 +180,21 @@ func TestVerdicts(t *testing.T) {
 					t.Errorf("voting (-want +got):\n%s", diff)
 				}
 			})
+		})
+	}
+}
+
+// TestMoreFaultsThanInt32Counts: a question may bear more faults than 32 bits count.
+func TestMoreFaultsThanInt32Counts(t *testing.T) {
+	busy := &model.Error{Kind: model.Overloaded}
+	for _, most := range []int{1 << 31, 3_000_000_000, 1 << 32, math.MaxInt} {
+		synctest.Test(t, func(t *testing.T) {
+			q := question(firstToK(1, 9))
+			q.MaxFaults = most
+			s := &script{replies: append([]reply{{err: busy}, {err: busy}}, texts("a")...)}
+			if v := decide(t, s, nil, q); v.Status != flow.Decided || v.Voting.Faults != 2 {
+				t.Errorf("Decide(at most %d faults) = %s, %s after %d, want an answer after 2", most, v.Status, v.Reason, v.Voting.Faults)
+			}
 		})
 	}
 }

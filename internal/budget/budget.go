@@ -117,9 +117,17 @@ type Claim struct {
 	money  price.Money
 }
 
-// claimAhead is for how many calls like the present one a claim is made: more
-// means fewer announcements, and more that counts as spent after a crash.
-const claimAhead = 16
+// claimShare is the part of what remains of a limit, one in so many, that is claimed
+// beyond what the calls in flight may take. It counts as spent after a crash, so a
+// small budget must not lose much by it. A large one must not be announced often:
+// what is not claimed yet shrinks by this part with each claim, so that there are at
+// most claimShare * (1 + ln(limit/claimShare)) of them.
+const claimShare = 64
+
+// ahead is up to where a claim goes if so much is taken already.
+func ahead[N int64 | price.Money](taken, limit N) N {
+	return min(taken+max(limit-taken, 0)/claimShare, limit)
+}
 
 // An amount is what one call may use, or several.
 type amount struct {
@@ -224,7 +232,7 @@ func (l *Ledger) reserve(ctx context.Context, need amount) error {
 	if l.onClaim == nil || l.limits == (Limits{}) {
 		return nil
 	}
-	if err := l.claim(ctx, need); err != nil {
+	if err := l.claim(ctx); err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.calls--
@@ -237,7 +245,7 @@ func (l *Ledger) reserve(ctx context.Context, need amount) error {
 
 // claim announces what the calls in flight may spend, unless that is covered
 // already.
-func (l *Ledger) claim(ctx context.Context, need amount) error {
+func (l *Ledger) claim(ctx context.Context) error {
 	if l.covered() {
 		return nil
 	}
@@ -250,17 +258,7 @@ func (l *Ledger) claim(ctx context.Context, need amount) error {
 		return cancelled(ctx) // the run may have ended while this waited
 	}
 	l.mu.Lock()
-	next := Claim{Calls: l.calls + claimAhead}
-	if limit := l.limits.MaxCalls; limit > 0 {
-		next.Calls = min(next.Calls, limit)
-	}
-	if limit := l.limits.MaxTokens; limit > 0 {
-		next.Tokens = min(plus(l.usedTokens(), l.reserved.tokens+claimAhead*need.tokens), limit)
-	}
-	if l.maxMoney > 0 {
-		next.money = min(l.usedMoney().Plus(l.reserved.money).Plus(need.money.Times(claimAhead)), l.maxMoney)
-		next.USD = next.money.USD()
-	}
+	next := l.nextClaim()
 	l.mu.Unlock()
 	if err := l.onClaim(ctx, next); err != nil {
 		return err
@@ -269,6 +267,25 @@ func (l *Ledger) claim(ctx context.Context, need amount) error {
 	defer l.mu.Unlock()
 	l.claimed = next
 	return nil
+}
+
+// nextClaim covers the calls in flight and a share of what remains. It is never less
+// than the last claim: that one still covers calls that are sent in the meantime.
+func (l *Ledger) nextClaim() Claim {
+	next := l.claimed
+	if limit := l.limits.MaxCalls; limit > 0 {
+		next.Calls = max(next.Calls, ahead(l.calls, limit))
+	} else {
+		next.Calls = max(next.Calls, l.calls+l.calls/claimShare) // counted, though nothing limits them
+	}
+	if limit := l.limits.MaxTokens; limit > 0 {
+		next.Tokens = max(next.Tokens, ahead(plus(l.usedTokens(), l.reserved.tokens), limit))
+	}
+	if l.maxMoney > 0 {
+		next.money = max(next.money, ahead(l.usedMoney().Plus(l.reserved.money), l.maxMoney))
+		next.USD = next.money.USD()
+	}
+	return next
 }
 
 // covered reports whether the last claim covers the calls in flight.

@@ -73,6 +73,9 @@ func Main(args []string, s Streams) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err := root.ExecuteContext(ctx)
+	if closeErr := a.closeEngines(); err == nil {
+		err = closeErr
+	}
 	if out.err != nil && (err == nil || isA[exitError](err)) {
 		err = fmt.Errorf("cannot write to standard output: %w", out.err)
 	}
@@ -191,6 +194,24 @@ type app struct {
 	tasks  atomic.Bool          // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
+	engines []*maker.Engine   // to be closed at the end
+}
+
+// newEngine makes an engine that lives until the program ends.
+func (a *app) newEngine(o *maker.Options) (*maker.Engine, error) {
+	e, err := maker.New(o)
+	if err == nil {
+		a.engines = append(a.engines, e)
+	}
+	return e, err
+}
+
+func (a *app) closeEngines() error {
+	var err error
+	for _, e := range a.engines {
+		err = errors.Join(err, e.Close())
+	}
+	return err
 }
 
 func (a *app) root() *cobra.Command {

@@ -42,7 +42,7 @@ times in 100. See docs/simulator.md.`,
 			if err != nil {
 				return err
 			}
-			engine, err := maker.New(opts)
+			engine, err := a.newEngine(opts)
 			if err != nil {
 				return err
 			}

@@ -228,7 +228,7 @@ shown as it ended.`,
 			if err := people.options(a, opts); err != nil {
 				return err
 			}
-			engine, err := maker.New(opts)
+			engine, err := a.newEngine(opts)
 			if err != nil {
 				return err
 			}
@@ -288,7 +288,7 @@ exactly once, and compares the result that follows with the stored one. It asks
 no model. Exit code 1 means that something does not fit.`,
 		Args: exactArgs("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			engine, err := maker.New(&maker.Options{LogDir: a.logDir, Config: maker.Config{Model: "sim/default"}})
+			engine, err := a.newEngine(&maker.Options{LogDir: a.logDir, Config: maker.Config{Model: "sim/default"}})
 			if err != nil {
 				return err
 			}

@@ -180,7 +180,7 @@ not to use it.`,
 			if err != nil {
 				return err
 			}
-			engine, err := maker.New(opts)
+			engine, err := a.newEngine(opts)
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ error. The problems stand for your own only as far as they are like them.`,
 			if err != nil {
 				return err
 			}
-			engine, err := maker.New(opts)
+			engine, err := a.newEngine(opts)
 			if err != nil {
 				return err
 			}

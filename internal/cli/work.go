@@ -140,7 +140,7 @@ func (w *workFlags) engineOf(a *app) (*maker.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := maker.New(o)
+	e, err := a.newEngine(o)
 	if c, ok := errors.AsType[*maker.ConfigError](err); ok {
 		// Here the numbers of the rule have the names that plans use.
 		if name, ok := map[string]string{"ahead_by": "voting_k", "max_samples": "max_voting_samples"}[c.Field]; ok {

@@ -1,5 +1,6 @@
 // Package limiter finds out how many calls at once a provider bears, and keeps
-// away from one that is down. There is one [Limiter] for each provider.
+// away from one that is down. There is one [Limiter] for each server and key, which
+// all runs of an engine share.
 //
 // # How many
 //

@@ -3,6 +3,8 @@ package route
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,6 +35,7 @@ type Voter struct {
 	model.Model
 	Name        string // with its provider
 	Provider    string
+	Server      string       // equal for voters that share a server's limits; "" if there is no server
 	Price       *price.Price // nil if it is not known
 	Simulated   bool
 	Secrets     []string // what is to be kept out of everything: its key, and what its address holds
@@ -116,7 +119,7 @@ func openRemote(name, provider, rest string, opts Options) (*Voter, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Voter{Name: provider + "/" + rest, Provider: provider, Secrets: append(addressSecrets(base), key)}
+	v := &Voter{Name: provider + "/" + rest, Provider: provider, Server: server(provider, base, key), Secrets: append(addressSecrets(base), key)}
 	if provider == "anthropic" {
 		v.Model, err = anthropic.New(anthropic.Options{
 			Model: rest, BaseURL: base, APIKey: key, Transport: opts.Transport, Warn: opts.Warn,
@@ -194,6 +197,13 @@ func addressSecrets(base string) []string {
 		out = append(out, values...)
 	}
 	return out
+}
+
+// server names whose limits a call counts against: providers limit each key for
+// itself. It is a hash because addresses and keys may be secret.
+func server(provider, base, key string) string {
+	sum := sha256.Sum256([]byte(provider + "\n" + strings.TrimRight(base, "/") + "\n" + key))
+	return hex.EncodeToString(sum[:])
 }
 
 // Base is the provider's address.

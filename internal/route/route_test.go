@@ -157,6 +157,48 @@ func TestWhereRequestsGo(t *testing.T) {
 	}
 }
 
+// TestServer: voters share the limits of a server if address and key are the same,
+// whatever the model.
+func TestServer(t *testing.T) {
+	server := func(name, base, key string) string {
+		t.Helper()
+		env := environment(map[string]string{"OPENAI_API_KEY": key, "MAKER_COMPAT_API_KEY": key})
+		v, err := Open(name, Options{BaseURL: base, Env: env, Prices: price.Default()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key != "" && strings.Contains(v.Server, key) {
+			t.Errorf("the server of %s is %q, want no key in it", name, v.Server)
+		}
+		return v.Server
+	}
+	const one, two = "http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"
+	first := server("compat/m", one, "k-1")
+	for name, same := range map[string]string{
+		"another model":       server("compat/n", one, "k-1"),
+		"another temperature": server("compat/m@0.7", one, "k-1"),
+		"a slash at its end":  server("compat/m", one+"/", "k-1"),
+	} {
+		if same != first {
+			t.Errorf("%s is another server, want the same", name)
+		}
+	}
+	for name, other := range map[string]string{
+		"another address":  server("compat/m", two, "k-1"),
+		"another key":      server("compat/m", one, "k-2"),
+		"no key":           server("compat/m", one, ""),
+		"another provider": server("openai/m", one, "k-1"),
+		"no server":        server("sim/default", one, "k-1"),
+	} {
+		if other == first {
+			t.Errorf("%s is the same server, want another", name)
+		}
+	}
+	if got := server("sim/default", one, "k-1"); got != "" {
+		t.Errorf("the server of sim/default is %q, want none", got)
+	}
+}
+
 func TestSimulatorIsPricedByItsName(t *testing.T) {
 	v, err := Open("sim/default?price=2,10", Options{Env: environment(nil), Prices: price.Default()})
 	if err != nil {

@@ -31,10 +31,7 @@ func writeBlob(dir, name string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
 		return nil // the same content is there already
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := syncDir(filepath.Dir(dir)); err != nil {
+	if err := makeDir(dir); err != nil {
 		return err
 	}
 	if err := ReplaceFile(path, data); err != nil {

@@ -94,7 +94,7 @@ type Redact func([]byte) []byte
 
 // Create makes a new run folder and opens its log.
 func Create(dir, run string, redact Redact) (*Log, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("run log: %w", err)
 	}
 	lk, err := acquire(filepath.Join(dir, LockFile))
@@ -113,8 +113,8 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 	if err != nil {
 		return nil, errors.Join(err, events.Close(), lk.release())
 	}
-	// The entries for the log and for its folder must survive a power cut as well.
-	if err := errors.Join(syncDir(dir), syncDir(filepath.Dir(dir))); err != nil {
+	// The entry for the log must survive a power cut as well.
+	if err := syncDir(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("run log: %w", err), events.Close(), index.Close(), lk.release())
 	}
 	return start(dir, run, redact, events, index, lk, 0, 0), nil

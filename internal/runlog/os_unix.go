@@ -16,8 +16,8 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// syncDir makes the entries of a folder durable.
-func syncDir(dir string) error {
+// fsyncDir makes the entries of a folder durable.
+func fsyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

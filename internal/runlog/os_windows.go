@@ -17,5 +17,5 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// syncDir has nothing to do: Windows flushes a folder with its files.
-func syncDir(string) error { return nil }
+// fsyncDir has nothing to do: Windows flushes a folder with its files.
+func fsyncDir(string) error { return nil }

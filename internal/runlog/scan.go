@@ -259,7 +259,8 @@ func setAside(damage *CorruptError) (string, error) {
 		return "", errors.Join(fmt.Errorf("run log: %w", err), out.Close())
 	}
 	_, err = io.Copy(out, f)
-	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+	// The copy and its entry in the folder are there before the log is cut.
+	if err := errors.Join(err, out.Sync(), out.Close(), syncDir(damage.Dir)); err != nil {
 		return "", fmt.Errorf("run log: %w", err)
 	}
 	if err := errors.Join(f.Truncate(damage.Offset), f.Sync()); err != nil {

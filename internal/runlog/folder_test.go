@@ -1,0 +1,73 @@
+package runlog
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// watchSync calls seen for each folder that is synced until the test ends.
+func watchSync(t *testing.T, seen func(dir string)) {
+	was := syncDir
+	t.Cleanup(func() { syncDir = was })
+	syncDir = func(dir string) error {
+		seen(dir)
+		return was(dir)
+	}
+}
+
+// TestNewFoldersAreSynced: a folder that is new is an entry in another one, which is
+// lost in a power cut unless that one is synced, however many of them are new.
+func TestNewFoldersAreSynced(t *testing.T) {
+	for name, test := range map[string]struct {
+		run  string
+		want []string
+	}{
+		"one is new":     {"run", []string{".", "run"}},
+		"two are new":    {"runs/run", []string{"runs", ".", "runs/run"}},
+		"four are new":   {"a/b/runs/run", []string{"a/b/runs", "a/b", "a", ".", "a/b/runs/run"}},
+		"not cleaned up": {"./runs//run/", []string{"runs", ".", "runs/run"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			var synced []string
+			watchSync(t, func(dir string) { synced = append(synced, filepath.ToSlash(filepath.Clean(dir))) })
+			log, err := Create(test.run, "run", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			if diff := cmp.Diff(test.want, synced); diff != "" {
+				t.Errorf("Create(%q) synced other folders (-want +got):\n%s", test.run, diff)
+			}
+		})
+	}
+}
+
+// TestSetAsideIsSyncedFirst: what is cut off the log must be sure to be elsewhere.
+func TestSetAsideIsSyncedFirst(t *testing.T) {
+	dir := newRun(t, 3)
+	path := filepath.Join(dir, EventsFile)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synced := false
+	watchSync(t, func(d string) {
+		synced = synced || d == dir
+		if now, err := os.ReadFile(path); err != nil || len(now) != len(before) {
+			t.Errorf("the log had %d bytes when its folder was synced, %v, want all %d", len(now), err, len(before))
+		}
+	})
+	if _, err := SetAside(&CorruptError{Dir: dir, Offset: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if !synced {
+		t.Errorf("SetAside did not sync the folder of the copy")
+	}
+	if now, err := os.ReadFile(path); err != nil || len(now) != 100 {
+		t.Errorf("the log has %d bytes, %v, want 100", len(now), err)
+	}
+}
