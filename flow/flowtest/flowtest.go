@@ -1,10 +1,12 @@
-// Package flowtest is a scripted flow.Flow for testing orchestrators: no models,
-// no clock, no goroutines.
+// Package flowtest has what tests of orchestrators and of runtimes need: a scripted
+// flow.Flow without models, clock or goroutines, and a suite that every runtime has
+// to pass.
 package flowtest
 
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -15,11 +17,11 @@ import (
 type Decider func(key string, q *flow.Question) (*flow.Verdict, error)
 
 // A Flow hands questions to a Decider and records what happened. It fails an
-// orchestrator that uses a key twice, because on resume both questions would
-// get the same verdict.
+// orchestrator that uses a key twice, because on resume both calls would get the
+// same result. [Flow.Resume] begins another session of the same run.
 type Flow struct {
 	Asked  []string      // keys of decisions, effects and questions to the person, in order
-	Events []event.Event // emitted, in order
+	Events []event.Event // emitted, in order, those of earlier sessions included
 	Keys   []string      // of the events
 
 	// OnPerform, OnAsk and OnObserve say what comes of effects, of questions to the
@@ -28,72 +30,113 @@ type Flow struct {
 	OnAsk     func(key string, q *flow.HumanQuestion) (*flow.Answer, error)
 	OnObserve func(key string, l flow.Look) (any, error)
 
-	decide Decider
-	used   map[string]bool
+	decide  Decider
+	used    map[string]bool // by method and key
+	journal journal
+	failed  error // why the run cannot go on
+}
+
+// journal is what a run remembers from session to session.
+type journal struct {
+	verdicts map[string]*flow.Verdict
+	claims   map[string]bool // effects that were begun
+	results  map[string]*flow.Result
+	answers  map[string]*flow.Answer
+	looks    map[string]json.RawMessage
+	emitted  map[string]event.Type
 }
 
 // New returns a flow that is decided by decide.
 func New(decide Decider) *Flow {
-	return &Flow{decide: decide, used: map[string]bool{}}
+	return &Flow{
+		decide: decide, used: map[string]bool{},
+		journal: journal{
+			verdicts: map[string]*flow.Verdict{}, claims: map[string]bool{}, results: map[string]*flow.Result{}, answers: map[string]*flow.Answer{},
+			looks: map[string]json.RawMessage{}, emitted: map[string]event.Type{},
+		},
+	}
+}
+
+// Resume returns the flow of another session: what was decided, done, answered and
+// seen so far is known, and nothing is asked in this session yet.
+func (f *Flow) Resume() *Flow {
+	next := *f
+	next.Asked, next.used, next.failed = nil, map[string]bool{}, nil
+	return &next
+}
+
+// recall returns what is recorded under a key, or makes it and records it.
+func recall[V any](f *Flow, method, key string, data any, recorded map[string]V, make func() (V, error)) (V, error) {
+	var none V
+	if err := f.use(method, key, data); err != nil {
+		return none, err
+	}
+	if v, ok := recorded[key]; ok {
+		return v, nil
+	}
+	v, err := make()
+	if err != nil {
+		return none, err
+	}
+	recorded[key] = v
+	return v, nil
 }
 
 // Decide implements flow.Flow.
 func (f *Flow) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	if err := f.take("decide", key, q); err != nil {
-		return nil, err
-	}
-	return f.decide(key, q)
+	return recall(f, "decide", key, q, f.journal.verdicts, func() (*flow.Verdict, error) {
+		f.Asked = append(f.Asked, key)
+		return f.decide(key, q)
+	})
 }
 
-// Perform implements flow.Flow.
+// Perform implements flow.Flow. An effect that an earlier session began and did not
+// end has an outcome that nobody knows.
 func (f *Flow) Perform(key string, e *flow.Effect) (*flow.Result, error) {
-	if err := f.take("perform", key, e); err != nil {
-		return nil, err
-	}
-	if f.OnPerform == nil {
-		return nil, fmt.Errorf("flowtest: nobody performs %q", key)
-	}
-	return f.OnPerform(key, e)
+	return recall(f, "perform", key, e, f.journal.results, func() (*flow.Result, error) {
+		f.Asked = append(f.Asked, key)
+		if f.OnPerform == nil {
+			return nil, fmt.Errorf("flowtest: nobody performs %q", key)
+		}
+		if f.journal.claims[key] {
+			return &flow.Result{Text: "it was interrupted", IsError: true, Unknown: true}, nil
+		}
+		f.journal.claims[key] = true
+		return f.OnPerform(key, e)
+	})
 }
 
 // Ask implements flow.Flow.
 func (f *Flow) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
-	if err := f.take("ask", key, q); err != nil {
-		return nil, err
-	}
-	if f.OnAsk == nil {
-		return nil, fmt.Errorf("flowtest: nobody answers %q", key)
-	}
-	return f.OnAsk(key, q)
+	return recall(f, "ask", key, q, f.journal.answers, func() (*flow.Answer, error) {
+		f.Asked = append(f.Asked, key)
+		if f.OnAsk == nil {
+			return nil, fmt.Errorf("flowtest: nobody answers %q", key)
+		}
+		return f.OnAsk(key, q)
+	})
 }
 
 // Observe implements flow.Flow.
 func (f *Flow) Observe(key string, l flow.Look) (json.RawMessage, error) {
-	if err := f.use("observe", key, l); err != nil {
-		return nil, err
-	}
-	if f.OnObserve == nil {
-		return nil, fmt.Errorf("flowtest: nobody looks at %q", key)
-	}
-	seen, err := f.OnObserve(key, l)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(seen)
-}
-
-// take notes that a key is used, in order.
-func (f *Flow) take(method, key string, data any) error {
-	if err := f.use(method, key, data); err != nil {
-		return err
-	}
-	f.Asked = append(f.Asked, key)
-	return nil
+	return recall(f, "observe", key, l, f.journal.looks, func() (json.RawMessage, error) {
+		if f.OnObserve == nil {
+			return nil, fmt.Errorf("flowtest: nobody looks at %q", key)
+		}
+		seen, err := f.OnObserve(key, l)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(seen)
+	})
 }
 
 // use notes that a key of a method is used, for something that can be logged or sent
 // elsewhere.
 func (f *Flow) use(method, key string, data any) error {
+	if f.failed != nil {
+		return f.failed
+	}
 	if f.used[method+" "+key] {
 		return fmt.Errorf("flowtest: the key %q is used twice", key)
 	}
@@ -104,10 +147,47 @@ func (f *Flow) use(method, key string, data any) error {
 	return nil
 }
 
-// Emit implements flow.Flow.
+// Emit implements flow.Flow. An event that is another one than an earlier session
+// emitted under its key ends the run.
 func (f *Flow) Emit(key string, e event.Event) {
+	if f.failed != nil {
+		return
+	}
+	switch end := e.(type) {
+	case event.TaskCompleted:
+	case event.TaskFailed:
+		f.reopen(end.Reopen)
+	default:
+		if err := f.use("emit", key, e); err != nil {
+			f.failed = err
+			return
+		}
+		if was, ok := f.journal.emitted[key]; ok {
+			if was != e.Type() {
+				f.failed = fmt.Errorf("flowtest: %q was %s and is %s now", key, was, e.Type())
+			}
+			return
+		}
+		f.journal.emitted[key] = e.Type()
+	}
 	f.Events = append(f.Events, e)
 	f.Keys = append(f.Keys, key)
+}
+
+func (f *Flow) reopen(keys []string) {
+	for _, key := range keys {
+		forget(f.journal.verdicts, key)
+		forget(f.journal.looks, key)
+		forget(f.journal.emitted, key)
+	}
+}
+
+func forget[V any](m map[string]V, key string) {
+	for k := range m {
+		if k == key || strings.HasPrefix(k, key+"/") {
+			delete(m, k)
+		}
+	}
 }
 
 // Parallel implements flow.Flow. It runs the branches one after another.

@@ -1,6 +1,7 @@
 package flowtest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,4 +112,81 @@ func TestDecided(t *testing.T) {
 			t.Errorf("Decided(k = %d): -want +got\n%s", k, diff)
 		}
 	}
+}
+
+// double is the scripted flow as a runtime of the suite.
+type double struct {
+	world *flowtest.World
+	flow  *flowtest.Flow
+}
+
+func (d *double) Session(ctx context.Context, orchestrate func(flow.Flow) error) error {
+	f := d.flow.Resume()
+	f.OnPerform = func(_ string, e *flow.Effect) (*flow.Result, error) {
+		var in struct{ What string }
+		if err := json.Unmarshal(e.Intent.Input, &in); err != nil {
+			return nil, err
+		}
+		text, err := d.world.Act(ctx, in.What)
+		return &flow.Result{Text: text}, err
+	}
+	d.flow = f
+	return orchestrate(bounded{f, ctx})
+}
+
+func (d *double) Records() ([]event.Record, error) {
+	var list []event.Record
+	for i, e := range d.flow.Events {
+		list = append(list, event.Record{Key: d.flow.Keys[i], Event: e})
+	}
+	return list, nil
+}
+
+// bounded is a flow that ends with a context.
+type bounded struct {
+	flow.Flow
+	ctx context.Context
+}
+
+func (b bounded) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	if b.ctx.Err() != nil {
+		return nil, context.Cause(b.ctx)
+	}
+	return b.Flow.Decide(key, q)
+}
+
+var errAbsent = errors.New("nobody is there")
+
+// TestDouble: what orchestrators are tested with keeps the same promises as what they
+// run on.
+func TestDouble(t *testing.T) {
+	flowtest.TestFlow(t, func(t *testing.T, w *flowtest.World) flowtest.Runtime {
+		f := flowtest.New(func(_ string, q *flow.Question) (*flow.Verdict, error) {
+			counts := map[string]int{}
+			for range q.Rule.MaxSamples {
+				text, err := w.Vote(q.Prompt)
+				if err != nil {
+					return nil, err
+				}
+				if counts[text]++; counts[text] == q.Rule.K {
+					return flowtest.Decided(q, fmt.Sprintf("%q", text)), nil
+				}
+			}
+			return &flow.Verdict{Status: flow.Undecided}, nil
+		})
+		f.OnAsk = func(_ string, q *flow.HumanQuestion) (*flow.Answer, error) {
+			text, ok := w.Answer(q.Text)
+			if !ok {
+				return nil, errAbsent
+			}
+			return &flow.Answer{Text: text}, nil
+		}
+		f.OnObserve = func(_ string, l flow.Look) (any, error) {
+			if l.Kind != flowtest.LookKind {
+				return nil, fmt.Errorf("nobody looks at %s", l.Kind)
+			}
+			return w.Look(), nil
+		}
+		return &double{w, f}
+	}, func(err error) bool { return errors.Is(err, errAbsent) })
 }
