@@ -56,6 +56,12 @@ var layers = []layer{
 		allow:  pure,
 	},
 	{
+		rule:   "the suite of runtimes imports only pure packages of the project",
+		in:     []string{"./flow/flowtest"},
+		forbid: []string{"./..."},
+		allow:  pure,
+	},
+	{
 		rule:   "orchestrators import flow and pure packages only",
 		in:     orchestrators,
 		forbid: []string{"./..."},
@@ -268,7 +274,7 @@ func TestLayersCanFail(t *testing.T) {
 		{"./flow", in + "event", ""},
 		{"./flow", in + "model", "pure packages import only pure"},
 		{"./flow", module, "pure packages import only pure"},
-		{"./flow/flowtest", in + "internal/runlog", "pure packages import only pure"},
+		{"./flow/flowtest", in + "internal/runlog", "the suite of runtimes imports only pure"},
 		{"./domain", in + "domain/hanoi", "pure packages import only pure"},
 		{"./domain/hanoi", in + "domain", ""},
 		{"./domain/hanoi", in + "model", "domain families"},

@@ -32,6 +32,7 @@ type world struct {
 	policy approval.Policy
 	redact runlog.Redact
 	chain  bool
+	more   []tool.Tool
 }
 
 type payInput struct {
@@ -63,7 +64,7 @@ func (w *world) registry(t *testing.T) *tool.Registry {
 		t.Fatal(err)
 	}
 	r := tool.NewRegistry()
-	if err := r.Register(made("Pay", false), made("Set", true), human); err != nil {
+	if err := r.Register(append(w.more, made("Pay", false), made("Set", true), human)...); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -419,5 +420,51 @@ func TestAnUnavailableToolIsRefused(t *testing.T) {
 	var got flow.Result
 	if err := w.act(t, filepath.Join(t.TempDir(), "run"), performs(call("Fly", "Ann"), &got)); err != nil || !got.IsError || !strings.Contains(got.Text, "Fly") {
 		t.Errorf("Perform(no such tool) = %+v, %v, want a refusal that names it", got, err)
+	}
+}
+
+// TestACancelDuringTheClaim: a run that is ended while a claim is on its way to the
+// disk has not begun the call. A resume makes it, and asks nobody.
+func TestACancelDuringTheClaim(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("interrupted")
+	w := &world{redact: func(line []byte) []byte {
+		if strings.Contains(string(line), `"effect_claimed"`) {
+			cancel(over)
+		}
+		return line
+	}}
+	var got flow.Result
+	if err := w.actWith(ctx, t, dir, performs(call("Pay", "Ann"), &got)); !errors.Is(err, over) || len(w.ran) != 0 {
+		t.Errorf("Perform(cancelled while it was claimed) = %v after %d executions, want %v after none", err, len(w.ran), over)
+	}
+	w.redact = nil
+	if err := w.act(t, dir, performs(call("Pay", "Ann"), &got)); err != nil || got.Text != "paid Ann" || len(w.ran) != 1 {
+		t.Errorf("Perform(again) = %+v, %v after %d executions, want it done once", got, err, len(w.ran))
+	}
+	if len(w.asked) > 0 {
+		t.Errorf("the person was asked %q, want nothing: it is known that it did not happen", w.asked)
+	}
+}
+
+// TestAHumanToolOfOnesOwn: what a tool for a person asks need not be called a
+// question.
+func TestAHumanToolOfOnesOwn(t *testing.T) {
+	type order struct {
+		Dish string `json:"dish"`
+	}
+	waiter, err := tool.New[order](tool.Tool{Name: "Order", Effect: tool.Human}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{answer: func(*flow.HumanQuestion) (string, error) { return "with salt", nil }, more: []tool.Tool{waiter}}
+	var got flow.Result
+	e := &flow.Effect{Intent: event.Intent{Tool: "Order", Input: json.RawMessage(`{"dish":"soup"}`)}}
+	if err := w.act(t, filepath.Join(t.TempDir(), "run"), performs(e, &got)); err != nil || got.Text != "with salt" {
+		t.Fatalf("Perform(Order) = %+v, %v, want the person's answer", got, err)
+	}
+	if len(w.asked) != 1 || !strings.Contains(w.asked[0], `Order asks: {"dish":"soup"}`) {
+		t.Errorf("the person was asked %q, want what the tool was called with", w.asked)
 	}
 }
