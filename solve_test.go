@@ -368,12 +368,15 @@ func TestSolveResumes(t *testing.T) {
 	model := scripted(t, disagree+halves+`"ask":"solve","problem":"left" =1> s:L | s:X | s:L
 "ask":"solve","problem":"right" => s:R
 `+joined+checked)
-	whole := newEngine(t, maker.Options{Config: maker.Config{Model: model}})
-	run := solve(t, whole, "whole")
+	// The model answers in turn, so it has to live on from session to session.
+	engine := func(calls int64) *maker.Engine {
+		return newEngine(t, newClerk(t, model, solveTopic).behind(maker.Options{Config: maker.Config{MaxCalls: calls}}))
+	}
+	run := solve(t, engine(0), "whole")
 	want := mustResult(t, run)
 	wantTree := eventsOf[event.DecompositionSelected](t, run.Dir())
 	for calls := int64(1); calls < want.Usage.Calls; calls++ {
-		e := newEngine(t, maker.Options{Config: maker.Config{Model: model, MaxCalls: calls}})
+		e := engine(calls)
 		run := solve(t, e, "whole")
 		if r := mustResult(t, run); r.Stop != "max_calls" {
 			if calls < 15 { // how many it takes depends on which answers come first
