@@ -49,7 +49,7 @@ func (r *Result) Markdown() string {
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
-	if tellsItsOutput(r.Kind) {
+	if event.IsBuiltin(r.Kind) {
 		r.writeSteps(&b)
 	}
 	if r.Voting.Contested > 0 {

@@ -175,7 +175,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		was := cfg
 		o.Change(&cfg)
 		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if isSolveKind(past.Submitted.Kind) && cfg.Voting != was.Voting {
+		if event.IsSolving(past.Submitted.Kind) && cfg.Voting != was.Voting {
 			// A question of a committed step that had no winner could now have one.
 			return nil, badConfig("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
 		}

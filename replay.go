@@ -62,7 +62,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 		if head, ok := rec.Event.(event.TaskSubmitted); ok {
 			// A family that this program does not know cannot check its steps.
 			p.chain, _, _, _ = e.newChain(head.Kind, head.Params)
-			p.agents = tellsItsOutput(head.Kind)
+			p.agents = event.IsBuiltin(head.Kind)
 			if cfg, err := parseConfig(head.Config); err == nil {
 				p.rule = cfg.Voting
 			}

@@ -171,7 +171,7 @@ func BuildResult(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tellsItsOutput(r.Kind) {
+	if event.IsBuiltin(r.Kind) {
 		return scanResult(dir, r) // there is more to tell than steps
 	}
 	x, err := runlog.OpenIndex(dir)
@@ -253,7 +253,7 @@ func newResult(dir string) (*Result, error) {
 		r.Run, r.Kind, r.Task = rec.Run, head.Kind, head.Task
 		r.Model, r.Simulated, r.Voting.Rule = strings.Join(cfg.voters(), ","), head.Simulated, cfg.Voting
 		r.StepsTotal = head.Steps
-		if isSolveKind(head.Kind) {
+		if event.IsSolving(head.Kind) {
 			r.Solve = newSolveFigures(cfg.BatchSize)
 		}
 		break
@@ -339,7 +339,7 @@ func (r *Result) finish(committed int) {
 	r.StepsOmitted = committed - len(r.Steps)
 	if committed > 0 {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(committed)
-		if last := r.Steps[len(r.Steps)-1].Output; r.Output.IsZero() && r.Solve == nil || !tellsItsOutput(r.Kind) {
+		if last := r.Steps[len(r.Steps)-1].Output; r.Output.IsZero() && r.Solve == nil || !event.IsBuiltin(r.Kind) {
 			r.Output = last
 		}
 	}

@@ -24,12 +24,9 @@ import (
 
 // The kinds of run about problems without a plan.
 const (
-	KindSolve     = "solve"     // split, solve the parts, compose
-	KindCalibrate = "calibrate" // measure the voters
+	KindSolve     = event.KindSolve     // split, solve the parts, compose
+	KindCalibrate = event.KindCalibrate // measure the voters
 )
-
-// isSolveKind reports whether a kind of run asks groups of voters without tools.
-func isSolveKind(kind string) bool { return kind == KindSolve || kind == KindCalibrate }
 
 // Defaults of runs that solve a problem.
 const (
