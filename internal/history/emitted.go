@@ -35,6 +35,9 @@ func (h *History) emit(key string, e event.Event) {
 	switch {
 	case key != "":
 		_, sum := committed(e, nil)
+		if was, again := h.emitted[key]; again && h.audit != nil {
+			h.audit.again(key, was.kind, e.Type())
+		}
 		h.emitted[key] = emitted{e.Type(), sum}
 	case !h.compact:
 		h.Unkeyed = true
