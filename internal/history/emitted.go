@@ -30,8 +30,12 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the run goes another way than its log: %q was %s and is %s now; was it begun by another version of the program?", e.Key, e.Was, e.Is)
 }
 
-// emit notes an event of an orchestrator.
+// emit notes an event of an orchestrator. Of one that this version does not know
+// nobody can say whose it is.
 func (h *History) emit(key string, e event.Event) {
+	if _, unknown := e.(event.Unknown); unknown {
+		return
+	}
 	switch {
 	case key != "":
 		_, sum := committed(e, nil)
