@@ -125,7 +125,7 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	if opts != nil {
 		o = *opts
 	}
-	dir, err := FindRun(e.opts.LogDir, run)
+	dir, err := e.find(run)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +164,10 @@ func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlo
 func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *history.History, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
 	switch end := past.End.(type) {
 	case event.TaskCompleted:
-		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), writeResult(log.Dir()))
+		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), mendResult(log.Dir()))
 	case event.TaskFailed:
 		if end.Wrong {
-			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), writeResult(log.Dir()))
+			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendResult(log.Dir()))
 		}
 	}
 	cfg, err := parseConfig(past.Config)
@@ -178,7 +178,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		was := cfg
 		o.Change(&cfg)
 		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if isSolveKind(past.Submitted.Kind) && cfg.Voting != was.Voting {
+		if event.IsSolving(past.Submitted.Kind) && cfg.Voting != was.Voting {
 			// A question of a committed step that had no winner could now have one.
 			return nil, badConfig("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
 		}

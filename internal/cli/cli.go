@@ -21,7 +21,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // The exit codes.
@@ -134,10 +134,10 @@ func (a *app) message(err error) string {
 		}
 		return fmt.Sprintf("--%s: %v", name, c.Err)
 	}
-	if c, ok := errors.AsType[*runlog.CorruptError](err); ok {
+	if c, ok := errors.AsType[*runs.CorruptError](err); ok {
 		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
 	}
-	if w, ok := errors.AsType[*runlog.WriteError](err); ok {
+	if w, ok := errors.AsType[*runs.WriteError](err); ok {
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}
 	return err.Error()
@@ -145,8 +145,8 @@ func (a *app) message(err error) string {
 
 func exitCode(err error) int {
 	switch {
-	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runlog.LockedError](err),
-		isA[*runlog.NewerError](err), errors.Is(err, maker.ErrNoRun):
+	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runs.LockedError](err),
+		isA[*runs.NewerError](err), errors.Is(err, runs.ErrNoRun):
 		return exitUsage
 	case errors.Is(err, maker.ErrInterrupted):
 		return exitInterrupted

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -308,7 +309,7 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 		}{"estimate", e})
 	}
 	fmt.Fprintf(a.Err, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
-		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, maker.DescribeCost(e.CostUSD))
+		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
 	return nil
 }
 
@@ -323,7 +324,7 @@ func (a *app) followPlan(ctx context.Context, run *maker.Run) (string, error) {
 			return "", err
 		}
 	}
-	output, err := maker.LoadValue(run.Dir(), result.Output)
+	output, err := loadFrom(run.Dir(), result.Output)
 	if err != nil {
 		return "", err
 	}

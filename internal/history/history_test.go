@@ -149,6 +149,16 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestEventsOfALaterVersion: what this version does not know is passed over, and says
+// nothing about the keys of the others.
+func TestEventsOfALaterVersion(t *testing.T) {
+	h, err := read(t, written(t, event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		event.Unknown{Name: "admired", Line: []byte(`{"type":"admired","seq":1,"run":"run"}`)}), false)
+	if err != nil || h.Unkeyed {
+		t.Errorf("a log with an unknown event = %v, without keys: %t, want that it can be resumed", err, h.Unkeyed)
+	}
+}
+
 // TestEmittedOutput: a step that is committed again with another output is not the
 // same step.
 func TestEmittedOutput(t *testing.T) {

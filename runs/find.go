@@ -1,4 +1,4 @@
-package maker
+package runs
 
 import (
 	"cmp"
@@ -12,15 +12,13 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/history"
 	"github.com/maker-mdap/maker/internal/runlog"
 )
 
-// ErrNoRun says that there is no such run.
-var ErrNoRun = errors.New("there is no such run")
-
-// FindRun returns the folder of the run in logDir whose name is run, or starts
-// with it if that is unambiguous. A path to a run folder is taken as it is.
-func FindRun(logDir, run string) (string, error) {
+// Find returns the folder of the run in logDir whose name is run, or starts with it if
+// that is unambiguous. A path to a run folder is taken as it is.
+func Find(logDir, run string) (string, error) {
 	if run == "" {
 		return "", fmt.Errorf("%w: the name is empty", ErrNoRun)
 	}
@@ -33,7 +31,7 @@ func FindRun(logDir, run string) (string, error) {
 	if dir := filepath.Join(logDir, run); isRun(dir) {
 		return dir, nil
 	}
-	ids, err := runIDs(logDir)
+	ids, err := folders(logDir)
 	if err != nil {
 		return "", err
 	}
@@ -58,22 +56,22 @@ func isRun(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// runIDs lists the run folders, oldest name first.
-func runIDs(logDir string) ([]string, error) {
+// folders lists the run folders, oldest name first.
+func folders(logDir string) ([]string, error) {
 	entries, err := os.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &ConfigError{Field: "log_dir", Err: err}
+		return nil, &FolderError{Folder: logDir, Err: err}
 	}
-	var ids []string
+	var names []string
 	for _, e := range entries {
 		if isRun(filepath.Join(logDir, e.Name())) { // it may be a link to a folder
-			ids = append(ids, e.Name())
+			names = append(names, e.Name())
 		}
 	}
-	return ids, nil
+	return names, nil
 }
 
 // A Summary is a run at a glance.
@@ -81,7 +79,7 @@ type Summary struct {
 	Run       string    `json:"run"`
 	Kind      string    `json:"kind"`
 	Task      string    `json:"task"`
-	Status    string    `json:"status"` // as in Result, or running, or interrupted if its process is gone
+	Status    string    `json:"status"` // as in Result, or running, or StatusUnreadable
 	Steps     int       `json:"steps_completed"`
 	Total     int       `json:"steps_total"`
 	CostUSD   *float64  `json:"total_cost_usd"`
@@ -92,55 +90,48 @@ type Summary struct {
 	Error     string    `json:"error,omitempty"` // what makes the log unreadable
 }
 
-// StatusInterrupted is the status of a run whose process ended without a word.
-const StatusInterrupted = "interrupted"
+// StatusUnreadable is the status of a run whose log cannot be read.
+const StatusUnreadable = "unreadable"
 
 // List returns a summary of every run in logDir, oldest first. Runs that cannot be
-// read come last, with their errors.
+// read come last, with their errors. A folder that is not there has no runs.
 func List(logDir string) ([]Summary, error) {
-	ids, err := runIDs(logDir)
+	names, err := folders(logDir)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Summary, 0, len(ids))
-	for _, id := range ids {
-		s, err := summarize(filepath.Join(logDir, id))
+	list := make([]Summary, 0, len(names))
+	for _, name := range names {
+		s, err := summarize(filepath.Join(logDir, name))
 		if err != nil {
-			s = Summary{Run: id, Status: "unreadable", Error: err.Error()}
+			s = Summary{Run: name, Status: StatusUnreadable, Error: err.Error()}
 		}
-		out = append(out, s)
+		list = append(list, s)
 	}
-	slices.SortStableFunc(out, func(a, b Summary) int {
+	slices.SortStableFunc(list, func(a, b Summary) int {
 		if a.Error != b.Error && (a.Error == "" || b.Error == "") {
 			return cmp.Compare(a.Error, b.Error) // what cannot be read comes last
 		}
 		return a.Started.Compare(b.Started)
 	})
-	return out, nil
+	return list, nil
 }
 
 func summarize(dir string) (Summary, error) {
-	r, err := newResult(dir)
+	run := Run{dir: dir}
+	pid, written := run.Writer() // before the log is read: see newResult
+	report, err := history.Glance(dir)
 	if err != nil {
 		return Summary{}, err
 	}
+	r := newResult(report, written)
 	s := Summary{
 		Run: r.Run, Kind: r.Kind, Task: r.Task, Status: r.Status, Total: r.StepsTotal,
-		CostUSD: r.TotalCostUSD, Model: r.Model, Simulated: r.Simulated,
+		CostUSD: r.TotalCostUSD, Model: r.Model, Simulated: r.Simulated, Started: report.Started,
 	}
-	for line, err := range runlog.Read(dir) {
-		if rec, decodeErr := line.Decode(); err == nil && decodeErr == nil {
-			s.Started = rec.Time
-		}
-		break
+	if written {
+		s.Status, s.PID = event.StatusRunning, pid
 	}
-	if x, err := runlog.OpenIndex(dir); err == nil {
-		s.Steps = x.Len()
-		x.Close()
-	}
-	holder, held := runlog.HolderOf(filepath.Join(dir, runlog.LockFile))
-	if held {
-		s.Status, s.PID = event.StatusRunning, holder.PID
-	}
-	return s, nil
+	s.Steps, err = run.committed()
+	return s, err
 }

@@ -1,4 +1,4 @@
-package maker
+package runs
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // Markdown is the result for people.
 func (r *Result) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**", inline(r.Task), strings.ToUpper(r.Status[:1])+r.Status[1:])
+	fmt.Fprintf(&b, "# %s\n\n**%s**", inline(r.Task), capital(r.Status))
 	if r.Reason != "" {
 		fmt.Fprintf(&b, ": %s", r.Reason)
 	}
@@ -33,7 +33,7 @@ func (r *Result) Markdown() string {
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
-	if s := r.Solve; s != nil && r.Kind == KindSolve {
+	if s := r.Solve; s != nil && r.Kind == event.KindSolve {
 		row("questions", "%d, %d without agreement, at most %d rounds", s.Questions, s.Undecided, s.MaxRounds)
 		row("rejection rate", "%.1f %%", 100*s.RejectionRate)
 		row("escalations", "%d, after which %d steps were decided", s.Escalations, s.Recoveries)
@@ -49,7 +49,7 @@ func (r *Result) Markdown() string {
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
-	if tellsItsOutput(r.Kind) {
+	if event.IsBuiltin(r.Kind) {
 		r.writeSteps(&b)
 	}
 	if r.Voting.Contested > 0 {
@@ -133,6 +133,14 @@ func (r *Result) hasStep(step int) bool {
 		}
 	}
 	return false
+}
+
+// capital begins a word with a capital letter.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // inline keeps a text on its line.
