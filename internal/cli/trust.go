@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
 // needTrust are the settings of a maker.yaml in a folder that could run a program,
@@ -165,7 +165,7 @@ func (f configFile) setTrust(trust bool) error {
 	for _, line := range lines {
 		text += line + "\n"
 	}
-	return runlog.ReplaceFile(path, []byte(text))
+	return wholefile.Replace(path, []byte(text))
 }
 
 func (a *app) trust() *cobra.Command {
