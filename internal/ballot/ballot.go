@@ -251,6 +251,7 @@ type race struct {
 	launched int              // different samples so far
 	again    []int            // samples to ask again after a fault
 	cold     bool             // nobody has cached the prefix of the question yet
+	resumed  bool             // an earlier session took some of its samples
 
 	// Of samples in goroutines of their own; nil until there is one.
 	inFlight int

@@ -193,7 +193,7 @@ func (m *Model) answer(req *model.Request, q *question, key uint64) *model.Respo
 	// A greedy sample is sample 0, always. A sequence counts all samples alike.
 	var ordinal uint64
 	if !m.greedy(req) || m.script.sequential(q) {
-		ordinal = m.ordinals.sample(key)
+		ordinal = m.ordinals.sample(key, req.Earlier)
 	}
 	draws := newStream(key, forSamples, ordinal)
 	if draws.float() < m.settings.Rho {

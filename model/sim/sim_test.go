@@ -220,7 +220,7 @@ func TestOrdinals(t *testing.T) {
 	const live = 1000
 	for round := uint64(1); round <= 3; round++ {
 		for i := range uint64(live) {
-			if got := o.sample(mix(i)); got != round {
+			if got := o.sample(mix(i), 0); got != round {
 				t.Fatalf("sample(prompt %d) = %d, want %d: %d live prompts crowd each other out", i, got, round, live)
 			}
 			if got := o.attempt(mix(i)); got != round {
@@ -229,9 +229,9 @@ func TestOrdinals(t *testing.T) {
 		}
 	}
 	for i := range uint64(200_000) {
-		o.sample(mix(i + 1<<32))
+		o.sample(mix(i+1<<32), 0)
 	}
-	if got := o.sample(mix(0)); got != 1 {
+	if got := o.sample(mix(0), 0); got != 1 {
 		t.Errorf("sample of a long forgotten prompt = %d, want 1", got)
 	}
 }
@@ -360,5 +360,38 @@ func TestResponse(t *testing.T) {
 	}
 	if got := truncate("aé", 2); got != "a" {
 		t.Errorf(`truncate("aé", 2) = %q, want "a"`, got)
+	}
+}
+
+// TestEarlierSamples: a simulator that is new draws on where another one, asked the
+// same, was.
+func TestEarlierSamples(t *testing.T) {
+	warm := 0.7
+	draw := func(m *Model, earlier int) string {
+		r, err := m.Generate(t.Context(), &model.Request{
+			Messages: []model.Message{{Role: model.User, Text: "What is 31 + 45?"}}, Temperature: &warm, Earlier: earlier,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Text
+	}
+	open := func() *Model {
+		s, err := Parse("sim/default?p=0.5&rivals=50&seed=3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return New(s)
+	}
+	one := open()
+	var all []string
+	for range 12 {
+		all = append(all, draw(one, 0))
+	}
+	other := open()
+	for n := 5; n < len(all); n++ {
+		if got := draw(other, n); got != all[n] {
+			t.Errorf("sample %d of another simulator = %q, want %q", n, got, all[n])
+		}
 	}
 }
