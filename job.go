@@ -110,6 +110,8 @@ func (e *Engine) chainJob(family string, params json.RawMessage, cfg Config) (*j
 	}, nil
 }
 
+func noFamily(name string) error { return fmt.Errorf("maker: no task family is called %q", name) }
+
 func (e *Engine) newChain(family string, params json.RawMessage) (domain.Chain, string, domain.Readers, error) {
 	readers := domain.Readers{}
 	var found *domain.Family
@@ -121,7 +123,7 @@ func (e *Engine) newChain(family string, params json.RawMessage) (domain.Chain, 
 		}
 	}
 	if found == nil || found.NewChain == nil {
-		return nil, "", nil, fmt.Errorf("maker: no task family is called %q", family)
+		return nil, "", nil, noFamily(family)
 	}
 	c, task, err := found.NewChain(params)
 	if err != nil {

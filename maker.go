@@ -55,6 +55,9 @@ func New(opts *Options) (*Engine, error) {
 // Chain starts a task of the named family with the given parameters and returns
 // at once. The run ends with ctx.
 func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, error) {
+	if !e.isChain(family) {
+		return nil, noFamily(family)
+	}
 	raw, err := json.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("maker: parameters of %s: %w", family, err)
@@ -75,13 +78,13 @@ func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j)
-	if err != nil {
-		return nil, err
-	}
 	config, err := json.Marshal(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
+	}
+	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j)
+	if err != nil {
+		return nil, err
 	}
 	id := newID(kind, time.Now())
 	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, stack.secrets.RedactBytes)
@@ -192,15 +195,15 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if past.Unkeyed {
 		return nil, ErrTooOld
 	}
+	config, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("maker: %w", err)
+	}
 	stack, err := e.newStack(ctx, cfg, past.Spent, j)
 	if err != nil {
 		return nil, err
 	}
 	secrets.Store(stack.secrets)
-	config, err := json.Marshal(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
-	}
 	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
 	return e.start(ctx, log, stack, j, first, past)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/wholefile"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -63,8 +63,8 @@ func storeResult(dir string) (*Result, error) {
 		return nil, fmt.Errorf("maker: result: %w", err)
 	}
 	err = errors.Join(
-		runlog.ReplaceFile(filepath.Join(dir, runs.ResultFile), append(data, '\n')),
-		runlog.ReplaceFile(filepath.Join(dir, runs.SummaryFile), []byte(r.Markdown())),
+		wholefile.Replace(filepath.Join(dir, runs.ResultFile), append(data, '\n')),
+		wholefile.Replace(filepath.Join(dir, runs.SummaryFile), []byte(r.Markdown())),
 	)
 	if err != nil {
 		return r, fmt.Errorf("maker: result: %w", err)

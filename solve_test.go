@@ -370,6 +370,7 @@ func TestSolveResumes(t *testing.T) {
 	model := scripted(t, disagree+halves+`"ask":"solve","problem":"left" =1> s:L | s:X | s:L
 "ask":"solve","problem":"right" => s:R
 `+joined+checked)
+	// The model answers in turn, so it has to live on from session to session.
 	engine := func(calls int64) *maker.Engine {
 		return newEngine(t, newClerk(t, model, solveTopic).behind(maker.Options{Config: maker.Config{MaxCalls: calls}}))
 	}

@@ -104,6 +104,29 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	}
 }
 
+// confirm asks the person on the terminal a question of yes or no.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if a.input == nil {
+		a.input = readLines(a.In)
+	}
+	for {
+		fmt.Fprintf(a.Err, "%s yes or no> ", question)
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case line, ok := <-a.input:
+			switch {
+			case !ok || person.IsNo(line):
+				return false, nil
+			case person.IsYes(line):
+				return true, nil
+			}
+		}
+	}
+}
+
 // readLines reads a terminal line by line. Reading cannot be given up, so it is
 // done by a goroutine that lives as long as the program.
 func readLines(r io.Reader) <-chan string {

@@ -213,3 +213,45 @@ func TestAKeyIsUsedOnce(t *testing.T) {
 		return nil
 	})
 }
+
+// TestAChangedQuestionIsSaid: what was decided stands, but the log says once that the
+// question would now be another one, and in what.
+func TestAChangedQuestionIsSaid(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	m := &echo{}
+	asked := func(change func(*flow.Question)) func(flow.Flow) error {
+		return func(f flow.Flow) error {
+			q := &flow.Question{Step: 4, Prompt: "one", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 5}}
+			change(q)
+			v, err := f.Decide("q", q)
+			if err == nil && string(v.Answer) != `"one"` {
+				t.Errorf("Decide(changed) = %s, want what was decided", v.Answer)
+			}
+			return err
+		}
+	}
+	for _, change := range []func(*flow.Question){
+		func(*flow.Question) {},
+		func(q *flow.Question) { q.Rule.K = 3 }, // the rule may change
+		func(q *flow.Question) { q.Prompt, q.MaxOutput = "two", 7 },
+		func(q *flow.Question) { q.Prompt, q.MaxOutput = "three", 9 },
+	} {
+		if err := session(t, dir, m, asked(change)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for line, err := range runlog.Read(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec, err := line.Decode(); err == nil {
+			if e, ok := rec.Event.(event.QuestionChanged); ok {
+				got = append(got, fmt.Sprint(e.Question, e.Step, e.Changed))
+			}
+		}
+	}
+	if want := []string{"q4 [prompt sampling]"}; fmt.Sprint(got) != fmt.Sprint(want) || m.calls.Load() != 2 {
+		t.Errorf("the log says %q after %d calls, want %q after 2", got, m.calls.Load(), want)
+	}
+}

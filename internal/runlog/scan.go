@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -252,6 +253,11 @@ func setAside(damage *CorruptError) (string, error) {
 	defer f.Close()
 	name := filepath.Join(damage.Dir, fmt.Sprintf("%s.damaged-at-%d", EventsFile, damage.Offset))
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	for n := 2; errors.Is(err, fs.ErrExist); n++ {
+		// Somebody was interrupted before the log was cut, or it is damaged there again.
+		name = filepath.Join(damage.Dir, fmt.Sprintf("%s.damaged-at-%d.%d", EventsFile, damage.Offset, n))
+		out, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	}
 	if err != nil {
 		return "", fmt.Errorf("run log: %w", err)
 	}
