@@ -116,7 +116,8 @@ var ErrFinished = errors.New("the run is finished")
 // ErrTooOld says that a run can be read, but not continued.
 var ErrTooOld = errors.New("the run was begun by an earlier version, whose log does not say all that is needed to go on without repeating anything: it can be read (maker show, maker replay), not resumed; finish it with that version, or start anew")
 
-// Resume continues a run from its last committed step.
+// Resume continues a run from its last committed step. The run is named as in
+// [runs.Find].
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
 	if err := e.shared.check(); err != nil {
 		return nil, err

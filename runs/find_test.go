@@ -65,9 +65,21 @@ func TestFind(t *testing.T) {
 	if got, err := runs.Find(logDir, "hanoi-20"); err == nil {
 		t.Errorf("Find(a name that is longer than any) = %q, want an error", got)
 	}
+	file := filepath.Join(logDir, "hanoi-1", runlog.EventsFile)
+	if _, err := runs.Find(file, "hanoi"); !isFolderError(err, file) {
+		t.Errorf("Find(in a file) = %v, want a FolderError about it", err)
+	}
+	if _, err := runs.List(file); !isFolderError(err, file) {
+		t.Errorf("List(a file) = %v, want a FolderError about it", err)
+	}
 	if _, err := runs.Find(filepath.Join(logDir, "nowhere"), "hanoi"); !errors.Is(err, runs.ErrNoRun) {
 		t.Errorf("Find(in a folder that does not exist) = %v, want ErrNoRun", err)
 	}
+}
+
+func isFolderError(err error, folder string) bool {
+	f, ok := errors.AsType[*runs.FolderError](err)
+	return ok && f.Folder == folder && errors.Unwrap(f) != nil && strings.Contains(f.Error(), folder)
 }
 
 func TestList(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // A Step is a committed step.
 type Step struct {
-	Time time.Time // of the commit
+	Time time.Time `json:"timestamp"` // of the commit
 	event.StepCompleted
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,25 +83,43 @@ func effectDone(key string, step int) event.Event {
 	return event.EffectDone{Effect: key, Step: step, Tool: "Pay"}
 }
 
-// TestAudit has logs that are sound, and others in which something does not fit.
-func TestAudit(t *testing.T) {
-	type votes = map[string]int
-	const step0, other0 = "plan/0/step/0", "plan/0.1/step/0"
-	effect0 := step0 + "/effect/0"
-	released := event.EffectReleased{Effect: effect0, Tool: "Pay"}
-	again := event.EffectClaimed{Effect: effect0, Scope: step0, Tool: "Pay", Again: true}
-	reopen := func(keys ...string) event.Event {
-		return keyed{"end", event.TaskFailed{Status: "failed", Reopen: keys}}
+// auditCases are logs of a kind of run, "exec" if it is not said, with a part of the
+// only difference in them, "" for none.
+type auditCases map[string]struct {
+	kind   string
+	events []event.Event
+	want   string
+}
+
+func (cases auditCases) run(t *testing.T) {
+	t.Helper()
+	for name, test := range cases {
+		_, a, err := ReadAudit(writtenKeyed(t, append([]event.Event{task(cmp.Or(test.kind, "exec"))}, test.events...)...), nil)
+		if err != nil {
+			t.Errorf("%s: ReadAudit() = %v", name, err)
+			continue
+		}
+		got := a.Differences()
+		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.Contains(got[0], test.want)) {
+			t.Errorf("%s: Differences() = %q, want one with %q", name, got, test.want)
+		}
 	}
+}
+
+// reopen ends a session and says what is tried again.
+func reopen(keys ...string) event.Event {
+	return keyed{"end", event.TaskFailed{Status: "failed", Reopen: keys}}
+}
+
+// Two keys of step 0, which has only one.
+const step0, other0 = "plan/0/step/0", "plan/0.1/step/0"
+
+// TestAuditVotes: verdicts are what the samples before them give.
+func TestAuditVotes(t *testing.T) {
+	type votes = map[string]int
 	undecided := verdict("q", 2, 0, votes{"a": 1, "b": 1})
 	undecided.Status, undecided.Rule.MaxSamples = string(flow.Undecided), 2
-	scoped := verdict(other0+"/move/0", 2, 0, votes{"a": 2})
-	scoped.Scope = other0
-	for name, test := range map[string]struct {
-		kind   string // "exec" if it is not said
-		events []event.Event
-		want   string // a part of the only difference, "" for none
-	}{
+	auditCases{
 		"a vote":                       {events: []event.Event{sample("q", 0, "a"), flag("q", 1), sample("q", 2, "a"), verdict("q", 2, 1, votes{"a": 2})}},
 		"a vote for another":           {events: []event.Event{sample("q", 0, "a"), sample("q", 1, "b"), verdict("q", 2, 0, votes{"a": 2})}, want: "the samples give the votes map[a:1 b:1]"},
 		"a flag too many":              {events: []event.Event{sample("q", 0, "a"), sample("q", 1, "a"), verdict("q", 2, 1, votes{"a": 2})}, want: "0 red flags, the verdict says map[a:2] and 1"},
@@ -115,7 +134,6 @@ func TestAudit(t *testing.T) {
 			sample("q", 0, "a"), verdict("q", 1, 0, votes{"a": 1})}},
 		"a chain asks again under another rule": {kind: "hanoi", events: []event.Event{sample("q", 0, "a"), sample("q", 1, "a"), verdict("q", 2, 0, votes{"a": 2}),
 			event.RunResumed{Config: []byte(`{"voting":{"strategy":"first_to_k","k":1,"max_samples":9}}`)}, sample("q", 0, "b"), verdict("q", 1, 0, votes{"b": 1})}},
-
 		"a vote that begins anew": {events: []event.Event{sample("q", 0, "b"), event.RunResumed{}, sample("q", 0, "a"), sample("q", 1, "a"), verdict("q", 2, 0, votes{"a": 2})}},
 		"a vote that goes on": {events: []event.Event{sample("q", 0, "a"), sample("q", 1, "b"), event.RunResumed{},
 			event.VoteResumed{Question: "q", Samples: []int{0}}, sample("q", 2, "a"), verdict("q", 2, 0, votes{"a": 2})}},
@@ -131,7 +149,14 @@ func TestAudit(t *testing.T) {
 			event.VoteResumed{Question: "q", Samples: []int{0, 0}}, sample("q", 1, "a"), verdict("q", 2, 0, votes{"a": 2})}, want: "goes on with sample 0"},
 		"a sample that never was": {events: []event.Event{sample("q", 0, "a"), event.RunResumed{},
 			event.VoteResumed{Question: "q", Samples: []int{0, 7}}, sample("q", 1, "a"), verdict("q", 2, 0, votes{"a": 2})}, want: "goes on with sample 7"},
+	}.run(t)
+}
 
+// TestAuditSteps: a step happens once, under one key, and so does every event.
+func TestAuditSteps(t *testing.T) {
+	scoped := verdict(other0+"/move/0", 2, 0, map[string]int{"a": 2})
+	scoped.Scope = other0
+	auditCases{
 		"a step":                         {events: []event.Event{started(step0, 0), completed(step0, 0)}},
 		"a step of an early release":     {events: []event.Event{event.StepStarted{}, committedStep(0, 2)}},
 		"steps that are left out":        {events: []event.Event{completed(step0, 0), completed("plan/0/step/4", 4)}},
@@ -150,7 +175,16 @@ func TestAudit(t *testing.T) {
 		"a completed chain that is none": {kind: "hanoi", events: []event.Event{committedStep(0, 2), event.TaskCompleted{}}, want: "completed with 1 of 3 steps"},
 		"events of a later version":      {events: []event.Event{keyed{"end", event.Unknown{Name: "x", Line: []byte(`{"type":"x","seq":1,"run":"run","key":"end"}`)}}, keyed{"end", event.Unknown{Name: "x", Line: []byte(`{"type":"x","seq":2,"run":"run","key":"end"}`)}}}},
 		"a second task":                  {events: []event.Event{task("exec")}, want: "event 1 submits a task"},
+	}.run(t)
+}
 
+// TestAuditEffects: an effect is claimed before it is done, once, and before its step
+// is over.
+func TestAuditEffects(t *testing.T) {
+	const effect0 = step0 + "/effect/0"
+	released := event.EffectReleased{Effect: effect0, Tool: "Pay"}
+	again := event.EffectClaimed{Effect: effect0, Scope: step0, Tool: "Pay", Again: true}
+	auditCases{
 		"an effect":                    {events: []event.Event{started(step0, 0), claim(effect0, step0, 0), effectDone(effect0, 0), completed(step0, 0)}},
 		"equal calls of one step":      {events: []event.Event{started(step0, 0), claim(effect0, step0, 0), effectDone(effect0, 0), claim(step0+"/effect/1", step0, 0), effectDone(step0+"/effect/1", 0)}},
 		"done unclaimed":               {events: []event.Event{effectDone(effect0, 0)}, want: "is done, but it was not claimed before ()"},
@@ -170,21 +204,7 @@ func TestAudit(t *testing.T) {
 		"a batch without a scope":      {events: []event.Event{started("plan/0/step/4", 4), claim("plan/0/batch/step/3/1/step/4/effect/0", "", 4)}},
 		"an early log without keys":    {events: []event.Event{event.StepStarted{}, claim("plan/0/step/0/effect/0", "", 0), claim("plan/1/step/0/effect/0", "", 0)}},
 		"a task without a scope":       {events: []event.Event{started("task/3", 2), claim("task/3/round/0/attempt/0/effect/0", "", 2), claim("task/3/round/1/attempt/0/command", "", 2)}},
-	} {
-		kind := test.kind
-		if kind == "" {
-			kind = "exec"
-		}
-		_, a, err := ReadAudit(writtenKeyed(t, append([]event.Event{task(kind)}, test.events...)...), nil)
-		if err != nil {
-			t.Errorf("%s: ReadAudit() = %v", name, err)
-			continue
-		}
-		got := a.Differences()
-		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.Contains(got[0], test.want)) {
-			t.Errorf("%s: Differences() = %q, want one with %q", name, got, test.want)
-		}
-	}
+	}.run(t)
 }
 
 // odd is a chain in which steps with an odd number are wrong, and every end is.
