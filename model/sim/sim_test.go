@@ -381,7 +381,11 @@ func TestEarlierSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return New(s)
+		m, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
 	}
 	one := open()
 	var all []string
