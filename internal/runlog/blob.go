@@ -11,9 +11,10 @@ import (
 	"github.com/maker-mdap/maker/event"
 )
 
-// store puts a large value beside the log and returns a reference to it.
+// store puts a value that is large, or nested so deeply that no line can hold it,
+// beside the log and returns a reference to it.
 func (l *Log) store(v event.Value) (event.Value, error) {
-	if len(v.JSON) <= maxInline {
+	if len(v.JSON) <= maxInline && !event.TooDeep(v.JSON) {
 		return v, nil
 	}
 	v.JSON = l.redact(v.JSON)

@@ -35,8 +35,15 @@ const (
 	// writeEarly events start a write before the interval is over.
 	writeEarly = 256
 
-	// maxInline is the largest value that stays in its line.
+	// maxInline is the largest value that stays in its line, and maxPlain the
+	// largest that stays there without being looked at: a smaller one cannot be
+	// nested too deeply.
 	maxInline = 16 << 10
+	maxPlain  = 1 << 10
+
+	// maxWritten bounds the lines that are written, well below those that are read:
+	// redaction may lengthen a line.
+	maxWritten = maxLine / 2
 )
 
 // A Log is a run folder open for writing. Its methods are safe for concurrent
@@ -219,9 +226,24 @@ func (l *Log) Run() string { return l.run }
 // event is not in it.
 func (l *Log) Append(e event.Event) error { return l.AppendKeyed("", e) }
 
+// encodeLine is the line of an event, if it can be read again.
+func encodeLine(r event.Record) ([]byte, error) {
+	if _, ok := r.Event.(event.Unknown); ok {
+		return nil, fmt.Errorf("run log: an event of the type %s, which this version does not know, cannot be appended", r.Event.Type())
+	}
+	line, err := r.AppendJSON(nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(line) > maxWritten {
+		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), len(line), maxWritten)
+	}
+	return line, nil
+}
+
 // AppendKeyed is Append for an event that has a key.
 func (l *Log) AppendKeyed(key string, e event.Event) error {
-	if c, ok := e.(event.Carrier); ok && c.Largest() > maxInline {
+	if c, ok := e.(event.Carrier); ok && c.Largest() > maxPlain {
 		var err error
 		if e, err = c.WithValues(l.store); err != nil {
 			return err
@@ -244,7 +266,7 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 	if step, ok := e.(event.StepCompleted); ok {
 		next.step = step
 	} else {
-		line, err := event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: e}.AppendJSON(nil)
+		line, err := encodeLine(event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: e})
 		if err != nil {
 			return err
 		}
