@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/usage"
 )
 
 // New returns an agent that asks m.
@@ -117,7 +118,7 @@ func (a *attempt) account(resp *model.Response) {
 	if resp.CostUSD == nil {
 		a.unpriced = true
 	} else {
-		a.cost += *resp.CostUSD
+		a.cost = usage.AddUSD(a.cost, *resp.CostUSD)
 	}
 	r.CostUSD = nil
 	if !a.unpriced {

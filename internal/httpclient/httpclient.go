@@ -152,6 +152,16 @@ func (c *Client) broken(ctx context.Context, begin time.Time, status int, err er
 	return e
 }
 
+// CheckUsage returns an error if what the provider says about its answers cannot be
+// true. It has the status of an answer that came: it may be billed.
+func (c *Client) CheckUsage(req *model.Request, n int, answers ...*model.Response) error {
+	bad := model.CheckUsage(req, n, answers...)
+	if bad == nil {
+		return nil
+	}
+	return c.Error(bad.Kind, http.StatusOK, bad.Message)
+}
+
 // maxMessage bounds the text of an error: a server may explain itself at length,
 // and errors end in logs.
 const maxMessage = 1000

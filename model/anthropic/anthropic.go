@@ -145,6 +145,9 @@ func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Respo
 			why := string(trouble.Message)
 			return adjust(sent, f, model.AsError(err), why), why, err
 		}
+		if err == nil {
+			err = c.http.CheckUsage(req, 1, resp)
+		}
 		return f, "", err
 	})
 	if err != nil {

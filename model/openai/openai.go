@@ -181,6 +181,9 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 			c.lessons.Remember(learn.Choices, f[learn.Choices], read.choices, "")
 		}
 		list = read.list
+		if err == nil {
+			err = c.http.CheckUsage(req, n, list...)
+		}
 		return f, "", err
 	})
 	if err != nil {
