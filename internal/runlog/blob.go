@@ -17,6 +17,9 @@ func (l *Log) store(v event.Value) (event.Value, error) {
 	if len(v.JSON) <= maxInline && !event.TooDeep(v.JSON) {
 		return v, nil
 	}
+	if err := l.guard(); err != nil {
+		return v, err
+	}
 	v.JSON = l.redact(v.JSON)
 	sum := sha256.Sum256(v.JSON)
 	name := hex.EncodeToString(sum[:])

@@ -9,7 +9,9 @@
 //	blobs/         large values, each under the SHA-256 of its content
 //	lock           held by the one process that may write
 //
-// Everything but events.jsonl and blobs/ can be lost: it is rebuilt from them.
+// Everything but events.jsonl and blobs/ can be lost while no process writes the run:
+// it is rebuilt from them. A process that finds its lock or its log gone, or replaced,
+// writes nothing more: see [LostError].
 //
 // # Durability
 //

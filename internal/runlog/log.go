@@ -57,6 +57,7 @@ type Log struct {
 	events file
 	index  file
 	lock   *lock
+	file   os.FileInfo // of the log
 
 	mu       sync.Mutex
 	pending  []entry // not written yet
@@ -108,13 +109,16 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o644)
+	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		lk.release()
 		if errors.Is(err, os.ErrExist) {
 			err = ErrExists
 		}
 		return nil, fmt.Errorf("run log: %s: %w", dir, err)
+	}
+	if err := lockLog(events); err != nil {
+		return nil, errors.Join(err, events.Close(), lk.release())
 	}
 	index, err := openIndex(dir)
 	if err != nil {
@@ -124,7 +128,11 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 	if err := syncDir(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("run log: %w", err), events.Close(), index.Close(), lk.release())
 	}
-	return start(dir, run, redact, events, index, lk, 0, 0), nil
+	l, err := start(dir, run, redact, events, index, lk, 0, 0)
+	if err != nil {
+		return nil, errors.Join(err, events.Close(), index.Close(), lk.release())
+	}
+	return l, nil
 }
 
 // Recovery is what Open found.
@@ -154,12 +162,38 @@ func Open(dir string, redact Redact, visit func(Line) error) (*Log, Recovery, er
 }
 
 func openLocked(dir string, redact Redact, lk *lock, visit func(Line) error) (*Log, Recovery, error) {
+	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_RDWR, 0)
+	if err != nil {
+		return nil, Recovery{}, &WriteError{Dir: dir, Err: err}
+	}
+	err = lockLog(events)
 	var rec Recovery
+	var end int64
+	if err == nil {
+		rec, end, err = recoverLog(dir, events, visit)
+	}
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close())
+	}
+	index, err := openIndex(dir)
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close())
+	}
+	l, err := start(dir, rec.Run, redact, events, index, lk, rec.Events, end)
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close(), index.Close())
+	}
+	return l, rec, nil
+}
+
+// recoverLog reads the log, cuts off an unfinished last line and brings the index up to
+// date.
+func recoverLog(dir string, events *os.File, visit func(Line) error) (rec Recovery, end int64, err error) {
 	rebuild, err := newIndexWriter(dir)
 	if err != nil {
-		return nil, rec, err
+		return rec, 0, err
 	}
-	end, err := scanFile(dir, func(l Line) error {
+	end, err = scanFile(dir, func(l Line) error {
 		if l.Seq == 0 {
 			rec.Run = l.Run()
 		}
@@ -170,39 +204,34 @@ func openLocked(dir string, redact Redact, lk *lock, visit func(Line) error) (*L
 		return visit(l)
 	})
 	if err != nil {
-		return nil, rec, errors.Join(err, rebuild.close())
+		return rec, 0, errors.Join(err, rebuild.close())
 	}
 	if rec.Events == 0 {
-		return nil, rec, errors.Join(fmt.Errorf("run log: %s holds no event: the run never started", dir), rebuild.close())
+		return rec, 0, errors.Join(fmt.Errorf("run log: %s holds no event: the run never started", dir), rebuild.close())
 	}
 	if err := rebuild.finish(); err != nil {
-		return nil, rec, err
-	}
-
-	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_RDWR, 0)
-	if err != nil {
-		return nil, rec, &WriteError{Dir: dir, Err: err}
+		return rec, 0, err
 	}
 	info, err := events.Stat()
 	if err != nil {
-		return nil, rec, errors.Join(fmt.Errorf("run log: %w", err), events.Close())
+		return rec, 0, fmt.Errorf("run log: %w", err)
 	}
 	if rec.Dropped = info.Size() - end; rec.Dropped > 0 {
 		if err := events.Truncate(end); err != nil {
-			return nil, rec, errors.Join(fmt.Errorf("run log: cut off an unfinished line: %w", err), events.Close())
+			return rec, 0, fmt.Errorf("run log: cut off an unfinished line: %w", err)
 		}
 	}
-	index, err := openIndex(dir)
-	if err != nil {
-		return nil, rec, errors.Join(err, events.Close())
-	}
-	return start(dir, rec.Run, redact, events, index, lk, rec.Events, end), rec, nil
+	return rec, end, nil
 }
 
-func start(dir, run string, redact Redact, events, index file, lk *lock, seq uint64, end int64) *Log {
+func start(dir, run string, redact Redact, events *os.File, index file, lk *lock, seq uint64, end int64) (*Log, error) {
+	info, err := events.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
 	l := &Log{
 		dir: dir, run: run, clock: time.Now, redact: redact,
-		events: events, index: index, lock: lk,
+		events: events, index: index, lock: lk, file: info,
 		seq: seq, durable: seq, size: end,
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
@@ -212,7 +241,7 @@ func start(dir, run string, redact Redact, events, index file, lk *lock, seq uin
 		l.redact = func(line []byte) []byte { return line }
 	}
 	go l.write()
-	return l
+	return l, nil
 }
 
 // Dir is the run folder.
@@ -425,8 +454,12 @@ func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []b
 }
 
 // commit puts one group on disk. If that fails, it takes the part that was
-// written back, so that the log ends with a whole line.
+// written back, so that the log ends with a whole line. A run that was taken away
+// before the group was there is lost: nobody hears that the group is durable.
 func (l *Log) commit(base int64, lines, steps []byte) error {
+	if err := l.guard(); err != nil {
+		return err
+	}
 	_, err := l.events.Write(lines)
 	if err == nil {
 		err = l.events.Sync()
@@ -436,6 +469,9 @@ func (l *Log) commit(base int64, lines, steps []byte) error {
 			err = errors.Join(err, cut)
 		}
 		return &WriteError{Dir: l.dir, Err: err}
+	}
+	if err := l.guard(); err != nil {
+		return err
 	}
 	if len(steps) > 0 {
 		// The index can be rebuilt; a lack of space for it must not end the run.

@@ -251,6 +251,9 @@ func setAside(damage *CorruptError) (string, error) {
 		return "", fmt.Errorf("run log: %w", err)
 	}
 	defer f.Close()
+	if err := lockLog(f); err != nil {
+		return "", err
+	}
 	name := filepath.Join(damage.Dir, fmt.Sprintf("%s.damaged-at-%d", EventsFile, damage.Offset))
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {
