@@ -67,6 +67,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 				p.rule = cfg.Voting
 			}
 		}
+		p.stored(dir, rec)
 		p.take(dir, rec)
 		if err := p.rule.Validate(); err != nil {
 			return nil, fmt.Errorf("maker: the rule in the log: %w", err)
@@ -123,6 +124,18 @@ type countedSample struct {
 func (p *player) differ(format string, args ...any) {
 	if len(p.replay.Differences) < maxDifferences {
 		p.replay.Differences = append(p.replay.Differences, fmt.Sprintf(format, args...))
+	}
+}
+
+// stored checks the values that an event refers to. Those of steps are read anyway.
+func (p *player) stored(dir string, rec event.Record) {
+	c, ok := rec.Event.(event.Carrier)
+	if !ok || rec.Event.Type() == event.TypeStepCompleted {
+		return
+	}
+	_, err := c.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+	if err != nil {
+		p.differ("line %d (%s): %v", rec.Seq+1, rec.Event.Type(), err)
 	}
 }
 

@@ -174,9 +174,21 @@ func BuildResult(dir string) (*Result, error) {
 	if tellsItsOutput(r.Kind) {
 		return scanResult(dir, r) // there is more to tell than steps
 	}
+	if indexed, err := indexResult(dir, r); err == nil {
+		return indexed, nil
+	}
+	// Everything but the log can be lost or damaged.
+	if r, err = newResult(dir); err != nil {
+		return nil, err
+	}
+	return scanResult(dir, r)
+}
+
+// indexResult fills in the steps with the help of the index.
+func indexResult(dir string, r *Result) (*Result, error) {
 	x, err := runlog.OpenIndex(dir)
 	if err != nil {
-		return scanResult(dir, r) // everything but the log can be lost
+		return nil, err
 	}
 	defer x.Close()
 	i := -1

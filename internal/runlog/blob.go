@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,8 +33,8 @@ func (l *Log) store(v event.Value) (event.Value, error) {
 // writeBlob makes the value durable before any line refers to it.
 func writeBlob(dir, name string, data []byte) error {
 	path := filepath.Join(dir, name)
-	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
-		return nil // the same content is there already
+	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
+		return nil // the same content is there already, and whole
 	}
 	if err := makeDir(dir); err != nil {
 		return err

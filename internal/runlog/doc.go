@@ -24,7 +24,8 @@
 //
 // # Damage
 //
-// An unfinished last line is what a crash leaves behind; opening the log for
+// Every line and every record of the index ends with a checksum, and stored values are
+// named by theirs. An unfinished last line is what a crash leaves behind; opening the log for
 // writing cuts it off and says so. Damage anywhere else is never repaired
 // silently: see [CorruptError] and [SetAside].
 package runlog

@@ -445,7 +445,8 @@ func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []b
 		} else {
 			lines = e.step.AppendLine(lines, event.Header{Seq: e.seq, Timestamp: e.time, Run: l.run, Key: e.key})
 		}
-		lines = append(append(lines[:before], l.redact(lines[before:])...), '\n')
+		// The checksum is of what is written, so that it comes after redaction.
+		lines = append(seal(append(lines[:before], l.redact(lines[before:])...), before), '\n')
 		if e.line == nil {
 			steps = newStep(offset+int64(before), len(lines)-before, e.time, e.step).append(steps)
 		}
