@@ -33,6 +33,9 @@ type (
 	// A LockedError says that another process is writing the run.
 	LockedError = runlog.LockedError
 
+	// A LostError is a run whose lock or folder was removed while it was written.
+	LostError = runlog.LostError
+
 	// A WriteError is a log that cannot be written any more. What was on disk before
 	// stays intact.
 	WriteError = runlog.WriteError

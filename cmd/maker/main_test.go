@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"os"
@@ -50,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"kept":      positive("BEFORE AFTER", 2, 2, kept),
 			"within":    positive("FILE LIMIT VALUE", 3, 3, within),
 			"edit":      positive("FILE REGEXP REPLACEMENT", 3, 3, edit),
+			"seal":      positive("FILE", 1, 1, seal),
 			"examples":  positive("MAXDISKS COMMAND...", 1, -1, examples),
 			"steps":     positive("FILE NUMBER", 2, 2, writeSteps),
 		},
@@ -457,6 +459,18 @@ func edit(ts *testscript.TestScript, args []string) {
 	}
 	changed := text[:place[0]] + string(re.ExpandString(nil, args[2], text, place)) + text[place[1]:]
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(changed), 0o644))
+}
+
+// sealed is a line with the checksum at its end.
+var sealed = regexp.MustCompile(`(?m)^(.*),"crc":"[0-9a-f]{8}"\}$`)
+
+// seal writes the checksums of a log anew, as somebody would who tampers with it.
+func seal(ts *testscript.TestScript, args []string) {
+	text := sealed.ReplaceAllStringFunc(ts.ReadFile(args[0]), func(line string) string {
+		before := sealed.FindStringSubmatch(line)[1]
+		return fmt.Sprintf(`%s,"crc":"%08x"}`, before, crc32.Checksum([]byte(before), crc32.MakeTable(crc32.Castagnoli)))
+	})
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 }
 
 var (

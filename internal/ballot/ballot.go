@@ -39,6 +39,7 @@ import (
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -486,7 +487,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		if s.Response.CostUSD == nil {
 			r.unpriced = true
 		} else {
-			r.cost += *s.Response.CostUSD
+			r.cost = usage.AddUSD(r.cost, *s.Response.CostUSD)
 		}
 	}
 	switch {

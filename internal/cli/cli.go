@@ -137,6 +137,9 @@ func (a *app) message(err error) string {
 	if c, ok := errors.AsType[*runs.CorruptError](err); ok {
 		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
 	}
+	if l, ok := errors.AsType[*runs.LostError](err); ok {
+		return fmt.Sprintf("%v\nsee that no process is writing the run and that its folder is in place, then run `maker resume %s`", l, l.Dir)
+	}
 	if w, ok := errors.AsType[*runs.WriteError](err); ok {
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}

@@ -76,8 +76,20 @@ func (a *Audit) note(d difference) {
 	}
 }
 
+// stored checks the values that an event refers to. Those of steps are read anyway.
+func (a *Audit) stored(dir string, rec event.Record) {
+	c, ok := rec.Event.(event.Carrier)
+	if !ok || rec.Event.Type() == event.TypeStepCompleted {
+		return
+	}
+	if _, err := c.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) }); err != nil {
+		a.differ("line %d (%s): %v", rec.Seq+1, rec.Event.Type(), err)
+	}
+}
+
 // take holds an event against what h knows from those before it.
 func (a *Audit) take(h *History, rec event.Record) error {
+	a.stored(h.dir, rec)
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		if a.begun {

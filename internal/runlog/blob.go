@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,10 +12,14 @@ import (
 	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
-// store puts a large value beside the log and returns a reference to it.
+// store puts a value that is large, or nested so deeply that no line can hold it,
+// beside the log and returns a reference to it.
 func (l *Log) store(v event.Value) (event.Value, error) {
-	if len(v.JSON) <= maxInline {
+	if len(v.JSON) <= maxInline && !event.TooDeep(v.JSON) {
 		return v, nil
+	}
+	if err := l.guard(); err != nil {
+		return v, err
 	}
 	v.JSON = l.redact(v.JSON)
 	sum := sha256.Sum256(v.JSON)
@@ -28,8 +33,8 @@ func (l *Log) store(v event.Value) (event.Value, error) {
 // writeBlob makes the value durable before any line refers to it.
 func writeBlob(dir, name string, data []byte) error {
 	path := filepath.Join(dir, name)
-	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
-		return nil // the same content is there already
+	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
+		return nil // the same content is there already, and whole
 	}
 	if err := makeDir(dir); err != nil {
 		return err
