@@ -98,14 +98,15 @@ func ReadReport(dir string) (*Report, error) {
 	}
 	if isChain(r.Kind) {
 		if x, err := runlog.OpenIndex(dir); err == nil {
-			defer x.Close()
-			if err := r.countIndexed(x); err != nil {
-				return nil, err
+			err := r.countIndexed(x)
+			x.Close()
+			if err == nil {
+				r.finish()
+				return r, nil
 			}
-			r.finish()
-			return r, nil
 		}
 	}
+	// Everything but the log can be lost or damaged.
 	r = &Report{}
 	if err := reader(dir, r, nil).read(); err != nil {
 		return nil, err
