@@ -8,7 +8,7 @@ import (
 
 // A Result is what was read from a text.
 type Result struct {
-	// Data is the value as JSON; see [Decode].
+	// Data is the value as JSON; see [JSON].
 	Data json.RawMessage
 
 	// Text is the YAML that was parsed: the text itself, a part of it, or what
@@ -108,11 +108,7 @@ func read(text string) (Result, part, *ParseError) {
 		}
 		return Result{}, p, err
 	}
-	data, err := encode(p.root)
-	if err != nil {
-		return Result{}, p, err.in(p.line, p.indent)
-	}
-	return Result{Data: data, Text: p.text}, p, nil
+	return Result{Data: decode(p.root), Text: p.text}, p, nil
 }
 
 // repair tries the fixes on a part that could not be loaded.
@@ -125,8 +121,8 @@ func (p *part) repair() (Result, bool) {
 		return Result{}, false
 	}
 	whole := cutAnnouncement(part{text: fixed.doc.String(), root: fixed.root})
-	data, err := encode(whole.root)
-	if err != nil || !isCollection(data) {
+	data := decode(whole.root)
+	if !isCollection(data) {
 		return Result{}, false
 	}
 	return Result{Data: data, Text: whole.text, Repaired: true, Fixes: fixed.names}, true

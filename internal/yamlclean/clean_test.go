@@ -213,25 +213,11 @@ func TestLargePlan(t *testing.T) {
 	}
 }
 
-func BenchmarkLoad(b *testing.B) {
+func BenchmarkJSON(b *testing.B) {
 	text := samplePlan(200)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := Load(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkDecode(b *testing.B) {
-	text := samplePlan(200)
-	root, err := Load(text)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := Decode(root); err != nil {
+		if _, err := JSON(text); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package yamlclean reads the YAML and JSON that models and people write: safely,
 // exactly, and if asked, although it is slightly broken.
 //
-// [Load] parses a text into nodes, [Decode] makes JSON of them. [Read] first takes
+// [Load] parses a text into nodes, [JSON] makes JSON of it. [Read] first takes
 // the YAML out of the fences and the prose around it. [Clean] does the same, and
 // repairs what can only be a slip of syntax; [CleanWith] lets a model have a last
 // try. The package computes and does nothing else.

@@ -186,7 +186,7 @@ func parse(text string) (*yaml.Node, *problem) {
 	if strings.TrimSpace(text) == "" {
 		return nil, &problem{exact: newError(1, 1, nothingHere)} // also if there are tabs
 	}
-	root, second, err := decode(strings.NewReader(text))
+	root, second, err := parseAll(strings.NewReader(text))
 	switch {
 	case err != nil:
 		return nil, newProblem(text, err)
@@ -198,8 +198,8 @@ func parse(text string) (*yaml.Node, *problem) {
 	return root, nil
 }
 
-// decode returns the content of the first document, and the second document.
-func decode(r io.Reader) (root, second *yaml.Node, err error) {
+// parseAll returns the content of the first document, and the second document.
+func parseAll(r io.Reader) (root, second *yaml.Node, err error) {
 	// The library reports its own mistakes by panicking. A text is no reason to
 	// end the program.
 	defer func() {

@@ -123,12 +123,8 @@ func TestBoundsAreNotTooTight(t *testing.T) {
 		fmt.Fprintf(&keys, "k%d: 1\n", i)
 	}
 	for _, text := range append(texts, keys.String()) {
-		n, err := Load(text)
-		if err == nil {
-			_, err = Decode(n)
-		}
-		if err != nil {
-			t.Errorf("Decode(Load(%.60q...)) = %v", text, err)
+		if _, err := JSON(text); err != nil {
+			t.Errorf("JSON(%.60q...) = %v", text, err)
 		}
 	}
 }
@@ -149,8 +145,8 @@ func TestLoadLeavesNothingToResolve(t *testing.T) {
 	}
 	visit(n, false)
 	const want = `{"a":{"x":1,"2":"y"},"b":{"x":1,"2":"y"},"c":{"2":"y","x":1},"1":"d"}`
-	if got, err := Decode(n); err != nil || string(got) != want {
-		t.Errorf("Decode = %s, %v, want %s", got, err, want)
+	if got := decode(n); string(got) != want {
+		t.Errorf("decode = %s, want %s", got, want)
 	}
 	// The library's own decoder agrees.
 	var m map[string]any
@@ -169,54 +165,5 @@ func TestLoadPositions(t *testing.T) {
 		if x.Value != "x" || x.Line != 2 || x.Column != 5 {
 			t.Errorf("Load(%q) has %q at %d:%d, want x at 2:5", text, x.Value, x.Line, x.Column)
 		}
-	}
-}
-
-func TestDecodeErrors(t *testing.T) {
-	scalar := &yaml.Node{Kind: yaml.ScalarNode, Value: "a"}
-	circle := &yaml.Node{Kind: yaml.SequenceNode}
-	circle.Content = []*yaml.Node{circle}
-	alias := &yaml.Node{Kind: yaml.AliasNode}
-	alias.Alias = alias
-	bomb := scalar
-	for range MaxDepth - 1 {
-		bomb = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{bomb, bomb}}
-	}
-	for _, test := range []struct {
-		name string
-		node *yaml.Node
-		want string
-	}{
-		{"nothing", nil, "there is no value"},
-		{"zero", &yaml.Node{}, "this is not a value"},
-		{"empty document", &yaml.Node{Kind: yaml.DocumentNode}, "this is not a value"},
-		{"circle", circle, "the nesting is deeper than 100"},
-		{"alias of itself", alias, "the nesting is deeper than 100"},
-		{"bomb", bomb, "the value is larger than"},
-		{"key without a value", &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar}}, "the last key of this mapping has no value"},
-		{"key that is a list", &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{circle, scalar}}, "a key of this mapping is not a scalar"},
-		{"key twice", &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar, scalar, scalar, scalar}}, `the key "a" is in this mapping twice`},
-		{"not UTF-8", &yaml.Node{Kind: yaml.ScalarNode, Value: "\xff"}, "this string is not UTF-8"},
-		{"tag that does not fit", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.TaggedStyle, Tag: tagInt, Value: "x"}, "the tag !!int does not fit"},
-	} {
-		if got, err := Decode(test.node); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: Decode = %.40s, %v, want %s", test.name, got, err, test.want)
-		}
-	}
-}
-
-func TestDecodeForeignNodes(t *testing.T) {
-	var n yaml.Node
-	if err := yaml.Unmarshal([]byte("a: &x 007\nb: *x\nc: 2024-01-01\n5: 0x10\n"), &n); err != nil {
-		t.Fatal(err)
-	}
-	const want = `{"a":"007","b":"007","c":"2024-01-01","5":"0x10"}`
-	if got, err := Decode(&n); err != nil || string(got) != want {
-		t.Errorf("Decode(a node of the library) = %s, %v, want %s", got, err, want)
-	}
-	n = yaml.Node{}
-	n.SetString("5")
-	if got, err := Decode(&n); err != nil || string(got) != `"5"` {
-		t.Errorf(`Decode(a string node) = %s, %v, want "5"`, got, err)
 	}
 }

@@ -26,7 +26,7 @@ func newProblem(text string, err error) *problem {
 // end returns the byte that the library read last before it gave up.
 func (p *problem) end() int {
 	r := &byteReader{text: p.text}
-	_, _, _ = decode(r) // it fails as it did before
+	_, _, _ = parseAll(r) // it fails as it did before
 	return max(r.read-1, 0)
 }
 
@@ -133,7 +133,7 @@ func (p *problem) bisect(start, end int) int {
 // fails reports whether the text up to a byte has the same problem. (In a flow
 // collection it may have it sooner than the text, as all of them must be closed.)
 func (p *problem) fails(end int) bool {
-	_, _, err := decode(strings.NewReader(p.text[:end]))
+	_, _, err := parseAll(strings.NewReader(p.text[:end]))
 	if err == nil {
 		return false
 	}
