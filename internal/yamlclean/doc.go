@@ -14,13 +14,10 @@
 // UTF-8 or has control characters, and what YAML reads in silence as something
 // else than what is there to see:
 //
-//   - tags other than the standard ones (a value such as "!important x");
-//   - an anchor that nothing refers to ("&Company news");
+//   - tags (a value such as "!important x");
+//   - anchors and aliases ("&Company news", "*.go"), so there are no bombs;
 //   - a # directly behind a quoted value, comments of JSON (// and /* */) within
 //     brackets, and keys that begin with a typographic quote.
-//
-// Aliases and merge keys are replaced by what they stand for, up to twice the size
-// of the largest text, so there are no bombs.
 //
 // What a plain scalar is follows the core schema of YAML 1.2, with one change:
 // what may be meant as text stays text. So no, yes, on, off and dates are strings

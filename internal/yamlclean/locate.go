@@ -206,7 +206,7 @@ func explain(message string) string {
 	}
 	if name, ok := strings.CutPrefix(message, "unknown anchor '"); ok {
 		name, _, _ = strings.Cut(name, "'")
-		return "there is no anchor &" + clip(name) + "; put the value in quotes if this is text"
+		return noAliases(name)
 	}
 	if strings.HasPrefix(message, "exceeded max depth") {
 		return "the nesting is deeper than " + strconv.Itoa(MaxDepth) + "; write it flatter"

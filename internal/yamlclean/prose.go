@@ -3,6 +3,7 @@ package yamlclean
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -102,7 +103,7 @@ func remark(lines []string, start int) int {
 		return from
 	}
 	const least = 4 // words, fewer may be a key without its colon
-	if first := firstRune(lines[from]); unicode.IsUpper(first) && len(strings.Fields(lines[from])) >= least && completeBefore(lines[start:from]) {
+	if first, _ := utf8.DecodeRuneInString(lines[from]); unicode.IsUpper(first) && len(strings.Fields(lines[from])) >= least && completeBefore(lines[start:from]) {
 		return from
 	}
 	return -1

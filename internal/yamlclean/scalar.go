@@ -38,27 +38,6 @@ func plainTag(s string) string {
 	return tagStr
 }
 
-// scalarTag returns the tag of a scalar, and false if it has an explicit tag that
-// does not fit.
-func scalarTag(n *yaml.Node) (string, bool) {
-	switch {
-	case n.Style&yaml.TaggedStyle != 0:
-		switch n.Tag {
-		case tagStr, "!!timestamp", "!!binary":
-			return tagStr, true
-		case tagFloat:
-			tag := plainTag(n.Value)
-			return tagFloat, tag == tagFloat || tag == tagInt
-		case tagInt, tagBool, tagNull:
-			return n.Tag, plainTag(n.Value) == n.Tag
-		}
-		return "", false
-	case n.Style&quoted != 0 || n.Tag == tagStr:
-		return tagStr, true
-	}
-	return plainTag(n.Value), true
-}
-
 type form int
 
 const (
