@@ -131,7 +131,7 @@ func TestTextIsWhatWasParsed(t *testing.T) {
 		{"a: b: c # d\n", ""},
 		{"a: b: c\nd: 'e' # f\n", "a: 'b: c'\nd: 'e' # f\n"},
 		{"text: one\n  two: three four five\n  six or seven\n", "text: |-\n  one\n  two: three four five\n  six or seven\n"},
-		{"{'a': 'b\\'c',\n 'd': None}\n", "{\"a\": \"b'c\",\n \"d\": null}\n"},
+		{"{“a”: “b: c”,\n “d”: 1}\n", "{\"a\": \"b: c\",\n \"d\": 1}\n"},
 		{"- step: 0\n   title: x\n", "- step: 0\n  title: x\n"},
 	} {
 		if got, _ := Clean(test.text); got.Text != test.want {

@@ -41,10 +41,6 @@
 //
 //   - tabs: tabs in indentation become spaces.
 //   - smart_quotes: typographic quotes around keys and values become plain.
-//   - json_syntax: what is nearly JSON becomes JSON; reported by what it found:
-//     comments, smart_quotes, single_quotes, python_literals, unquoted_keys,
-//     trailing_commas, missing_commas, inner_quotes, bad_escapes and
-//     line_breaks_in_strings.
 //   - trailing_commas: commas between what is JSON but for its brackets go.
 //   - bad_escapes: the backslash in "\d" is doubled.
 //   - inner_quotes: quotes within quotes are escaped.
@@ -58,7 +54,7 @@
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //
-// A fix changes no letter and no digit, other than the words of Python and the
-// comments of JSON. Where there are two readings there is no repair: it is better
-// to ask again than to guess.
+// A fix changes no letter and no digit. Where there are two readings there is no
+// repair: it is better to ask again than to guess. So what is nearly JSON, with
+// comments, quotes within quotes or commas that are missing, is not repaired.
 package yamlclean

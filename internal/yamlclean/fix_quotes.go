@@ -1,83 +1,53 @@
 package yamlclean
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// fixSmartQuotes replaces typographic quotes that stand around keys or values by
-// plain ones. It does so only if one of these cannot be read as it stands, or is
-// a key, and if nowhere such quotes belong to the text.
-func fixSmartQuotes(d document) document {
-	edit := editor{from: d}
-	needed := false
-	for _, e := range scan(d) {
-		first := d[e.first].text
-		if !strings.ContainsAny(first, smartQuotes) {
-			continue
-		}
-		if e.style != plain || !e.oneLine() {
-			if e.style == plain || e.style == empty && strings.ContainsAny(e.key, smartQuotes) {
-				return nil
-			}
-			continue
-		}
-		value, comma := strings.CutSuffix(e.text(d), ",")
-		head := first[:e.value]
-		if e.isItem() && e.isKey() {
-			// The colon may be within the quotes.
-			if body, ok := smartBody(strings.TrimRight(first[e.keyAt:], " \t")); ok {
-				needed = true
-				edit.replace(e.first, e.first, first[:e.keyAt]+singleQuoted(body))
-				continue
-			}
-		}
-		if strings.ContainsAny(e.key, smartQuotes) {
-			key, ok := smartBody(e.key)
-			if !ok {
-				return nil
-			}
-			head = strings.Replace(head, e.key, singleQuoted(key), 1)
-			needed = true
-		}
-		if strings.ContainsAny(value, smartQuotes) {
-			body, ok := smartBody(value)
-			if !ok {
-				return nil
-			}
-			needed = needed || badColon(value) >= 0
-			value = singleQuoted(body)
-		}
-		if comma {
-			value += ","
-		}
-		if edit.full() {
-			return nil
-		}
-		edit.replace(e.first, e.first, head+value)
-	}
-	if !needed {
-		return nil
-	}
-	return edit.result()
-}
-
 const smartQuotes = "“”„‘’"
 
-// smartBody returns the text within typographic quotes. An apostrophe may be in
-// it, another quote or a backslash may not: who knows what those mean.
-func smartBody(s string) (string, bool) {
-	for _, pair := range [][2]string{{"“", "”"}, {"„", "“"}, {"‘", "’"}, {"”", "”"}} {
-		body, ok := strings.CutPrefix(s, pair[0])
-		if !ok {
-			continue
+// smartQuoted is a text within typographic quotes. Another quote or a backslash in
+// it could mean anything.
+var smartQuoted = regexp.MustCompile(`[“”„]([^“”„"\\\n]*)[“”]|‘([^‘’"\\\n]*)’`)
+
+// fixSmartQuotes makes the typographic quotes around keys and values plain, unless
+// such quotes also stand where they belong to a text.
+func fixSmartQuotes(d document) document {
+	text := d.String()
+	var b strings.Builder
+	done, quotes := 0, 0
+	for _, m := range smartQuoted.FindAllStringSubmatchIndex(text, -1) {
+		if !aroundValue(text, m[0], m[1]) {
+			return nil
 		}
-		if body, ok = strings.CutSuffix(body, pair[1]); ok && !strings.ContainsAny(body, "“”„‘\\") {
-			return body, pair[1] != "’" || !strings.Contains(body, "’")
+		body := text[max(m[2], m[4]):max(m[3], m[5])]
+		b.WriteString(text[done:m[0]] + `"` + body + `"`)
+		done = m[1]
+		quotes++
+	}
+	if quotes == 0 || strings.ContainsAny(b.String()+text[done:], "“”„‘") {
+		return nil
+	}
+	return newDocument(b.String() + text[done:])
+}
+
+// aroundValue reports whether all that is between two places can be a key or a
+// value: nothing is before it and after it but syntax.
+func aroundValue(text string, start, end int) bool {
+	before := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
+	trimmed := strings.TrimRight(before, " \t")
+	if trimmed != "" {
+		last := trimmed[len(trimmed)-1]
+		if strings.IndexByte("[{,", last) < 0 && (strings.IndexByte(":-", last) < 0 || trimmed == before) {
+			return false
 		}
 	}
-	return "", false
+	after, _, _ := strings.Cut(text[end:], "\n")
+	after = strings.TrimLeft(after, " \t")
+	return after == "" || strings.IndexByte(":,]}", after[0]) >= 0
 }
 
 // fixEscapes doubles the backslashes in double quotes that begin no escape, as in

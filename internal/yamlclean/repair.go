@@ -32,7 +32,6 @@ type variant struct {
 var fixes = []fix{
 	{"tabs", fixTabs},
 	{"smart_quotes", one(fixSmartQuotes)},
-	{"json_syntax", fixJSON},
 	{"trailing_commas", one(fixTrailingCommas)},
 	{"bad_escapes", one(fixEscapes)},
 	{"inner_quotes", one(fixInnerQuotes)},
