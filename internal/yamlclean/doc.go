@@ -50,7 +50,6 @@
 //   - indentation: a key or item that is a space or two off moves to the only place
 //     that it can belong to.
 //   - block_marker: a text of several lines that is no YAML becomes a literal block.
-//   - unindented_text: so do lines of prose between the keys of a mapping.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //

@@ -1,9 +1,6 @@
 package yamlclean
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // fixBlockMarker makes a text of several lines, which cannot be read as it
 // stands, the literal block that it was meant as. The text is kept line by line.
@@ -174,86 +171,9 @@ func blockOfBody(d document, e *entry, last int) []string {
 	return texts
 }
 
-// fixUnindentedText makes lines without a key, between the keys of a mapping, part
-// of the text before them:
-//
-//	reasoning: The first line
-//	and the second.
-//	plan: []
-//
-// Lines at the end are left alone: they may be a remark about the whole.
-func fixUnindentedText(d document) document {
-	edit := editor{from: d}
-	entries := scan(d)
-	keys := keyCounts(d)
-	for i, next := 0, 0; i < len(entries) && !edit.full(); i = next {
-		e := entries[i]
-		for next = i + 1; next < len(entries) && isLooseText(d, e, entries[next], keys); next++ {
-		}
-		if next == i+1 || next == len(entries) || !continues(e, entries[next]) {
-			continue
-		}
-		last := entries[next-1].last
-		switch t := e.text(d); {
-		case e.style == block && !e.oneLine():
-			texts := indentTexts(d.texts(e.last+1, last), indentOf(d[firstText(d, e)].text))
-			edit.replace(e.last+1, last, texts...)
-		case e.style == plain && strings.IndexByte("&!|>", t[0]) < 0 && comment(t) < 0 && plainTag(t) == tagStr:
-			texts := indentTexts(slices.Concat([]string{t}, d.texts(e.first+1, last)), e.parent+2)
-			edit.replace(e.first, last, slices.Concat([]string{d[e.first].text[:e.value] + "|-"}, texts)...)
-		}
-	}
-	return edit.result()
-}
-
-// isLooseText reports whether an entry is a line of prose that belongs to nothing.
-// One that stands where keys do may be a key that has lost its colon.
-func isLooseText(d document, e, text *entry, keys map[string]int) bool {
-	t := text.text(d)
-	if text.isKey() || text.isItem() || text.style != plain || text.parent != loose || t[0] == '\t' {
-		return false
-	}
-	first, _, _ := strings.Cut(t, " ")
-	return text.indent != e.keyAt || text.indent == 0 && keys[first] == 0 && isSentence(t)
-}
-
 // isSentence reports whether a line reads like prose, and not like a key and a
 // value.
 func isSentence(t string) bool {
 	words := strings.Fields(t)
 	return len(words) > 2 || len(words) == 2 && strings.ContainsAny(t[len(t)-1:], ".!?:")
-}
-
-// continues reports whether an entry is the next key of the mapping that another
-// one is in, or begins the next item of the list that it is in.
-func continues(e, next *entry) bool {
-	return e.isKey() && next.keyAt == e.keyAt && nameLike(next.key)
-}
-
-// firstText returns the first line of a block scalar that is not blank.
-func firstText(d document, e *entry) int {
-	i := e.first + 1
-	for i < e.last && strings.TrimSpace(d[i].text) == "" {
-		i++
-	}
-	return i
-}
-
-// texts returns lines without their indentation, last included.
-func (d document) texts(first, last int) []string {
-	var texts []string
-	for i := first; i <= last; i++ {
-		texts = append(texts, strings.TrimLeft(d[i].text, " "))
-	}
-	return texts
-}
-
-func indentTexts(texts []string, by int) []string {
-	margin := strings.Repeat(" ", by)
-	for i, t := range texts {
-		if t != "" {
-			texts[i] = margin + t
-		}
-	}
-	return texts
 }

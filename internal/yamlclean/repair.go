@@ -39,7 +39,6 @@ var fixes = []fix{
 	{"unquoted_colon", one(fixUnquotedColon)},
 	{"indentation", one(fixIndentation)},
 	{"block_marker", one(fixBlockMarker)},
-	{"unindented_text", one(fixUnindentedText)},
 }
 
 // one makes a fix of a function that returns a document, or nil if it has nothing
