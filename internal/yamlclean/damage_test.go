@@ -32,7 +32,7 @@ func (v *vandal) scalar(damage, item bool) (text, written string) {
 		text = v.pick("Read the file", "Write it down", "run the tests twice", "it's here", "config.json")
 		return text, text
 	}
-	switch kind := v.IntN(5); {
+	switch kind := v.IntN(4); {
 	case kind == 0 && !item: // an item with a colon is a mapping
 		text = v.pick("Step 1: read", "Read: the file", "Use tool: Read on path: /tmp/x", "Do this:", "it's: fine", "issue: see #12")
 		return text, text
@@ -40,10 +40,7 @@ func (v *vandal) scalar(damage, item bool) (text, written string) {
 		text = v.pick("@ann", "`ls -la`", "*.go", "[WIP] fix it", "{user}/files", "%5 more", "!important thing", "& more", "**bold** word", "[docs](http://x/y)", ">= 5", "{{ name }}")
 		return text, text
 	case kind == 2:
-		text = v.pick(`the "best" one`, `say "hi"`, `from "a" to "b"`)
-		return text, `"` + text + `"`
-	case kind == 3:
-		text = v.pick(`"Foo" and more`, `"Foo" or "bar"`, `'a' is not b`)
+		text = v.pick(`"Foo" and more`, `"Foo" or 'bar'`, `'a' is not b`)
 		return text, text
 	default:
 		text = v.pick(`\d+`, `C:\Documents\Git`, `a\.b`)

@@ -42,10 +42,9 @@
 //   - tabs: tabs in indentation become spaces.
 //   - smart_quotes: typographic quotes around keys and values become plain.
 //   - trailing_commas: commas between what is JSON but for its brackets go.
-//   - bad_escapes: the backslash in "\d" is doubled.
-//   - inner_quotes: quotes within quotes are escaped.
-//   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, and
-//     has no other reading, is put in quotes.
+//   - bad_escapes: a text such as "\d" is put in single quotes.
+//   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, or
+//     with a quoted word, and has no other reading, is put in quotes.
 //   - unquoted_colon: so is one with a colon in it.
 //   - indentation: a key or item that is a space or two off moves to the only place
 //     that it can belong to.

@@ -34,7 +34,7 @@ var fixes = []fix{
 	{"smart_quotes", one(fixSmartQuotes)},
 	{"trailing_commas", one(fixTrailingCommas)},
 	{"bad_escapes", one(fixEscapes)},
-	{"inner_quotes", one(fixInnerQuotes)},
+	{"unquoted_special", one(fixQuotedWord)},
 	{"unquoted_special", one(fixUnquotedSpecial)},
 	{"unquoted_colon", one(fixUnquotedColon)},
 	{"indentation", one(fixIndentation)},
