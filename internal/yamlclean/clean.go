@@ -3,7 +3,6 @@ package yamlclean
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // A Result is what was read from a text.
@@ -44,11 +43,11 @@ const FixedByModel = "model"
 //
 // An error is a [*ParseError] whose place is in the text as given.
 func Read(text string) (Result, error) {
-	r, _, err := read(text)
-	if err != nil {
-		return Result{}, err
+	p := extract(text)
+	if p.root == nil {
+		return Result{}, p.problem(text)
 	}
-	return r, nil
+	return Result{Data: decode(p.root), Text: p.text}, nil
 }
 
 // Clean does what [Read] does and, if the YAML cannot be loaded, tries the fixes
@@ -57,14 +56,14 @@ func Read(text string) (Result, error) {
 // An error is a [*ParseError] for the text as given, not for what fixes made of
 // it.
 func Clean(text string) (Result, error) {
-	r, p, problem := read(text)
-	if problem == nil {
-		return r, nil
+	p := extract(text)
+	if p.root != nil {
+		return Result{Data: decode(p.root), Text: p.text}, nil
 	}
 	if r, ok := p.repair(); ok {
 		return r, nil
 	}
-	return Result{}, problem
+	return Result{}, p.problem(text)
 }
 
 // CleanWith does what [Clean] does and, if that fails, calls fix once with the
@@ -94,36 +93,16 @@ func isCollection(data json.RawMessage) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// read returns what a text says as it stands, or the part of it that should have
-// been YAML and the error in it.
-func read(text string) (Result, part, *ParseError) {
-	if err := checkText(text); err != nil {
-		return Result{}, part{}, err
-	}
-	p := extract(text)
-	if p.err != nil {
-		err := p.problem()
-		if lines := strings.Count(unifyBreaks(text), "\n") + 1; err.Line > lines {
-			err.Line = lines // after a fence that is the last line
-		}
-		return Result{}, p, err
-	}
-	return Result{Data: decode(p.root), Text: p.text}, p, nil
-}
-
 // repair tries the fixes on a part that could not be loaded.
 func (p *part) repair() (Result, bool) {
 	if checkText(p.text) != nil {
 		return Result{}, false
 	}
-	fixed := repair(unifyBreaks(p.text))
-	if fixed == nil {
+	root, text, names := repair(unifyBreaks(p.text))
+	if root == nil {
 		return Result{}, false
 	}
-	whole := cutAnnouncement(part{text: fixed.doc.String(), root: fixed.root})
+	whole := cutAnnouncement(part{text: text, root: root})
 	data := decode(whole.root)
-	if !isCollection(data) {
-		return Result{}, false
-	}
-	return Result{Data: data, Text: whole.text, Repaired: true, Fixes: fixed.names}, true
+	return Result{Data: data, Text: whole.text, Repaired: true, Fixes: names}, isCollection(data)
 }

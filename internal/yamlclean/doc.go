@@ -35,20 +35,22 @@
 // # What is repaired
 //
 // Only a text that cannot be loaded is repaired; one that can be, means what YAML
-// says. Each fix corrects one kind of damage wherever it is, by rules that hold for
-// broken text only. The fixes are tried in this order, and one is kept only if more
-// of the text can be read after it:
+// says. The parser tells which line is the first that cannot be read, and what it
+// read before tells which lists and mappings are open there. The fixes are tried on
+// that line in this order, and one is kept only if more of the text can be read after
+// it:
 //
-//   - tabs: tabs in indentation become spaces.
-//   - smart_quotes: typographic quotes around keys and values become plain.
+//   - tabs: tabs in indentation become spaces, in the whole text.
+//   - smart_quotes: typographic quotes around keys and values become plain, in the
+//     whole text.
 //   - trailing_commas: commas between what is JSON but for its brackets go.
 //   - bad_escapes: a text such as "\d" is put in single quotes.
+//   - block_marker: a text of several lines that is no YAML becomes a literal block.
 //   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, or
 //     with a quoted word, and has no other reading, is put in quotes.
 //   - unquoted_colon: so is one with a colon in it.
 //   - indentation: a key or item that is a space or two off moves to the only place
 //     that it can belong to.
-//   - block_marker: a text of several lines that is no YAML becomes a literal block.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //

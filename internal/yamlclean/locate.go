@@ -30,6 +30,18 @@ func (p *problem) end() int {
 	return max(r.read-1, 0)
 }
 
+// lastLine returns the line that the library read last before it gave up, or that
+// of the exact place, from 1.
+func (p *problem) lastLine() int {
+	switch {
+	case p.exact != nil:
+		return p.exact.Line
+	case p.message == unclosedQuote:
+		return min(max(p.line, 1), strings.Count(p.text, "\n")+1)
+	}
+	return strings.Count(p.text[:p.end()], "\n") + 1
+}
+
 // cutLine takes the line out of an error of the library.
 func cutLine(err error) (message string, line int) {
 	message = strings.TrimPrefix(err.Error(), "yaml: ")
