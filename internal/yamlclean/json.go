@@ -118,7 +118,7 @@ func (r *jsonReader) value(depth int) (*yaml.Node, *ParseError) {
 	switch token := token.(type) {
 	case json.Delim:
 		if depth > MaxDepth {
-			return nil, nodeError(n, "the nesting is deeper than %d; write it flatter", MaxDepth)
+			return nil, nodeError(n, "%s", tooDeep)
 		}
 		n.Kind, n.Tag, n.Style = yaml.SequenceNode, "!!seq", yaml.FlowStyle
 		if token == '{' {

@@ -1,6 +1,7 @@
 package yamlclean
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -24,7 +25,7 @@ func resolve(text string, root *yaml.Node) *ParseError {
 func (t *tree) visit(n *yaml.Node, depth int) *ParseError {
 	switch {
 	case depth > MaxDepth:
-		return nodeError(n, "the nesting is deeper than %d; write it flatter", MaxDepth)
+		return nodeError(n, "%s", tooDeep)
 	case n.Kind == yaml.AliasNode:
 		return nodeError(n, "%s", noAliases(n.Value))
 	case n.Anchor != "":
@@ -126,6 +127,8 @@ func jsonComment(s string) bool {
 	value, _, found := strings.Cut(s, " //")
 	return found && plainTag(strings.TrimSpace(value)) != tagStr
 }
+
+var tooDeep = fmt.Sprintf("the nesting is deeper than %d; write it flatter", MaxDepth)
 
 func noAliases(name string) string {
 	return "aliases such as *" + clip(name) + " are not read; write the value out, or put it in quotes if this is text"
