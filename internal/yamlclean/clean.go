@@ -50,20 +50,25 @@ func Read(text string) (Result, error) {
 	return Result{Data: decode(p.root), Text: p.text}, nil
 }
 
-// Clean does what [Read] does and, if the YAML cannot be loaded, tries the fixes
-// that the package comment lists. The result depends on the text alone.
+// Clean does what [Read] does and, if the YAML cannot be loaded or would lose a part
+// of a text, tries the fixes that the package comment lists. The result depends on the text alone.
 //
 // An error is a [*ParseError] for the text as given, not for what fixes made of
 // it.
 func Clean(text string) (Result, error) {
 	p := extract(text)
-	if p.root != nil {
-		return Result{Data: decode(p.root), Text: p.text}, nil
+	var names []string
+	if p.root == nil {
+		fixed, done := p.repair()
+		if !fixed.collection() {
+			return Result{}, p.problem(text)
+		}
+		p, names = cutAnnouncement(fixed), done
 	}
-	if r, ok := p.repair(); ok {
-		return r, nil
+	if kept := keepHashes(unifyBreaks(p.text), p.root); kept.collection() {
+		p, names = kept, append(names, "unquoted_hash")
 	}
-	return Result{}, p.problem(text)
+	return Result{Data: decode(p.root), Text: p.text, Repaired: len(names) > 0, Fixes: names}, nil
 }
 
 // CleanWith does what [Clean] does and, if that fails, calls fix once with the
@@ -93,16 +98,12 @@ func isCollection(data json.RawMessage) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// repair tries the fixes on a part that could not be loaded.
-func (p *part) repair() (Result, bool) {
+// repair tries the fixes on a part that could not be loaded. It returns the names of
+// those that helped, and no part if that is not enough.
+func (p *part) repair() (part, []string) {
 	if checkText(p.text) != nil {
-		return Result{}, false
+		return part{}, nil
 	}
 	root, text, names := repair(unifyBreaks(p.text))
-	if root == nil {
-		return Result{}, false
-	}
-	whole := cutAnnouncement(part{text: text, root: root})
-	data := decode(whole.root)
-	return Result{Data: data, Text: whole.text, Repaired: true, Fixes: names}, isCollection(data)
+	return part{text: text, root: root}, names
 }
