@@ -35,6 +35,7 @@ type rule struct {
 
 	pattern *regexp.Regexp
 	result  *regexp.Regexp // nil without MatchResult
+	hash    uint64         // of the conditions
 	weight  float64        // of all answers
 }
 
@@ -107,6 +108,7 @@ func (r *rule) prepare() error {
 	if r.After != nil && *r.After < 0 {
 		return errors.New("after is negative")
 	}
+	r.hash = r.conditions()
 	if len(r.Answers) == 0 {
 		return errors.New("there are no answers")
 	}
@@ -120,6 +122,18 @@ func (r *rule) prepare() error {
 		return errors.New("all weights are 0")
 	}
 	return nil
+}
+
+// conditions stands for the conditions of the rule, wherever in a script it is.
+func (r *rule) conditions() uint64 {
+	h := hash(r.Match)
+	if r.MatchResult != nil {
+		h = mix(h ^ hash(*r.MatchResult))
+	}
+	if r.After != nil {
+		h = mix(h + uint64(*r.After+1)*golden)
+	}
+	return h
 }
 
 func (a *scriptAnswer) prepare(r *rule) error {
@@ -179,22 +193,17 @@ func group(pattern *regexp.Regexp, name string) int {
 	return slices.Index(pattern.SubexpNames(), name)
 }
 
-// expander returns a function that fills in what the patterns captured.
-func (r *rule) expander(q *question) func(string) string {
-	inPrompt := r.pattern.FindStringSubmatch(q.prompt)
-	var inResult []string
-	if r.result != nil {
-		inResult = r.result.FindStringSubmatch(q.result())
+// find returns the first rule that matches, with what it captured; none has no rule.
+func (s *script) find(q *question) match {
+	if s == nil {
+		return match{}
 	}
-	return func(text string) string {
-		return references.ReplaceAllStringFunc(text, func(ref string) string {
-			parts := references.FindStringSubmatch(ref)
-			if parts[1] != "" {
-				return inResult[group(r.result, parts[2])]
-			}
-			return inPrompt[group(r.pattern, parts[2])]
-		})
+	for i := range s.rules {
+		if s.rules[i].matches(q) {
+			return s.rules[i].capture(q)
+		}
 	}
+	return match{}
 }
 
 func (r *rule) matches(q *question) bool {
@@ -203,35 +212,51 @@ func (r *rule) matches(q *question) bool {
 		r.pattern.MatchString(q.prompt)
 }
 
-// find returns the first rule that matches, or nil.
-func (s *script) find(q *question) *rule {
-	if s == nil {
-		return nil
+// A match is a rule that answers a question, and what its patterns captured.
+type match struct {
+	rule     *rule
+	inPrompt []string
+	inResult []string
+}
+
+func (r *rule) capture(q *question) match {
+	m := match{rule: r, inPrompt: r.pattern.FindStringSubmatch(q.prompt)}
+	if r.result != nil {
+		m.inResult = r.result.FindStringSubmatch(q.result())
 	}
-	for i := range s.rules {
-		if s.rules[i].matches(q) {
-			return &s.rules[i]
+	return m
+}
+
+// problem stands for the rule and what it captured: all that the prompts which it
+// matches differ in, as far as the script cares.
+func (m *match) problem() uint64 {
+	h := m.rule.hash
+	for _, captured := range [...][]string{m.inPrompt, m.inResult} {
+		for i := 1; i < len(captured); i++ { // the whole match is a matter of wording
+			h = mix(h ^ hash(captured[i]))
 		}
+		h = mix(h + golden)
 	}
-	return nil
+	return h
 }
 
-// sequential reports whether the samples of the question are answered in order.
-func (s *script) sequential(q *question) bool {
-	r := s.find(q)
-	return r != nil && r.Sequence
+// expand fills in what the patterns captured.
+func (m *match) expand(text string) string {
+	return references.ReplaceAllStringFunc(text, func(ref string) string {
+		parts := references.FindStringSubmatch(ref)
+		if parts[1] != "" {
+			return m.inResult[group(m.rule.result, parts[2])]
+		}
+		return m.inPrompt[group(m.rule.pattern, parts[2])]
+	})
 }
 
-// answer returns the scripted answer, or nil if no rule matches.
-func (s *script) answer(q *question, d *decision) *answer {
-	r := s.find(q)
-	if r == nil {
-		return nil
-	}
-	chosen, expand := r.choose(d), r.expander(q)
-	a := &answer{text: expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
+// answer is the answer that the rule gives.
+func (m *match) answer(d *decision) *answer {
+	chosen := m.rule.choose(d)
+	a := &answer{text: m.expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
 	for i := range chosen.ToolCalls {
-		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), expand))
+		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m.expand))
 	}
 	return a
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"strings"
 
-	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/sim/internal/problem"
 )
 
@@ -26,7 +25,7 @@ import (
 
 // takePart answers the prompts of the parts that models play in maker run and
 // maker solve; nil if the prompt is none of them.
-func (d *decision) takePart(q *question) *answer {
+func (d *decision) takePart(q *question, i *inquiry) *answer {
 	if rest := withoutContext(q.prompt); rest != q.prompt {
 		asked := *q
 		asked.prompt = rest
@@ -48,14 +47,11 @@ func (d *decision) takePart(q *question) *answer {
 	case strings.HasPrefix(p, fixerHeading):
 		return d.fix(p)
 	}
-	if i := readInquiry(q.prompt); i != nil {
+	if i != nil {
 		return d.takePartInSolving(i)
 	}
 	return nil
 }
-
-// say is the answer that is a text.
-func say(text string) *answer { return &answer{text: text, stop: model.StopEnd} }
 
 // slipOf is the mistake of a wrong answer.
 func slipOf(d *decision) problem.Slip { return problem.Slip{Step: d.step >> 8, Rival: d.rival} }

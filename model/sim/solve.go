@@ -41,6 +41,19 @@ func readInquiry(prompt string) *inquiry {
 	return i
 }
 
+// hash stands for what is asked. The options of a choice count whatever their order,
+// which is another for each voter.
+func (i *inquiry) hash() uint64 {
+	h := hash(i.Ask)
+	for _, text := range [...]string{i.Problem, i.Compose, i.A.Problem, i.A.Solution, i.B.Problem, i.B.Solution, i.Answer, strconv.FormatBool(i.MustSplit)} {
+		h = mix(h ^ hash(text))
+	}
+	for o := range i.Options {
+		h += hash(i.Options[o].content())
+	}
+	return mix(h)
+}
+
 func (d *decision) takePartInSolving(i *inquiry) *answer {
 	switch i.Ask {
 	case "decompose":

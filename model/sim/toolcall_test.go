@@ -211,7 +211,8 @@ func TestParseToolCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.answer(&question{}, &decision{})
+	m := s.find(&question{})
+	a := m.answer(&decision{})
 	if got := string(a.calls[0].Input); got != `{"n":12345678901234567890}` || a.stop != model.StopEnd {
 		t.Errorf("input %s, stop %s, want the number as it is written and stop end", got, a.stop)
 	}
@@ -228,11 +229,11 @@ func FuzzScript(f *testing.F) {
 			return
 		}
 		for _, results := range [][]model.ToolResult{nil, {{Text: result}}, {{Text: result}, {Text: prompt}}} {
-			a := s.answer(&question{prompt: prompt, results: results, after: len(results)}, &decision{})
-			if a == nil {
+			m := s.find(&question{prompt: prompt, results: results, after: len(results)})
+			if m.rule == nil {
 				continue
 			}
-			for _, c := range a.calls {
+			for _, c := range m.answer(&decision{}).calls {
 				if !json.Valid(c.Input) {
 					t.Errorf("input %s is not JSON", c.Input)
 				}

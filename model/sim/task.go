@@ -1,0 +1,38 @@
+package sim
+
+import "github.com/maker-mdap/maker/model"
+
+// A task is what a question turns out to be: a rule of a script answers it, it is an
+// inquiry of maker solve, or it stands on a line of the prompt.
+type task struct {
+	scripted match
+	inquiry  *inquiry
+	line     lineTask
+
+	// problem stands for the seed and for what is to be found out, however that is
+	// worded. Whatever the samples of a step have in common follows from it: how hard
+	// the step is, which wrong answers compete, and the common draw. So a problem that
+	// is put in other words is no easier, and those who err together err together.
+	problem uint64
+}
+
+// recognise finds out what a question is.
+func (m *Model) recognise(t *task, q *question) {
+	var hash uint64
+	if t.scripted = m.script.find(q); t.scripted.rule != nil {
+		hash = t.scripted.problem()
+	} else if t.inquiry = readInquiry(q.prompt); t.inquiry != nil {
+		hash = t.inquiry.hash()
+	} else if t.line.read(q.prompt); t.line.kind != noTask {
+		hash = t.line.hash()
+	} else {
+		hash = q.hash()
+	}
+	t.problem = mix(hash ^ m.seed)
+}
+
+// sequential reports whether the samples of the question are answered in order.
+func (t *task) sequential() bool { return t.scripted.rule != nil && t.scripted.rule.Sequence }
+
+// say is the answer that is a text.
+func say(text string) *answer { return &answer{text: text, stop: model.StopEnd} }
