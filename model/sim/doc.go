@@ -74,8 +74,7 @@
 // # Scripts
 //
 // A script is a YAML or JSON list of rules. The first rule whose conditions all
-// hold answers; p and the shares of odd answers do not apply. The conditions, each
-// of which holds if it is absent, are
+// hold answers. The conditions, each of which holds if it is absent, are
 //
 //   - match: a pattern for the prompt, as defined above
 //   - match_result: a pattern for the texts of the tool results in the last turn of
@@ -87,32 +86,51 @@
 // So a rule with match alone also holds after a tool has run: put those with
 // after or match_result before it.
 //
-// Answers are drawn by weight (1 if absent), or with sequence given to the samples
-// of a question in order, the last one repeated. An answer has text, tool_calls or
-// both; it stops for tool_use if it has calls, unless it says otherwise. Calls are
-// made whether or not the request offers such a tool: models do that. ${1} and
-// ${name} stand for what match captured, ${result.1} and ${result.name} for what
-// match_result did, in the text and in all strings of a call's input.
+// A rule has a right answer and perhaps wrong ones, and p, rivals, hard, rho and the
+// shares of odd answers say which is given. The problem is the rule together with
+// what its patterns captured: prompts that differ in other words only are as hard as
+// each other and have the same rivals. A rule without wrong answers gives none.
 //
-//	# a script
-//	- match: 'capital of (\w+)'
-//	  answers:
-//	    - {text: 'The capital of ${1} is Paris.', weight: 9}
-//	    - {text: 'I would rather not say.', stop: refusal, tokens: 6}
+//	- match: '(?:capital|seat of government) of (\w+)'
+//	  right: {text: 'capital: that of ${1}'}
+//	  wrong:
+//	    - {text: 'capital: a large town in ${1}'}
+//	    - {text: 'capital: the port of ${1}'}
+//
+// Or it has answers, to which these settings do not apply: they are drawn by weight
+// (1 if absent), or with sequence given to the samples of a question in order, the
+// last one repeated.
+//
 //	- match: 'step \d+'
 //	  sequence: true
-//	  answers: [{text: 'oops'}, {text: 'done'}]
+//	  answers: [{text: 'oops'}, {text: 'done', weight: 3}]
 //
-//	# a script that copies a file with the tools Read and Write
+// An answer has text, tool_calls or both; it stops for tool_use if it has calls,
+// unless stop says otherwise (end, length, refusal), and tokens may say how many
+// it counts for. Calls are made whether or not the request offers such a tool: models
+// do that. ${1} and ${name} stand for what match captured, ${result.1} and
+// ${result.name} for what match_result did, in the text and in all strings of a call's
+// input. Filters make another text of it:
+//
+//   - ${1|json}: in quotes, as JSON and YAML read them
+//   - ${1|lines}: its lines, as a list in JSON
+//   - ${1|count}: how many lines it has
+//   - ${1|field counts}: what it has in this field, if it is YAML. A list has a line
+//     for each of its elements; a.b is a field of a field.
+//
+// A script that copies the lines of a file with the tools Read and Write:
+//
 //	- match: 'Copy (\S+)'
 //	  after: 0
-//	  answers: [{tool_calls: [{name: Read, input: {path: '${1}'}}]}]
+//	  right: {tool_calls: [{name: Read, input: {path: '${1}'}}]}
+//	  wrong: [{tool_calls: [{name: Read, input: {path: '${1}~'}}]}]
 //	- match: 'Copy (\S+)'
 //	  after: 1
 //	  match_result: '(?s).+'
-//	  answers: [{tool_calls: [{name: Write, input: {path: '${1}.bak', text: '${result.0}'}}]}]
+//	  right: {tool_calls: [{name: Write, input: {path: '${1}.bak', text: '${result.0}'}}]}
 //	- match: 'Copy'
-//	  answers: [{text: 'Done.'}]
+//	  match_result: '(?s).+'
+//	  right: {text: 'message: ${result.0|json}'}
 //
 // Ids of calls are a function of the seed, the question and the sample's number.
 package sim

@@ -23,7 +23,7 @@ func (d *decision) fix(prompt string) *answer {
 	case malformed:
 		return say(string(d.chat(nil, "I am afraid that I cannot make sense of this text.")))
 	}
-	return say(d.yamlRamble() + text)
+	return say(d.ramblingRemark() + text)
 }
 
 // repaired is the text with the first of some changes that makes it YAML, each on

@@ -160,9 +160,9 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// yamlRamble wastes as many tokens as the decision says, in a comment before the
+// ramblingRemark wastes as many tokens as the decision says, in a comment before the
 // answer: prose there would keep some readers from finding it.
-func (d *decision) yamlRamble() string {
+func (d *decision) ramblingRemark() string {
 	switch text := string(d.appendRamble(nil)); {
 	case text == "" || d.structured:
 		return text

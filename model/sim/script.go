@@ -8,8 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
-	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,11 +26,17 @@ type script struct {
 // A rule answers the questions that meet all of its conditions. A condition that
 // is absent is met.
 type rule struct {
-	Match       string         `json:"match" yaml:"match"`               // the prompt
-	MatchResult *string        `json:"match_result" yaml:"match_result"` // the tool results of the last turn
-	After       *int           `json:"after" yaml:"after"`               // how many tool results there are so far
-	Sequence    bool           `json:"sequence" yaml:"sequence"`
-	Answers     []scriptAnswer `json:"answers" yaml:"answers"`
+	Match       string  `json:"match" yaml:"match"`               // the prompt
+	MatchResult *string `json:"match_result" yaml:"match_result"` // the tool results of the last turn
+	After       *int    `json:"after" yaml:"after"`               // how many tool results there are so far
+
+	// Either there is a right answer, perhaps with wrong ones, and the settings say
+	// how often which of them is given; or there are answers that the script has drawn
+	// by weight or given in order.
+	Right    *scriptAnswer  `json:"right" yaml:"right"`
+	Wrong    []scriptAnswer `json:"wrong" yaml:"wrong"`
+	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
+	Sequence bool           `json:"sequence" yaml:"sequence"`
 
 	pattern *regexp.Regexp
 	result  *regexp.Regexp // nil without MatchResult
@@ -109,6 +114,9 @@ func (r *rule) prepare() error {
 		return errors.New("after is negative")
 	}
 	r.hash = r.conditions()
+	if r.Right != nil || len(r.Wrong) > 0 {
+		return r.prepareRight()
+	}
 	if len(r.Answers) == 0 {
 		return errors.New("there are no answers")
 	}
@@ -120,6 +128,30 @@ func (r *rule) prepare() error {
 	}
 	if r.weight == 0 {
 		return errors.New("all weights are 0")
+	}
+	return nil
+}
+
+// prepareRight prepares a rule whose answers are right or wrong.
+func (r *rule) prepareRight() error {
+	switch {
+	case r.Right == nil:
+		return errors.New("there are wrong answers and no right one")
+	case len(r.Answers) > 0 || r.Sequence:
+		return errors.New("answers and sequence do not go with right and wrong")
+	}
+	if err := r.Right.prepare(r); err != nil {
+		return fmt.Errorf("right: %w", err)
+	}
+	for i := range r.Wrong {
+		if err := r.Wrong[i].prepare(r); err != nil {
+			return fmt.Errorf("wrong answer %d: %w", i+1, err)
+		}
+	}
+	for _, a := range append(r.Wrong[:len(r.Wrong):len(r.Wrong)], *r.Right) {
+		if a.Weight != nil {
+			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
+		}
 	}
 	return nil
 }
@@ -169,30 +201,6 @@ func (a *scriptAnswer) prepare(r *rule) error {
 	return r.checkReferences(a.Text)
 }
 
-func (r *rule) checkReferences(text string) error {
-	for _, ref := range references.FindAllStringSubmatch(text, -1) {
-		pattern := r.pattern
-		if ref[1] != "" {
-			pattern = r.result
-		}
-		if group(pattern, ref[2]) < 0 {
-			return fmt.Errorf("the pattern captures no group %s", ref[0])
-		}
-	}
-	return nil
-}
-
-// group returns the number of a captured group, or -1.
-func group(pattern *regexp.Regexp, name string) int {
-	if pattern == nil {
-		return -1
-	}
-	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n <= pattern.NumSubexp() {
-		return n
-	}
-	return slices.Index(pattern.SubexpNames(), name)
-}
-
 // find returns the first rule that matches, with what it captured; none has no rule.
 func (s *script) find(q *question) match {
 	if s == nil {
@@ -240,25 +248,45 @@ func (m *match) problem() uint64 {
 	return h
 }
 
-// expand fills in what the patterns captured.
-func (m *match) expand(text string) string {
-	return references.ReplaceAllStringFunc(text, func(ref string) string {
-		parts := references.FindStringSubmatch(ref)
-		if parts[1] != "" {
-			return m.inResult[group(m.rule.result, parts[2])]
-		}
-		return m.inPrompt[group(m.rule.pattern, parts[2])]
-	})
-}
-
 // answer is the answer that the rule gives.
 func (m *match) answer(d *decision) *answer {
-	chosen := m.rule.choose(d)
+	r := m.rule
+	if r.Right == nil {
+		return m.give(r.choose(d), d)
+	}
+	if d.quality == malformed {
+		return m.garble(d)
+	}
+	chosen := r.Right
+	if d.quality == wrong && len(r.Wrong) > 0 {
+		chosen = &r.Wrong[slipOf(d).Among(len(r.Wrong))]
+	}
+	a := m.give(chosen, d)
+	a.text = d.ramblingRemark() + a.text
+	return a
+}
+
+// give makes an answer of what the script has.
+func (m *match) give(chosen *scriptAnswer, d *decision) *answer {
 	a := &answer{text: m.expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
 	for i := range chosen.ToolCalls {
 		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m.expand))
 	}
 	return a
+}
+
+// garble is the right answer in a form that nobody asked for: talk about it, a bracket
+// that does not close, or a list of its lines. Calls are not made.
+func (m *match) garble(d *decision) *answer {
+	text := m.expand(m.rule.Right.Text)
+	switch d.form % 3 {
+	case 0:
+		return say(string(d.chat(nil, "This is done, and it went well as far as I can see.")))
+	case 1:
+		return say(`{"answer": "` + text)
+	default:
+		return say("- " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n- "))
+	}
 }
 
 func (r *rule) choose(d *decision) *scriptAnswer {

@@ -292,10 +292,10 @@ func (m *Model) decide(key, problem uint64, draws stream, ordinal uint64) decisi
 
 // respond writes the answer and accounts for it.
 func (m *Model) respond(req *model.Request, q *question, t *task, d decision) *model.Response {
+	d.structured = m.structured(req)
 	if t.scripted.rule != nil {
 		return m.price(req, t.scripted.answer(&d))
 	}
-	d.structured = m.structured(req)
 	d.room = req.MaxOutput * bytesPerToken
 	if a := d.takePart(q, t.inquiry); a != nil {
 		return m.price(req, a)

@@ -155,7 +155,7 @@ func (d *decision) report(m mapping) *answer {
 	case malformed:
 		return d.garble(m)
 	}
-	return say(d.yamlRamble() + m.write(d.structured))
+	return say(d.ramblingRemark() + m.write(d.structured))
 }
 
 // garble is an answer that is no mapping.

@@ -222,6 +222,8 @@ func TestParseToolCalls(t *testing.T) {
 func FuzzScript(f *testing.F) {
 	f.Add([]byte(agentScript), "Copy a.txt", "the value 7")
 	f.Add([]byte(testScript), "capital of X", "")
+	f.Add([]byte(capitalScript), "Look at it", "x\ny")
+	f.Add([]byte(`[{"match": "(?s)(.*)", "right": {"text": "${1|field a.b|lines} ${1|json|count}"}}]`), "a: {b: [1, 2]}", "")
 	f.Add([]byte(`[{"match": "(a)|b", "answers": [{"text": "${1}", "tool_calls": [{"name": "x", "input": {"y": ["${1}", 1]}}]}]}]`), "b", "")
 	f.Fuzz(func(t *testing.T, script []byte, prompt, result string) {
 		s, err := parseScript(script)
@@ -233,9 +235,11 @@ func FuzzScript(f *testing.F) {
 			if m.rule == nil {
 				continue
 			}
-			for _, c := range m.answer(&decision{}).calls {
-				if !json.Valid(c.Input) {
-					t.Errorf("input %s is not JSON", c.Input)
+			for _, q := range []quality{right, wrong, malformed} {
+				for _, c := range m.answer(&decision{quality: q}).calls {
+					if !json.Valid(c.Input) {
+						t.Errorf("input %s is not JSON", c.Input)
+					}
 				}
 			}
 		}

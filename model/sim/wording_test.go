@@ -10,7 +10,8 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 )
 
-// problemsInWords are prompts for many problems, each in two wordings.
+// problemsInWords are prompts for many problems, each in two wordings, for a model with
+// the script capitalScript.
 var problemsInWords = []struct {
 	name string
 	ask  func(t *testing.T, problem, wording int) string
@@ -50,6 +51,9 @@ var problemsInWords = []struct {
 		}
 		return render(t, prompts.SolvePick{Problem: fmt.Sprintf("Compute: %d * 67", problem), Options: options, Wording: wording})
 	}},
+	{"script", func(_ *testing.T, problem, wording int) string {
+		return fmt.Sprintf([]string{"Tell me the capital of Country%d.", "Where is the seat of government of Country%d?"}[wording], problem)
+	}},
 }
 
 // TestOtherWords checks what the wordings of a problem have in common: how hard it is,
@@ -65,7 +69,7 @@ func TestOtherWords(t *testing.T) {
 		}{
 			{"p=1&hard=0.5:0", 0.5, 1}, {"p=0&rivals=1", 0, 1}, {"p=0.5&rho=1&rivals=2", 0.5, 1}, {"p=0.5", 0.5, 0.5},
 		} {
-			sure, m := newModel(t, "default?seed=3&p=1"), newModel(t, "default?seed=3&"+settings.name)
+			sure, m := scripted(t, capitalScript, "&seed=3&p=1"), scripted(t, capitalScript, "&seed=3&"+settings.name)
 			right, same := 0, 0
 			for i := range problems {
 				a, b := m.Answer(ask(test.ask(t, i+5, 0))).Text, m.Answer(ask(test.ask(t, i+5, 1))).Text
