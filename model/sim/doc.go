@@ -91,6 +91,7 @@
 // what its patterns captured: prompts that differ in other words only are as hard as
 // each other and have the same rivals. A rule without wrong answers gives none.
 //
+//	# asked in two ways
 //	- match: '(?:capital|seat of government) of (\w+)'
 //	  right: {text: 'capital: that of ${1}'}
 //	  wrong:
@@ -101,9 +102,10 @@
 // (1 if absent), or with sequence given to the samples of a question in order, the
 // last one repeated.
 //
+//	# wrong at first
 //	- match: 'step \d+'
 //	  sequence: true
-//	  answers: [{text: 'oops'}, {text: 'done', weight: 3}]
+//	  answers: [{text: 'oops'}, {text: 'done'}]
 //
 // An answer has text, tool_calls or both; it stops for tool_use if it has calls,
 // unless stop says otherwise (end, length, refusal), and tokens may say how many
@@ -118,8 +120,9 @@
 //   - ${1|field counts}: what it has in this field, if it is YAML. A list has a line
 //     for each of its elements; a.b is a field of a field.
 //
-// A script that copies the lines of a file with the tools Read and Write:
+// So a script can do work with tools:
 //
+//	# copies a file with the tools Read and Write
 //	- match: 'Copy (\S+)'
 //	  after: 0
 //	  right: {tool_calls: [{name: Read, input: {path: '${1}'}}]}

@@ -6,9 +6,6 @@ import (
 	"github.com/maker-mdap/maker/model/sim/internal/problem"
 )
 
-const unknownTask = "I am a simulated model and do not know this task. " +
-	"I can play Towers of Hanoi, compute, sort whole numbers, take part in maker run and maker solve, and follow a script."
-
 // Lines that make a prompt a task.
 const (
 	stateLine   = "Current state:"
@@ -110,17 +107,15 @@ func (t *lineTask) hash() uint64 {
 	return hash(sortLine + string(t.list.Append(nil)))
 }
 
-// answerLine appends the answer to a task.
+// answerLine appends the answer to a task that there is.
 func (d *decision) answerLine(buf []byte, t *lineTask) []byte {
 	switch t.kind {
 	case towersTask:
 		return t.towers.answer(buf, t.previous, d)
 	case numberTask:
 		return d.answerNumber(buf, t.number)
-	case listTask:
-		return d.answerList(buf, t.list)
 	}
-	return d.complain(d.appendRamble(buf), unknownTask)
+	return d.answerList(buf, t.list)
 }
 
 // skipSpace drops white space before what follows. It is called between any two

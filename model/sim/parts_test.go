@@ -69,8 +69,8 @@ func TestEveryPart(t *testing.T) {
 		prompts.ExecutorStep{Description: "Say hello.", Schema: "text: string"},
 		prompts.ExecutorConditional{Description: "Go to step 2."},
 		prompts.YAMLFixer{Text: "a: [1", Problem: "open"},
-		prompts.SolveDecompose{Problem: "x"}, prompts.SolvePick{Problem: "x", Options: []prompts.SolveOption{{Label: "A"}, {Label: "B"}}},
-		prompts.SolveAtom{Problem: "x"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
+		prompts.SolveDecompose{Problem: "Compute: 1 + 1"}, prompts.SolvePick{Problem: "x", Options: []prompts.SolveOption{{Label: "A"}, {Label: "B"}}},
+		prompts.SolveAtom{Problem: "Compute: 1 + 1"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
 		prompts.SolveAnswer{Problem: "x", A: part, B: part}, prompts.SolveCheck{Problem: "x", Answer: "y"},
 	}
 	for _, check := range prompts.QualityChecks() {

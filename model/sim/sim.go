@@ -300,6 +300,9 @@ func (m *Model) respond(req *model.Request, q *question, t *task, d decision) *m
 	if a := d.takePart(q, t.inquiry); a != nil {
 		return m.price(req, a)
 	}
+	if t.line.kind == noTask {
+		return m.price(req, decline())
+	}
 	var space [1024]byte // most answers fit, and then need one allocation
 	return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
 }

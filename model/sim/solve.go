@@ -54,6 +54,8 @@ func (i *inquiry) hash() uint64 {
 	return mix(h)
 }
 
+// takePartInSolving answers an inquiry; nil if it is about a problem of which the
+// simulator knows nothing.
 func (d *decision) takePartInSolving(i *inquiry) *answer {
 	switch i.Ask {
 	case "decompose":
@@ -81,7 +83,7 @@ const (
 func (d *decision) solve(i *inquiry) *answer {
 	p := problem.Read(i.Problem)
 	if p == nil {
-		return d.solution(i, unknownTask, unsure, "")
+		return nil
 	}
 	solution, ok := p.Solution(d.slips(p.Operations()))
 	if !ok {

@@ -13,7 +13,7 @@ import (
 func (d *decision) decompose(i *inquiry) *answer {
 	p := problem.Read(i.Problem)
 	if p == nil {
-		return d.proposal(nil, "I see no way to split it.")
+		return nil
 	}
 	s, ok := p.Split(i.MustSplit)
 	if d.quality == wrong {

@@ -34,5 +34,11 @@ func (m *Model) recognise(t *task, q *question) {
 // sequential reports whether the samples of the question are answered in order.
 func (t *task) sequential() bool { return t.scripted.rule != nil && t.scripted.rule.Sequence }
 
+// noScript is what the simulator says to a task that it does not know. It declines, so
+// that nobody takes this for an attempt, and a run fails with these words.
+const noScript = "the simulator has no script for this task; see docs/simulator.md"
+
+func decline() *answer { return &answer{text: noScript, stop: model.StopRefusal} }
+
 // say is the answer that is a text.
 func say(text string) *answer { return &answer{text: text, stop: model.StopEnd} }

@@ -60,7 +60,7 @@ var problemsInWords = []struct {
 // which answers compete with the right one, and the common draw; and that samples of
 // two wordings are independent otherwise.
 func TestOtherWords(t *testing.T) {
-	const problems = 400
+	const problems = 150
 	for _, test := range problemsInWords {
 		for _, settings := range []struct {
 			name  string
