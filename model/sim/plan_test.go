@@ -61,8 +61,8 @@ func TestPlan(t *testing.T) {
 		task string
 		want []string // tool, instructions, description and schema of each step
 	}{
-		{"Compute: (12 + 3) * 4. Then sort: [3, 1, 2].", []string{
-			"||Compute: (12 + 3) * 4.|result: number, what it comes to",
+		{"Compute: (12 + 3) * 5. Then sort: [3, 1, 2].", []string{
+			"||Compute: (12 + 3) * 5.|result: number, what it comes to",
 			"||sort: [3, 1, 2].|result: list of integers, smallest first",
 		}},
 		{"Run `echo \"a. B\"; ls`, then count the lines", []string{

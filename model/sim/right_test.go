@@ -134,3 +134,21 @@ func TestParseRight(t *testing.T) {
 		}
 	}
 }
+
+// TestShipped checks that the scripts for the examples of the documentation are sound and
+// come after those of one's own; cmd/maker runs the examples.
+func TestShipped(t *testing.T) {
+	const task = "# Task\n\nCompute: (12 + 3) * 4. Then sort: [3, 1, 2].\n"
+	if got := newModel(t, "default?p=1").Answer(ask(task)).Text; !strings.HasPrefix(got, "reasoning: ") {
+		t.Errorf("Answer(%q) = %q, want the plan that ships", task, got)
+	}
+	own := scripted(t, "[{match: 'Then sort', right: {text: mine}}]", "")
+	if got := own.Answer(ask(task)).Text; got != "mine" {
+		t.Errorf("Answer(%q) with a script = %q, want mine", task, got)
+	}
+	for i := range shipped().rules {
+		if r := &shipped().rules[i]; r.Right == nil || !strings.Contains(r.Match, "# ") {
+			t.Errorf("the rule for %q has no right answer, or fits more than a prompt of ours", r.Match)
+		}
+	}
+}

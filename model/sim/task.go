@@ -16,19 +16,30 @@ type task struct {
 	problem uint64
 }
 
-// recognise finds out what a question is.
+// recognise finds out what a question is. A script of one's own comes first. Those that
+// ship with the simulator come before lines of the prompt, because a step of a plan may
+// have such a line; but not before the towers, which are asked about a million times.
 func (m *Model) recognise(t *task, q *question) {
-	var hash uint64
+	t.problem = mix(m.recogniseProblem(t, q) ^ m.seed)
+}
+
+func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.scripted = m.script.find(q); t.scripted.rule != nil {
-		hash = t.scripted.problem()
-	} else if t.inquiry = readInquiry(q.prompt); t.inquiry != nil {
-		hash = t.inquiry.hash()
-	} else if t.line.read(q.prompt); t.line.kind != noTask {
-		hash = t.line.hash()
-	} else {
-		hash = q.hash()
+		return t.scripted.problem()
 	}
-	t.problem = mix(hash ^ m.seed)
+	if t.line.read(q.prompt); t.line.kind == towersTask {
+		return t.line.hash()
+	}
+	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil {
+		return t.inquiry.hash()
+	}
+	if t.scripted = shipped().find(q); t.scripted.rule != nil {
+		return t.scripted.problem()
+	}
+	if t.line.kind != noTask {
+		return t.line.hash()
+	}
+	return q.hash()
 }
 
 // sequential reports whether the samples of the question are answered in order.
