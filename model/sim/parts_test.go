@@ -73,9 +73,6 @@ func TestEveryPart(t *testing.T) {
 		prompts.SolveAtom{Problem: "Compute: 1 + 1"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
 		prompts.SolveAnswer{Problem: "x", A: part, B: part}, prompts.SolveCheck{Problem: "x", Answer: "y"},
 	}
-	for _, check := range prompts.QualityChecks() {
-		data = append(data, prompts.QualityCheck{Check: check, Task: "Say hello.", Plan: "plan: []", MaxToolCalls: 1})
-	}
 	for _, d := range data {
 		for _, name := range []string{"default?p=1", "default?p=1&overlong=1:30"} {
 			r := newModel(t, name).Answer(ask(render(t, d)))
@@ -89,7 +86,7 @@ func TestEveryPart(t *testing.T) {
 	}
 	for _, name := range templates().Names() {
 		family, _, _ := strings.Cut(name, "_")
-		if !slices.Contains([]string{"planner", "executor", "quality", "yaml", "solve"}, family) {
+		if !slices.Contains([]string{"planner", "executor", "yaml", "solve"}, family) {
 			continue // it has not been taught those
 		}
 		known := name == "planner_system" || name == "executor_system"
@@ -112,7 +109,6 @@ func TestPartRates(t *testing.T) {
 		prompts.PlannerUser{Task: "Run `ls`. Then count the lines.", Catalogue: "- Bash (mutate): Runs a command.\n"},
 		prompts.ExecutorStep{Description: "Compute: 12 + 34", Schema: "result: number"},
 		prompts.ExecutorConditional{Description: "If step_0_output.n is at least 2, go to step 3. Otherwise go to step 4.", Inputs: []prompts.Input{{Name: "step_0_output", YAML: "n: 2"}}},
-		prompts.QualityCheck{Check: "single_purpose", Task: "x", Plan: "plan: []"},
 		prompts.SolveDecompose{Problem: "Compute: 12345 * 678"},
 		prompts.SolveAtom{Problem: "Compute: 12345 * 7"},
 		prompts.SolveCompose{Problem: "Compute: 10 * 34", Compose: "a + b", A: part("Compute: 10 * 30", "300"), B: part("Compute: 10 * 4", "40")},

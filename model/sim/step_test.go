@@ -185,7 +185,6 @@ func TestMalformedSteps(t *testing.T) {
 		prompts.ExecutorStep{Description: "Say \"hello\".", Schema: "text: string, n: integer"},
 		prompts.ExecutorStep{Description: "Say hello.", PrimaryTools: []string{"Bash"}, Schema: "x: string"},
 		prompts.ExecutorConditional{Description: "Go to step 2."},
-		prompts.QualityCheck{Check: "single_purpose"},
 	} {
 		texts := map[string]bool{}
 		for range 40 {
