@@ -13,7 +13,6 @@ import (
 //	step.go       the agents that do a step; step_call.go, step_work.go, step_fields.go
 //	branch.go     the agents that decide which step is next
 //	outline.go    the agents that do a task of an outline, and summaries of results
-//	fixer.go      the model that repairs YAML
 //	solve.go      the voters of maker solve; solve_split.go
 //	              and package internal/problem with what they know
 //	script.go     whatever a script teaches
@@ -41,8 +40,6 @@ func (d *decision) takePart(q *question, i *inquiry) *answer {
 		return d.doTask(q)
 	case strings.HasPrefix(p, summaryHeading):
 		return d.summarise(p)
-	case strings.HasPrefix(p, fixerHeading):
-		return d.fix(p)
 	}
 	if i != nil {
 		return d.takePartInSolving(i)
