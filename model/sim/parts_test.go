@@ -67,7 +67,6 @@ func TestEveryPart(t *testing.T) {
 	data := []prompts.Data{
 		prompts.PlannerUser{Task: "Say hello."},
 		prompts.ExecutorStep{Description: "Say hello.", Schema: "text: string"},
-		prompts.ExecutorConditional{Description: "Go to step 2."},
 		prompts.SolveDecompose{Problem: "Compute: 1 + 1"}, prompts.SolvePick{Problem: "x", Options: []prompts.SolveOption{{Label: "A"}, {Label: "B"}}},
 		prompts.SolveAtom{Problem: "Compute: 1 + 1"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
 		prompts.SolveAnswer{Problem: "x", A: part, B: part}, prompts.SolveCheck{Problem: "x", Answer: "y"},
@@ -88,7 +87,7 @@ func TestEveryPart(t *testing.T) {
 		if !slices.Contains([]string{"planner", "executor", "solve"}, family) {
 			continue // it has not been taught those
 		}
-		known := name == "planner_system" || name == "executor_system"
+		known := name == "planner_system" || name == "executor_system" || name == "executor_conditional"
 		for _, d := range data {
 			known = known || d.Prompt() == name
 		}
@@ -107,7 +106,6 @@ func TestPartRates(t *testing.T) {
 	for _, d := range []prompts.Data{
 		prompts.PlannerUser{Task: "Run `ls`. Then count the lines.", Catalogue: "- Bash (mutate): Runs a command.\n"},
 		prompts.ExecutorStep{Description: "Compute: 12 + 34", Schema: "result: number"},
-		prompts.ExecutorConditional{Description: "If step_0_output.n is at least 2, go to step 3. Otherwise go to step 4.", Inputs: []prompts.Input{{Name: "step_0_output", YAML: "n: 2"}}},
 		prompts.SolveDecompose{Problem: "Compute: 12345 * 678"},
 		prompts.SolveAtom{Problem: "Compute: 12345 * 7"},
 		prompts.SolveCompose{Problem: "Compute: 10 * 34", Compose: "a + b", A: part("Compute: 10 * 30", "300"), B: part("Compute: 10 * 4", "40")},
@@ -124,10 +122,10 @@ func TestPartRates(t *testing.T) {
 		if !within(counts[want], n, 0.7*0.9) {
 			t.Errorf("%s: %d of %d answers are right, want a share of 0.63", d.Prompt(), counts[want], n)
 		}
-		// Three malformed answers and two rivals, each as likely as its like. A
-		// decision between two branches has one rival only.
+		// Three malformed answers and two rivals, each as likely as its like. A check
+		// has one rival only.
 		rivals := 2
-		if d.Prompt() == "executor_conditional" || d.Prompt() == "solve_check" {
+		if d.Prompt() == "solve_check" {
 			rivals = 1
 		}
 		if len(counts) != 1+3+rivals {

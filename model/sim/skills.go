@@ -11,7 +11,6 @@ import (
 //	lines.go      tasks that are a line of the prompt: hanoi.go, arithmetic.go, sorting.go
 //	plan.go       the planner of maker run; plan_split.go, plan_tools.go
 //	step.go       the agents that do a step; step_call.go, step_work.go, step_fields.go
-//	branch.go     the agents that decide which step is next
 //	outline.go    the agents that do a task of an outline, and summaries of results
 //	solve.go      the voters of maker solve; solve_split.go
 //	              and package internal/problem with what they know
@@ -32,8 +31,6 @@ func (d *decision) takePart(q *question, i *inquiry) *answer {
 	switch p := q.prompt; {
 	case strings.HasPrefix(p, stepHeading):
 		return d.doStep(q)
-	case strings.HasPrefix(p, branchHeading):
-		return d.branch(p)
 	case strings.HasPrefix(p, catalogueHeading) && strings.Contains(p, taskHeading):
 		return d.makePlan(p)
 	case strings.HasPrefix(p, outlineHeading):

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	stepHeading   = "# Step\n"
-	branchHeading = "# Decision\n"
+	stepHeading = "# Step\n"
 )
 
 // A stepTask is what an agent is asked to do: a step of a plan, or a decision

@@ -184,7 +184,6 @@ func TestMalformedSteps(t *testing.T) {
 		prompts.ExecutorStep{Description: "Sort: [2, 1]", Schema: "result: list"},
 		prompts.ExecutorStep{Description: "Say \"hello\".", Schema: "text: string, n: integer"},
 		prompts.ExecutorStep{Description: "Say hello.", PrimaryTools: []string{"Bash"}, Schema: "x: string"},
-		prompts.ExecutorConditional{Description: "Go to step 2."},
 	} {
 		texts := map[string]bool{}
 		for range 40 {
