@@ -11,7 +11,6 @@ import (
 //	lines.go      tasks that are a line of the prompt: hanoi.go, arithmetic.go, sorting.go
 //	plan.go       the planner of maker run; plan_split.go, plan_tools.go
 //	step.go       the agents that do a step; step_call.go, step_work.go, step_fields.go
-//	outline.go    the agents that do a task of an outline, and summaries of results
 //	solve.go      the voters of maker solve; solve_split.go
 //	              and package internal/problem with what they know
 //	script.go     whatever a script teaches
@@ -23,20 +22,11 @@ import (
 // takePart answers the prompts of the parts that models play in maker run and
 // maker solve; nil if the prompt is none of them.
 func (d *decision) takePart(q *question, i *inquiry) *answer {
-	if rest := withoutContext(q.prompt); rest != q.prompt {
-		asked := *q
-		asked.prompt = rest
-		q = &asked
-	}
 	switch p := q.prompt; {
 	case strings.HasPrefix(p, stepHeading):
 		return d.doStep(q)
 	case strings.HasPrefix(p, catalogueHeading) && strings.Contains(p, taskHeading):
 		return d.makePlan(p)
-	case strings.HasPrefix(p, outlineHeading):
-		return d.doTask(q)
-	case strings.HasPrefix(p, summaryHeading):
-		return d.summarise(p)
 	}
 	if i != nil {
 		return d.takePartInSolving(i)
