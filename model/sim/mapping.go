@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 // A mapping is an answer with fields, written as YAML, or as JSON to those who
@@ -177,18 +176,4 @@ func clip(s string, n int) string {
 		return s
 	}
 	return truncate(s, n) + " …"
-}
-
-// firstRunes is the beginning of a text, at most n characters.
-func firstRunes(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

@@ -65,7 +65,6 @@ func compact(text string) string {
 func TestEveryPart(t *testing.T) {
 	part := prompts.SolvePart{Problem: "Compute: 1 + 1", Solution: "2"}
 	data := []prompts.Data{
-		prompts.PlannerUser{Task: "Say hello."},
 		prompts.ExecutorStep{Description: "Say hello.", Schema: "text: string"},
 		prompts.SolveDecompose{Problem: "Compute: 1 + 1"}, prompts.SolvePick{Problem: "x", Options: []prompts.SolveOption{{Label: "A"}, {Label: "B"}}},
 		prompts.SolveAtom{Problem: "Compute: 1 + 1"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
@@ -84,10 +83,10 @@ func TestEveryPart(t *testing.T) {
 	}
 	for _, name := range templates().Names() {
 		family, _, _ := strings.Cut(name, "_")
-		if !slices.Contains([]string{"planner", "executor", "solve"}, family) {
+		if !slices.Contains([]string{"executor", "solve"}, family) {
 			continue // it has not been taught those
 		}
-		known := name == "planner_system" || name == "executor_system" || name == "executor_conditional"
+		known := name == "executor_system" || name == "executor_conditional"
 		for _, d := range data {
 			known = known || d.Prompt() == name
 		}
@@ -104,7 +103,6 @@ func TestPartRates(t *testing.T) {
 		return prompts.SolvePart{Problem: problem, Solution: solution}
 	}
 	for _, d := range []prompts.Data{
-		prompts.PlannerUser{Task: "Run `ls`. Then count the lines.", Catalogue: "- Bash (mutate): Runs a command.\n"},
 		prompts.ExecutorStep{Description: "Compute: 12 + 34", Schema: "result: number"},
 		prompts.SolveDecompose{Problem: "Compute: 12345 * 678"},
 		prompts.SolveAtom{Problem: "Compute: 12345 * 7"},

@@ -7,19 +7,8 @@ import (
 	"github.com/maker-mdap/maker/model/sim/internal/problem"
 )
 
-// catalogueTools has the tools that a catalogue lists and that can be used. A line of it
-// reads "- Name (effect): what it does", with why not if it cannot be used.
-func catalogueTools(catalogue string) map[string]bool {
-	tools := map[string]bool{}
-	for line := range strings.SplitSeq(catalogue, "\n") {
-		if m := catalogueLine.FindStringSubmatch(line); m != nil && !strings.Contains(line, "[NOT AVAILABLE") {
-			tools[m[1]] = true
-		}
-	}
-	return tools
-}
-
-var catalogueLine = regexp.MustCompile(`^- ([A-Za-z][\w-]*) \(\w+\):`)
+// maxLine is the longest text that is looked into.
+const maxLine = 10_000
 
 // A choice is how a planner has a piece of a task done.
 type choice struct {

@@ -9,7 +9,6 @@ import (
 // What the simulator can do, and where:
 //
 //	lines.go      tasks that are a line of the prompt: hanoi.go, arithmetic.go, sorting.go
-//	plan.go       the planner of maker run; plan_split.go, plan_tools.go
 //	step.go       the agents that do a step; step_call.go, step_work.go, step_fields.go
 //	solve.go      the voters of maker solve; solve_split.go
 //	              and package internal/problem with what they know
@@ -25,8 +24,6 @@ func (d *decision) takePart(q *question, i *inquiry) *answer {
 	switch p := q.prompt; {
 	case strings.HasPrefix(p, stepHeading):
 		return d.doStep(q)
-	case strings.HasPrefix(p, catalogueHeading) && strings.Contains(p, taskHeading):
-		return d.makePlan(p)
 	}
 	if i != nil {
 		return d.takePartInSolving(i)
