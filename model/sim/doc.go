@@ -21,15 +21,13 @@
 //   - Arithmetic: a line "Compute: (12 + 3) * 4" or "What is 17 + 25?", exact at
 //     any size. The answer ends with "answer = ...".
 //   - Sorting: a line "Sort: [3, 1, 2]". The answer ends with "answer = [...]".
-//   - The parts of models in maker run: the planner, agents that do steps and
-//     choose the next one, judges, and the repair of YAML, each recognised by the
-//     form of its prompt in internal/prompts. Plans and answers are YAML.
 //   - The voters of maker solve, recognised by the line with what is asked, which is
 //     JSON: calculations, sorting and merging are split, solved and put together.
-//   - Scripts: a file of rules, asked first if there is one; see [Settings.Script]
-//     and the format below.
+//   - Scripts: a file of rules, asked first if there is one, and those that ship with
+//     the simulator for the examples in the documentation; see [Settings.Script] and
+//     the format below.
 //
-// It says so if a prompt is none of these.
+// It declines whatever is none of these, and says so.
 //
 // If [model.Request.Output] asks for structured output, the answer is a JSON
 // object with the same fields, {"move": ..., "next_state": ...} or
@@ -40,13 +38,17 @@
 // An answer is malformed with the probability malformed, rambling with the
 // probability overlong, and well-formed otherwise; of the last two, p are
 // right. A wrong answer is one of the step's rivals, each as likely as the
-// others, and each the same text whenever it comes up. Which wrong answers
-// these are depends on a hash of the prompt. A step that has fewer possible
-// wrong answers than rivals uses those it has.
+// others, and each the same text whenever it comes up. A step that has fewer
+// possible wrong answers than rivals uses those it has.
+//
+// Which wrong answers these are, whether the step is a hard one and the common draw
+// of rho follow from the problem: the state and the last move, the expression, the
+// list, what a voter of maker solve is asked, or the rule of a script and what it
+// captured. Wordings of one problem share them.
 //
 // Voters of maker solve who do n operations in one go are right with probability
 // p^(1+load*(n-1)); each operation goes wrong on its own, so that their wrong
-// answers differ. A wrong tool call is one that does no harm.
+// answers differ.
 //
 // Answers that exceed [model.Request.MaxOutput] are cut there and stop for
 // length. Tokens are estimated as a quarter of the bytes, rounded up. With the

@@ -124,3 +124,36 @@ func fieldOf(text, path string) string {
 	}
 	return nodeText(n)
 }
+
+// child is the value of a field of a mapping; nil if there is none.
+func child(n *yaml.Node, name string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func nodeText(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		if n.ShortTag() == "!!null" {
+			return ""
+		}
+		return n.Value
+	}
+	var lines []string
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			lines = append(lines, nodeText(item))
+		}
+	} else if n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			lines = append(lines, n.Content[i].Value+": "+nodeText(n.Content[i+1]))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

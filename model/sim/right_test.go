@@ -76,6 +76,32 @@ func TestRightAndWrong(t *testing.T) {
 	}
 }
 
+// TestOddScripted checks that no malformed answer can be read as it stands, and that a
+// long one can.
+func TestOddScripted(t *testing.T) {
+	for _, script := range []string{
+		"[{right: {text: 'result: 5'}}]", "[{right: {text: \"a: [1, 2]\\nb: >-\\n  some text\\n\"}}]",
+		`[{right: {text: '{"solution": "5", "confidence": 0.9}'}}]`, "[{right: {tool_calls: [{name: Read}]}}]",
+	} {
+		texts := map[string]bool{}
+		m := scripted(t, script, "&malformed=1")
+		for range 60 {
+			r := m.Answer(ask("x"))
+			texts[r.Text] = true
+			if fieldsOf(r.Text) != nil || len(r.ToolCalls) > 0 {
+				t.Errorf("%s: malformed answer %q is a mapping", script, r.Text)
+			}
+		}
+		if len(texts) != 3 {
+			t.Errorf("%s: malformed answers %v, want 3", script, texts)
+		}
+		r := scripted(t, script, "&p=1&overlong=1:50").Answer(ask("x"))
+		if r.Usage.Output < 50 || fieldsOf(r.Text) == nil && len(r.ToolCalls) == 0 {
+			t.Errorf("%s: long answer %q has %d tokens, want 50 at least and a mapping or a call", script, r.Text, r.Usage.Output)
+		}
+	}
+}
+
 // TestScriptedMoves checks that what a tool returned gets into the answer, and that a
 // rule without wrong answers gives none.
 func TestScriptedMoves(t *testing.T) {

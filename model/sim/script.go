@@ -262,7 +262,7 @@ func (m *match) answer(d *decision) *answer {
 		chosen = &r.Wrong[slipOf(d).Among(len(r.Wrong))]
 	}
 	a := m.give(chosen, d)
-	a.text = d.ramblingRemark() + a.text
+	a.text = d.rambleBefore() + a.text
 	return a
 }
 

@@ -169,13 +169,13 @@ func (m *Model) Draw(req *model.Request) Outcome {
 			return o
 		case Cut:
 			draws := newStream(key, forCuts, attempt)
-			o.Response = m.respond(req, &q, &t, m.decide(key, t.problem, draws, attempt))
+			o.Response = m.respond(req, &t, m.decide(key, t.problem, draws, attempt))
 			return o
 		default:
 			return o
 		}
 	}
-	o.Response = m.answer(req, &q, &t, key)
+	o.Response = m.answer(req, &t, key)
 	if m.prefixes != nil {
 		o.learn = func() { m.remember(req) }
 	}
@@ -188,12 +188,12 @@ func (m *Model) Answer(req *model.Request) *model.Response {
 	q := asked(req)
 	var t task
 	m.recognise(&t, &q)
-	r := m.answer(req, &q, &t, m.key(&q))
+	r := m.answer(req, &t, m.key(&q))
 	m.remember(req)
 	return r
 }
 
-func (m *Model) answer(req *model.Request, q *question, t *task, key uint64) *model.Response {
+func (m *Model) answer(req *model.Request, t *task, key uint64) *model.Response {
 	// A greedy sample is sample 0, always. A sequence counts all samples alike.
 	var ordinal uint64
 	if !m.greedy(req) || t.sequential() {
@@ -203,7 +203,7 @@ func (m *Model) answer(req *model.Request, q *question, t *task, key uint64) *mo
 	if draws.float() < m.settings.Rho {
 		draws = newStream(t.problem, forCommon, 0)
 	}
-	return m.respond(req, q, t, m.decide(key, t.problem, draws, ordinal))
+	return m.respond(req, t, m.decide(key, t.problem, draws, ordinal))
 }
 
 // key stands for the seed and the question.
@@ -251,8 +251,6 @@ type decision struct {
 	load    float64
 	key     uint64 // of the question, for the ids of tool calls
 	ordinal uint64 // of the sample, for those and for a script's sequences
-
-	room int // bytes that the answer may have; 0 if there is no limit
 }
 
 type quality uint8
@@ -291,20 +289,22 @@ func (m *Model) decide(key, problem uint64, draws stream, ordinal uint64) decisi
 }
 
 // respond writes the answer and accounts for it.
-func (m *Model) respond(req *model.Request, q *question, t *task, d decision) *model.Response {
+func (m *Model) respond(req *model.Request, t *task, d decision) *model.Response {
 	d.structured = m.structured(req)
-	if t.scripted.rule != nil {
-		return m.price(req, t.scripted.answer(&d))
+	var a *answer
+	switch {
+	case t.scripted.rule != nil:
+		a = t.scripted.answer(&d)
+	case t.inquiry != nil:
+		a = d.takePartInSolving(t.inquiry)
+	case t.line.kind != noTask:
+		var space [1024]byte // most answers fit, and then need one allocation
+		return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
 	}
-	d.room = req.MaxOutput * bytesPerToken
-	if a := d.takePart(q, t.inquiry); a != nil {
-		return m.price(req, a)
+	if a == nil {
+		a = decline()
 	}
-	if t.line.kind == noTask {
-		return m.price(req, decline())
-	}
-	var space [1024]byte // most answers fit, and then need one allocation
-	return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
+	return m.price(req, a)
 }
 
 // An answer is what there is to say before it is cut and counted.
