@@ -276,21 +276,13 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
 }
 
 // dryRun makes the plan of a task, prints it, and says what carrying it out would
-// take. Without a key the simulator makes an outline.
+// take.
 func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 	engine, err := flags.engineOf(a)
 	if err != nil {
 		return err
 	}
-	priced := engine
 	run, err := engine.Plan(ctx, task)
-	if e, ok := errors.AsType[*maker.ConfigError](err); ok && e.Field == "model" {
-		fmt.Fprintf(a.Err, "no plan by a real model: %v\nthis is the outline that the simulator makes\n", e.Err)
-		flags.engine.config.Model = "sim/default?p=1"
-		if engine, err = flags.engineOf(a); err == nil {
-			run, err = engine.Plan(ctx, task)
-		}
-	}
 	if err != nil {
 		return err
 	}
@@ -298,7 +290,7 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 	if err != nil {
 		return err
 	}
-	e, err := priced.Estimate(text)
+	e, err := engine.Estimate(text)
 	if err != nil {
 		return err
 	}

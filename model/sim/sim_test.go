@@ -40,7 +40,7 @@ func TestRates(t *testing.T) {
 			for i := range n {
 				req := ask("Compute: 1200 + 34")
 				if !onePrompt {
-					req = askf("Task %d.\nCompute: 1200 + 34", i)
+					req = askf("Compute: %d - %d", 1234+i, i)
 				}
 				r := m.Answer(req)
 				if r.Usage.Output >= 200 {
@@ -98,7 +98,7 @@ func TestPairs(t *testing.T) {
 		m := newModel(t, fmt.Sprintf("default?p=%v&rho=%v", p, rho))
 		both, neighbours, last := 0, 0, false
 		for i := range steps {
-			req := askf("Step %d\nCompute: 5 + 5", i)
+			req := askf("Compute: %d - %d", 10+i, i)
 			a := lastLine(m.Answer(req).Text) != "answer = 10"
 			b := lastLine(m.Answer(req).Text) != "answer = 10"
 			if a && b {
@@ -127,7 +127,7 @@ func TestHardSteps(t *testing.T) {
 	for i := range steps {
 		wrong := 0
 		for range samples {
-			if lastLine(m.Answer(askf("Step %d\nCompute: 5 + 5", i)).Text) != "answer = 10" {
+			if lastLine(m.Answer(askf("Compute: %d - %d", 10+i, i)).Text) != "answer = 10" {
 				wrong++
 			}
 		}
