@@ -383,7 +383,13 @@ func (r *runner) end() {
 		r.flow.Emit("end", event.TaskCompleted{Steps: r.committed, Output: summary})
 		return
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: r.reopen}
+	// A resume tries what failed again, with the tools that there are then, and tells
+	// those after it what came of it.
+	reopen := append(r.reopen, "tools")
+	for id := failed[0].ID; id <= len(state.Tasks); id++ {
+		reopen = append(reopen, taskKey(id)+"/summary")
+	}
+	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: reopen}
 	if len(failed) == r.undecided {
 		end.Status = event.StatusUndecided
 	}
