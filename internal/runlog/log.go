@@ -67,6 +67,7 @@ type Log struct {
 	waiters  int     // callers of Sync and blocked Appends
 	closing  bool
 	err      error         // the first failure; sticky
+	spare    []*os.File    // see keepSpare
 	progress chan struct{} // closed and replaced whenever durable, err or closed changes
 
 	wake chan struct{} // tells the writer that there is something to do
@@ -240,6 +241,7 @@ func start(dir, run string, redact Redact, events *os.File, index file, lk *lock
 	if l.redact == nil {
 		l.redact = func(line []byte) []byte { return line }
 	}
+	l.keepSpare()
 	go l.write()
 	return l, nil
 }
@@ -358,6 +360,7 @@ func (l *Log) Close() error {
 	l.wakeWriter()
 	l.mu.Unlock()
 	<-l.done
+	l.FreeSpare()
 	return errors.Join(l.err, l.index.Sync(), l.index.Close(), l.events.Close(), l.lock.release())
 }
 
