@@ -472,7 +472,7 @@ func (l *Log) commit(base int64, lines, steps []byte) error {
 		if cut := l.events.Truncate(base); cut != nil {
 			err = errors.Join(err, cut)
 		}
-		return &WriteError{Dir: l.dir, Err: err}
+		return &WriteError{Dir: l.dir, Err: err, Empty: base == 0}
 	}
 	if err := l.guard(); err != nil {
 		return err
@@ -557,11 +557,15 @@ var errStop = errors.New("stop")
 // A WriteError is a log that cannot be written any more. What was on disk
 // before stays intact.
 type WriteError struct {
-	Dir string
-	Err error
+	Dir   string
+	Err   error
+	Empty bool // nothing was on disk before: the run has not begun
 }
 
 func (e *WriteError) Error() string {
+	if e.Empty {
+		return fmt.Sprintf("cannot write the run log in %s: %v; the run has not begun", e.Dir, e.Err)
+	}
 	return fmt.Sprintf("cannot write the run log in %s: %v; everything committed before is safe", e.Dir, e.Err)
 }
 
