@@ -216,7 +216,11 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		err = log.Sync(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, log.Close(), s.close())
+		err = errors.Join(err, log.Close(), s.close())
+		if past == nil {
+			err = errors.Join(err, runlog.RemoveEmpty(log.Dir()))
+		}
+		return nil, err
 	}
 	s.ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
 		if err := log.Append(event.BudgetClaimed{Calls: c.Calls, Tokens: c.Tokens, USD: c.USD}); err != nil {

@@ -140,6 +140,9 @@ func (a *app) message(err error) string {
 	if l, ok := errors.AsType[*runs.LostError](err); ok {
 		return fmt.Sprintf("%v\nsee that no process is writing the run and that its folder is in place, then run `maker resume %s`", l, l.Dir)
 	}
+	if w, ok := errors.AsType[*runs.WriteError](err); ok && w.Empty {
+		return fmt.Sprintf("%v\nmake room or make it writable, then start the run again", w)
+	}
 	if w, ok := errors.AsType[*runs.WriteError](err); ok {
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}

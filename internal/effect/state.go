@@ -12,6 +12,7 @@ type State struct {
 	Claims  int // without an outcome
 	Intent  event.Intent
 	Unknown bool         // and it was said so
+	Reason  string       // why it is unknown
 	Result  *flow.Result // nil until there is an outcome
 }
 
@@ -35,7 +36,7 @@ func (s States) Take(e event.Event) {
 		s[e.Effect] = State{Intent: intentOf(e.Tool, e.Input), Result: refusal(e.Reason)}
 	case event.EffectUnknown:
 		was := s[e.Effect]
-		was.Unknown = true
+		was.Unknown, was.Reason = true, e.Reason
 		s[e.Effect] = was
 	}
 }
