@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -49,7 +50,8 @@ func (w *writer) value(dec *json.Decoder, depth int, dash bool) error {
 	case json.Delim:
 		return w.collection(dec, t, depth, dash)
 	case string:
-		text := Text(t, w.out.Len()-w.line+1, 2*max(depth, 1))
+		// Long lines stay as they are: a model could take breaks for the text's own.
+		text := Text(t, math.MinInt32, 2*max(depth, 1))
 		w.block = strings.HasPrefix(text, "|\n")
 		w.out.WriteString(" " + text)
 	case json.Number:
