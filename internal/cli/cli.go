@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -59,6 +60,9 @@ func Main(args []string, s Streams) int {
 		// heap, still only some tens of megabytes, is collected less often.
 		debug.SetGCPercent(400)
 	}
+	// The packages of the language log there what servers send, keys included, and
+	// nothing that is not also an error that is reported.
+	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })

@@ -78,8 +78,8 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	if t.Effect == tool.Human {
 		return p.askFor(ctx, key, e)
 	}
-	if p.hasSecret(e.Intent.Input) {
-		return p.refuse(key, e, "its input contains a key of ours", "secrets")
+	if reason := p.lostSecret(e.Intent.Input); reason != "" {
+		return p.refuse(key, e, reason, "secrets")
 	}
 	approved, refused, err := p.approve(ctx, key, e, t)
 	if err != nil || refused != nil {
@@ -88,10 +88,16 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: approved})
 }
 
-// hasSecret reports whether an input contains a key of ours, or did before a log took
-// it out.
-func (p *Performer) hasSecret(input json.RawMessage) bool {
-	return p.Redact != nil && !bytes.Equal(p.Redact(input), input) || bytes.Contains(input, []byte(secret.Redacted))
+// lostSecret says why a call with this input is not the one that was decided on, or
+// would give a key away; empty if neither is so.
+func (p *Performer) lostSecret(input json.RawMessage) string {
+	switch {
+	case p.Redact != nil && !bytes.Equal(p.Redact(input), input):
+		return "its input contains a key of ours"
+	case bytes.Contains(input, []byte(secret.Redacted)):
+		return "its input contained a key of ours, which the log does not keep"
+	}
+	return ""
 }
 
 func (p *Performer) tool(name string) (tool.Tool, error) {
