@@ -138,7 +138,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, dir string, open []event.Clarificat
 				}
 				continue
 			}
-			showQuestion(a.Out, a.stepName(e.Step), asked(e))
+			showQuestion(a.Out, a.stepName(e.Step), asked(e), true)
 			fmt.Fprintf(a.Err, "answer with: maker answer %s --text ...\n", filepath.Base(dir))
 			continue
 		}
@@ -148,7 +148,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, dir string, open []event.Clarificat
 			if answer, err = a.ask(cmd.Context(), asked(e)); err != nil {
 				return err
 			}
-		} else if answer, err = person.Resolve(&flow.HumanQuestion{Options: e.Options, Free: e.Free}, answer); err != nil {
+		} else if answer, err = person.Resolve(&flow.HumanQuestion{Kind: e.Kind, Options: e.Options, Free: e.Free}, answer); err != nil {
 			return usageError{err}
 		}
 		if err := person.Leave(dir, e.Question, flow.Answer{Text: answer, By: "maker answer"}); err != nil {

@@ -23,6 +23,8 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/internal/tty"
 )
 
 // The exit codes.
@@ -68,7 +70,7 @@ func Main(args []string, s Streams) int {
 	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })
 	defer stop()
 
-	out := &output{w: s.Out}
+	out := newOutput(s.Out)
 	s.Out = out
 	a := &app{Streams: s, sources: map[string]string{}}
 	root := a.root()
@@ -89,19 +91,32 @@ func Main(args []string, s Streams) int {
 	if e, ok := errors.AsType[exitError](err); ok {
 		return e.code
 	}
-	fmt.Fprintf(s.Err, "maker: %s\n", a.message(err))
+	fmt.Fprintf(s.Err, "maker: %s\n", show.Text(a.message(err)))
 	return exitCode(err)
 }
 
-// output remembers that something could not be written, which nobody looks at
-// line by line.
+// output is stdout. A program that reads it gets everything as it is; on a terminal it
+// is made safe to show. It remembers that something could not be written, which nobody
+// looks at line by line.
 type output struct {
-	w   io.Writer
-	err error
+	w          io.Writer
+	onTerminal bool
+	err        error
+}
+
+func newOutput(w io.Writer) *output {
+	f, ok := w.(*os.File)
+	return &output{w: w, onTerminal: ok && tty.IsTerminal(f)}
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	n, err := o.w.Write(p)
+	var err error
+	n := len(p)
+	if o.onTerminal {
+		_, err = io.WriteString(o.w, show.Text(string(p)))
+	} else {
+		n, err = o.w.Write(p)
+	}
 	if err != nil && o.err == nil {
 		o.err = err
 	}
@@ -192,10 +207,10 @@ type app struct {
 	logDir  string
 	noInput bool
 
-	asking sync.Mutex           // held while a question is on the terminal
-	input  <-chan string        // lines from the terminal, once somebody was asked
-	view   atomic.Pointer[view] // that is live
-	tasks  atomic.Bool          // the run does the tasks of an outline, which count from 1
+	asking   sync.Mutex           // held while a question is on the terminal
+	keyboard *tty.Terminal        // once somebody was asked
+	view     atomic.Pointer[view] // that is live
+	tasks    atomic.Bool          // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end

@@ -32,6 +32,20 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveApproval: what is not clear is neither yes nor no.
+func TestResolveApproval(t *testing.T) {
+	q := &flow.HumanQuestion{Kind: event.ClarifyApproval, Options: []string{person.Yes, person.No}, Free: true}
+	for in, want := range map[string]string{
+		"yes": "yes", " Y ": "yes", "OK": "yes", "1": "yes", "no": "no", "N": "no", "2": "no", "deny": "no",
+		"not on a Sunday": "not on a Sunday", "no: it is Sunday": "no: it is Sunday",
+		"": "", "?": "", "yep": "", "nope": "", "ye": "", "3": "", "yes please": "", "yes, but only docs/": "", "y y": "",
+	} {
+		if got, err := person.Resolve(q, in); got != want || (err == nil) != (want != "") {
+			t.Errorf("Resolve(approval, %q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
 func TestYesAndNo(t *testing.T) {
 	for _, s := range []string{"yes", "Y", " ok ", "approve"} {
 		if !person.IsYes(s) || person.IsNo(s) {
