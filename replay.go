@@ -144,6 +144,17 @@ func (p *player) take(dir string, rec event.Record) {
 		p.step(dir, e)
 	case event.EffectClaimed, event.EffectDone, event.EffectRefused:
 		p.effect(e)
+	case event.TaskFailed:
+		p.reopened(e.Reopen)
+	}
+}
+
+// reopened forgets the calls that a person refused and is asked about again.
+func (p *player) reopened(keys []string) {
+	for _, e := range p.replay.Result.Effects {
+		if e.isReopened(keys) {
+			delete(p.effects, e.Effect)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ type Result struct {
 	Reason string `json:"reason,omitempty"`
 
 	// Stop names the limit that stopped the run: max_calls, max_tokens, max_usd
-	// or deadline; or says "cancelled" or "configuration".
+	// or deadline; or says "cancelled", "waiting", "configuration" or "error".
 	Stop string `json:"stop,omitempty"`
 
 	// Wrong says that what is committed is known to be wrong.
@@ -108,15 +108,7 @@ func (r *Result) take(e event.Event) {
 	switch e := e.(type) {
 	case event.EffectClaimed:
 		made := EffectResult{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved}
-		if e.Again {
-			if was := r.effect(e.Effect); was != nil {
-				*was = made
-				return
-			}
-		}
-		if len(r.Effects) < maxListed {
-			r.Effects = append(r.Effects, made)
-		}
+		r.list(made, e.Again)
 	case event.EffectDone:
 		if made := r.effect(e.Effect); made != nil {
 			made.Status, made.Result = EffectDone, e.Result
@@ -128,9 +120,16 @@ func (r *Result) take(e event.Event) {
 			}
 		}
 	case event.EffectRefused:
-		if len(r.Effects) < maxListed {
-			r.Effects = append(r.Effects, EffectResult{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectRefused, By: e.By})
-		}
+		r.list(EffectResult{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectRefused, By: e.By}, false)
+	}
+}
+
+// list adds an effect. One that is claimed again, or was refused before, is listed once.
+func (r *Result) list(e EffectResult, again bool) {
+	if was := r.effect(e.Effect); was != nil && (again || was.Status == EffectRefused) {
+		*was = e
+	} else if len(r.Effects) < maxListed {
+		r.Effects = append(r.Effects, e)
 	}
 }
 

@@ -157,9 +157,20 @@ func (a *app) message(err error) string {
 		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
 	}
 	if w, ok := errors.AsType[*runlog.WriteError](err); ok {
+		if !hasBegun(w.Dir) {
+			return fmt.Sprintf("%v\nmake room or make it writable, then start the run again: it has not begun", w)
+		}
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}
 	return err.Error()
+}
+
+// hasBegun reports whether the log of a run has a first event.
+func hasBegun(dir string) bool {
+	for _, err := range runlog.Read(dir) {
+		return err == nil
+	}
+	return false
 }
 
 func exitCode(err error) int {

@@ -137,7 +137,7 @@ func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t t
 	case !d.Ask:
 		return d.Reason, nil, nil
 	}
-	a, err := p.Journal.Ask(ctx, key+"/approve", &flow.HumanQuestion{
+	a, err := p.Journal.Ask(ctx, Approval(key), &flow.HumanQuestion{
 		Step: e.Step, Kind: event.ClarifyApproval, Text: fmt.Sprintf("May %s be called?", e.Intent.Tool),
 		Options: []string{person.Yes, person.No}, Free: true, Call: &e.Intent, Voting: &e.Voting,
 	})
@@ -145,18 +145,18 @@ func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t t
 		return "", nil, err
 	}
 	if person.IsYes(a.Text) {
-		return "person (" + a.By + ")", nil, nil
+		return byPerson(a.By), nil, nil
 	}
 	reason := "a person refused it"
 	if !person.IsNo(a.Text) {
 		reason += ": " + a.Text
 	}
-	refused, err = p.refuse(key, e, reason, "person ("+a.By+")")
+	refused, err = p.refuse(key, e, reason, byPerson(a.By))
 	return "", refused, err
 }
 
 func (p *Performer) refuse(key string, e *flow.Effect, reason, by string) (*flow.Result, error) {
-	return refusal(reason), p.Journal.Append(event.EffectRefused{
+	return refusal(reason, by), p.Journal.Append(event.EffectRefused{
 		Effect: key, Step: e.Step, Tool: e.Intent.Tool, Input: event.JSONValue(e.Intent.Input), Reason: reason, By: by,
 	})
 }
@@ -267,10 +267,10 @@ func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effec
 	case Happened:
 		result := &flow.Result{Text: "A person says that the call took effect. Its output is lost."}
 		return result, p.record(event.EffectDone{
-			Effect: key, Step: e.Step, Tool: e.Intent.Tool, Result: event.TextValue(result.Text), By: "person (" + a.By + ")", Spent: p.Spent(),
+			Effect: key, Step: e.Step, Tool: e.Intent.Tool, Result: event.TextValue(result.Text), By: byPerson(a.By), Spent: p.Spent(),
 		})
 	case NotYet:
-		return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: "person (" + a.By + ")", Again: true})
+		return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: byPerson(a.By), Again: true})
 	default:
 		return unknownResult(e, "a person ended the step"), nil
 	}

@@ -39,6 +39,14 @@ type History struct {
 	Answers  map[string]*flow.Answer
 	Effects  effect.States
 
+	// Reopened are the keys of the calls that the person refused and is asked about
+	// again, since the last session failed over them.
+	Reopened []string
+
+	// Answered are the questions to the person that have an answer and were not asked
+	// again since, reopened or not.
+	Answered map[string]bool
+
 	// Changed are the questions of which the log says that they would now be asked
 	// differently.
 	Changed map[string]bool
@@ -90,7 +98,7 @@ func New(dir string, compact func(kind string) bool) *History {
 	return &History{
 		dir: dir, compactKind: compact,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
-		Effects: effect.States{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+		Effects: effect.States{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
 	}
 }
 
@@ -188,8 +196,10 @@ func (h *History) take(rec event.Record) {
 		h.paid(e.Spent)
 	case event.ClarificationRequested:
 		h.Answers[e.Question] = nil // not yet
+		delete(h.Answered, e.Question)
 	case event.ClarificationProvided:
 		h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
+		h.Answered[e.Question] = true
 	case event.QuestionChanged:
 		h.Changed[e.Question] = true
 	default:
@@ -261,9 +271,14 @@ func numberOf(e event.Event) int {
 }
 
 // reopen forgets what is recorded under keys and below them. Effects and answers of
-// the person stay.
+// the person stay, but for calls that the person refused.
 func (h *History) reopen(keys []string) {
+	h.Reopened = nil
 	for _, key := range keys {
+		for _, refused := range h.Effects.Reopen(key) {
+			h.Reopened = append(h.Reopened, refused)
+			delete(h.Answers, effect.Approval(refused))
+		}
 		forget(h.Verdicts, key)
 		forget(h.Looks, key)
 		forget(h.Votes, key)

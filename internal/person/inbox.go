@@ -63,6 +63,15 @@ func Leave(run, key string, a flow.Answer) error {
 	return nil
 }
 
+// Discard throws away what was left for a question: it is in the log, and was for that
+// question only, should it be asked again.
+func Discard(run, key string) error {
+	if err := os.Remove(letterFile(run, key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("person: %w", err)
+	}
+	return nil
+}
+
 // letterFile is named after a hash, because a key may hold anything.
 func letterFile(run, key string) string {
 	sum := sha256.Sum256([]byte(key))
