@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -334,13 +335,18 @@ func logLines(t *testing.T, dir string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
-// rewrite makes a log of lines, numbers them, and stores the result that follows.
+// checksum is how a line ends.
+var checksum = regexp.MustCompile(`,"crc":"[0-9a-f]{8}"\}$`)
+
+// rewrite makes a log of lines, numbers them, and stores the result that follows. As in
+// early logs, the lines have no checksums.
 func rewrite(t *testing.T, dir string, lines []string) {
 	t.Helper()
 	var b strings.Builder
 	for i, line := range lines {
 		first := true
-		b.WriteString(seqField.ReplaceAllStringFunc(strings.TrimSuffix(line, "\n"), func(field string) string {
+		line = checksum.ReplaceAllString(strings.TrimSuffix(line, "\n"), "}")
+		b.WriteString(seqField.ReplaceAllStringFunc(line, func(field string) string {
 			if !first {
 				return field
 			}
@@ -352,7 +358,7 @@ func rewrite(t *testing.T, dir string, lines []string) {
 	if err := os.WriteFile(filepath.Join(dir, runlog.EventsFile), []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, err := maker.BuildResult(dir)
+	r, err := openRun(t, dir).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +366,7 @@ func rewrite(t *testing.T, dir string, lines []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, maker.ResultFile), data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, runs.ResultFile), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -141,10 +141,7 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 	}
 	// From here on nothing is cancelled: what is committed is to be kept.
 	if r.err = r.log.Sync(context.WithoutCancel(ctx)); r.err == nil {
-		r.result, r.err = BuildResult(r.log.Dir())
-	}
-	if r.err == nil {
-		r.err = r.result.write(r.log.Dir())
+		r.result, r.err = storeResult(r.log.Dir())
 	}
 	if err := errors.Join(r.stack.close(), r.log.Close()); r.err == nil {
 		r.err = err

@@ -9,6 +9,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/yamlclean"
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/usage"
 )
 
 // WithRepair returns an agent that makes data of the answers of a, by the policy of
@@ -84,7 +85,7 @@ func (r *repairing) rewrite(ctx context.Context, t *Task, result *Result, text s
 	case result.CostUSD == nil || resp.CostUSD == nil:
 		result.CostUSD = nil
 	default:
-		sum := *result.CostUSD + *resp.CostUSD
+		sum := usage.AddUSD(*result.CostUSD, *resp.CostUSD)
 		result.CostUSD = &sum
 	}
 	return resp.Text, nil

@@ -62,7 +62,26 @@ func (r Record) Header() Header {
 // log have comparable lengths.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// AppendJSON appends the record's line, without a newline, to b.
+// The moments that RFC 3339 can write, in seconds since 1970.
+const (
+	firstSecond = -62167219200 // year 0
+	lastSecond  = 253402300799 // year 9999
+)
+
+// withinYears keeps a clock that is wrong beyond all measure from making a line that
+// cannot be read.
+func withinYears(t time.Time) time.Time {
+	switch s := t.Unix(); {
+	case s < firstSecond:
+		return time.Unix(firstSecond, 0)
+	case s > lastSecond:
+		return time.Unix(lastSecond, 0)
+	}
+	return t
+}
+
+// AppendJSON appends the record's line, without a newline, to b. What it returns can
+// be decoded again: an event that cannot be is an error.
 func (r Record) AppendJSON(b []byte) ([]byte, error) {
 	switch e := r.Event.(type) {
 	case Unknown:
@@ -70,11 +89,18 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 	case StepCompleted:
 		return e.AppendLine(b, r.Header()), nil
 	}
-	b = r.Header().append(b)
+	name := r.Event.Type()
+	if name == "" {
+		return nil, fmt.Errorf("event: encode %T: it has no type", r.Event)
+	}
 	fields, err := json.Marshal(r.Event)
 	if err != nil {
-		return nil, fmt.Errorf("event: encode %s: %w", r.Event.Type(), err)
+		return nil, fmt.Errorf("event: encode %s: %w", name, err)
 	}
+	if len(fields) > tooDeepToRead && !json.Valid(fields) {
+		return nil, fmt.Errorf("event: encode %s: a value in it is nested too deeply to be read again", name)
+	}
+	b = r.Header().append(b)
 	if len(fields) > len("{}") {
 		b = append(b, ',')
 	}
@@ -83,12 +109,12 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 
 // append appends the header, without what closes the object.
 func (h Header) append(b []byte) []byte {
-	b = append(b, `{"type":"`...)
-	b = append(b, h.Type...)
-	b = append(b, `","seq":`...)
+	b = append(b, `{"type":`...)
+	b = appendString(b, string(h.Type))
+	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, h.Seq, 10)
 	b = append(b, `,"timestamp":"`...)
-	b = h.Timestamp.UTC().AppendFormat(b, timeLayout)
+	b = withinYears(h.Timestamp).UTC().AppendFormat(b, timeLayout)
 	b = append(b, `","run":`...)
 	b = appendString(b, h.Run)
 	if h.Key != "" {

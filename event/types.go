@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -471,7 +472,7 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	b = append(b, `,"voting":`...)
 	b = e.Voting.appendJSON(b)
 	b = append(b, `,"cost_usd":`...)
-	if e.CostUSD == nil {
+	if e.CostUSD == nil || math.IsNaN(*e.CostUSD) {
 		b = append(b, `null`...)
 	} else {
 		b = appendFloat(b, *e.CostUSD)
@@ -483,11 +484,15 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 }
 
 // appendValue appends a value on one line. A value that is not JSON, which no
-// reader should give, is kept as a string: a line must stay an event.
+// reader should give, or that is too deep to be read again, is kept as a string: a
+// line must stay an event.
 func appendValue(b []byte, v Value) []byte {
 	raw, err := v.MarshalJSON() // never fails for a Ref or raw JSON
 	if err != nil {
 		raw = nil
+	}
+	if TooDeep(raw) {
+		return appendString(b, string(raw))
 	}
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 && json.Valid(raw) {
 		return append(b, raw...)
@@ -569,6 +574,11 @@ func appendCount(b []byte, name string, n int64) []byte {
 	return strconv.AppendInt(b, n, 10)
 }
 
+// appendFloat appends a number. JSON has none that are not finite: no sum should come
+// to one, and the largest there is stands for it.
 func appendFloat(b []byte, f float64) []byte {
-	return strconv.AppendFloat(b, f, 'g', -1, 64)
+	if math.IsNaN(f) {
+		f = 0
+	}
+	return strconv.AppendFloat(b, min(max(f, -math.MaxFloat64), math.MaxFloat64), 'g', -1, 64)
 }

@@ -74,6 +74,37 @@ func unescaped(raw json.RawMessage) (json.RawMessage, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
+// Decoders give up at 10,000 levels, so that a value which can just be read by itself
+// cannot be read within an event. Nothing that is meant to be read is nested like that.
+const (
+	maxDepth      = 1024
+	tooDeepToRead = 10_000 // bytes: what is shorter has fewer levels
+)
+
+// TooDeep reports whether JSON is nested more deeply than a log line can hold.
+func TooDeep(raw []byte) bool {
+	if len(raw) <= maxDepth {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
+}
+
 // MarshalJSON writes the value or its reference.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch {

@@ -21,11 +21,12 @@ const (
 	TooLong     Kind = "too_long"     // the request exceeds the model's context
 	Refused     Kind = "refused"      // the provider's filter declined to answer
 	Cancelled   Kind = "cancelled"    // the caller gave up
+	BadUsage    Kind = "bad_usage"    // what the provider says the answer took cannot be true
 )
 
 // Retryable reports whether sending the same request again may succeed.
 func (k Kind) Retryable() bool {
-	return k == RateLimited || k == Overloaded || k == Transient
+	return k == RateLimited || k == Overloaded || k == Transient || k == BadUsage
 }
 
 // An Error is a call that produced no answer.

@@ -13,7 +13,7 @@ import (
 func TestRetryable(t *testing.T) {
 	want := map[model.Kind]bool{
 		model.Invalid: false, model.Auth: false, model.RateLimited: true, model.Overloaded: true,
-		model.Transient: true, model.TooLong: false, model.Refused: false, model.Cancelled: false,
+		model.Transient: true, model.TooLong: false, model.Refused: false, model.Cancelled: false, model.BadUsage: true,
 		"": false, "unheard of": false,
 	}
 	for kind, retry := range want {
@@ -31,6 +31,7 @@ func TestErrorText(t *testing.T) {
 		{model.Error{Kind: model.Transient}, "transient"},
 		{model.Error{Kind: model.RateLimited, Provider: "openai", Status: 429, Message: "slow down"}, "openai: rate limited (HTTP 429): slow down"},
 		{model.Error{Kind: model.TooLong, Provider: "sim"}, "sim: too long"},
+		{model.Error{Kind: model.BadUsage, Provider: "compat", Message: "a cost of 1e+308 dollars"}, "compat: bad usage: a cost of 1e+308 dollars"},
 		{model.Error{Kind: model.Transient, Provider: "compat", Err: io.ErrUnexpectedEOF}, "compat: transient: unexpected EOF"},
 		{model.Error{Kind: model.Auth, Message: "no such key", Err: io.EOF}, "auth: no such key"}, // the provider's words go first
 	}

@@ -1,5 +1,14 @@
 // Package usage is how MAKER counts tokens and money.
+//
+// Counts come from providers, who may say anything. [Check] tells what no call can
+// have used, and sums stop at a largest number instead of wrapping around, so that a
+// total is always a number that can be written down.
 package usage
+
+import (
+	"fmt"
+	"math"
+)
 
 // Tokens counts the tokens of one call or of many. The fields are disjoint,
 // whatever a provider's own accounting: their sum is everything processed.
@@ -13,17 +22,17 @@ type Tokens struct {
 
 // Total is the number of tokens in every class.
 func (t Tokens) Total() int64 {
-	return t.Input + t.CacheRead + t.CacheWrite + t.Output + t.Reasoning
+	return plus(plus(plus(plus(t.Input, t.CacheRead), t.CacheWrite), t.Output), t.Reasoning)
 }
 
 // Add returns the sum of two counts.
 func (t Tokens) Add(u Tokens) Tokens {
 	return Tokens{
-		Input:      t.Input + u.Input,
-		CacheRead:  t.CacheRead + u.CacheRead,
-		CacheWrite: t.CacheWrite + u.CacheWrite,
-		Output:     t.Output + u.Output,
-		Reasoning:  t.Reasoning + u.Reasoning,
+		Input:      plus(t.Input, u.Input),
+		CacheRead:  plus(t.CacheRead, u.CacheRead),
+		CacheWrite: plus(t.CacheWrite, u.CacheWrite),
+		Output:     plus(t.Output, u.Output),
+		Reasoning:  plus(t.Reasoning, u.Reasoning),
 	}
 }
 
@@ -56,15 +65,73 @@ type Spent struct {
 // Add returns the sum of what two parts of a run have used.
 func (s Spent) Add(t Spent) Spent {
 	return Spent{
-		Calls:      s.Calls + t.Calls,
+		Calls:      plus(s.Calls, t.Calls),
 		Tokens:     s.Tokens.Add(t.Tokens),
-		USD:        s.USD + t.USD,
-		Unpriced:   s.Unpriced + t.Unpriced,
-		Unreported: s.Unreported + t.Unreported,
-		Abandoned:  s.Abandoned + t.Abandoned,
-		HeldUSD:    s.HeldUSD + t.HeldUSD,
-		HeldTokens: s.HeldTokens + t.HeldTokens,
+		USD:        AddUSD(s.USD, t.USD),
+		Unpriced:   plus(s.Unpriced, t.Unpriced),
+		Unreported: plus(s.Unreported, t.Unreported),
+		Abandoned:  plus(s.Abandoned, t.Abandoned),
+		HeldUSD:    AddUSD(s.HeldUSD, t.HeldUSD),
+		HeldTokens: plus(s.HeldTokens, t.HeldTokens),
 	}
+}
+
+// plus adds two counts and stops at the largest.
+func plus(a, b int64) int64 {
+	switch sum := a + b; {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	default:
+		return sum
+	}
+}
+
+// MaxUSD is where sums of money stop: more than anybody can spend.
+const MaxUSD = 1e12
+
+// AddUSD returns the sum of two amounts, between 0 and [MaxUSD]. What is no number
+// counts for nothing.
+func AddUSD(a, b float64) float64 {
+	sum := number(a) + number(b)
+	return min(max(sum, 0), MaxUSD)
+}
+
+func number(usd float64) float64 {
+	if math.IsNaN(usd) {
+		return 0
+	}
+	return min(max(usd, -MaxUSD), MaxUSD)
+}
+
+// What no call comes to, whoever answers it.
+const (
+	maxTokens    = 1 << 31 // of one class
+	dearestToken = 0.01    // dollars: ten times what the dearest model asks for
+	maxFee       = 10      // dollars beside the tokens, such as for a search
+)
+
+// Check says why no call can have used so many tokens or cost so much, and returns nil
+// if one can. The cost is nil if it is not known.
+func Check(t Tokens, costUSD *float64) error {
+	for _, n := range [...]int64{t.Input, t.CacheRead, t.CacheWrite, t.Output, t.Reasoning} {
+		switch {
+		case n < 0:
+			return fmt.Errorf("a count of tokens is negative")
+		case n > maxTokens:
+			return fmt.Errorf("%d tokens are more than any model reads or writes", n)
+		}
+	}
+	switch {
+	case costUSD == nil:
+		return nil
+	case !(*costUSD >= 0):
+		return fmt.Errorf("a cost of %v dollars is no price", *costUSD)
+	case *costUSD > maxFee+dearestToken*float64(t.Total()):
+		return fmt.Errorf("a cost of %v dollars for %d tokens is above any price", *costUSD, t.Total())
+	}
+	return nil
 }
 
 // CostUSD is the cost if it is known, and nil if it is not.

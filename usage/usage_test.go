@@ -2,7 +2,9 @@ package usage_test
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/maker-mdap/maker/usage"
@@ -35,6 +37,61 @@ func TestTokens(t *testing.T) {
 	}
 	if got := (usage.Tokens{}).Add(usage.Tokens{}); got != (usage.Tokens{}) {
 		t.Errorf("Add(nothing) = %+v, want nothing", got)
+	}
+}
+
+// TestSumsStop: a total that wraps around, or is no number, cannot be written down or
+// held against a limit.
+func TestSumsStop(t *testing.T) {
+	huge := usage.Spent{
+		Calls: math.MaxInt64, Tokens: usage.Tokens{Input: math.MaxInt64, CacheRead: 1, CacheWrite: math.MaxInt64, Output: math.MaxInt64, Reasoning: math.MaxInt64},
+		USD: 1e308, Unpriced: math.MaxInt64, Unreported: math.MaxInt64, Abandoned: math.MaxInt64, HeldUSD: math.Inf(1), HeldTokens: math.MaxInt64,
+	}
+	got := huge.Add(huge).Add(huge)
+	want := huge
+	want.USD, want.HeldUSD, want.Tokens.CacheRead = usage.MaxUSD, usage.MaxUSD, 3
+	if got != want {
+		t.Errorf("Add() = %+v, want %+v", got, want)
+	}
+	if n := got.Tokens.Total(); n != math.MaxInt64 {
+		t.Errorf("Total() = %d, want %d", n, int64(math.MaxInt64))
+	}
+	least := usage.Tokens{Input: math.MinInt64, Output: math.MinInt64}
+	if n := least.Total(); n != math.MinInt64 {
+		t.Errorf("Total(%+v) = %d, want %d", least, n, int64(math.MinInt64))
+	}
+	for _, test := range []struct{ a, b, want float64 }{
+		{1, 2, 3}, {0, 0, 0}, {1e308, 1e308, usage.MaxUSD}, {math.NaN(), 2, 2}, {math.Inf(-1), math.Inf(1), 0}, {-5, 2, 0}, {math.NaN(), math.NaN(), 0},
+	} {
+		if got := usage.AddUSD(test.a, test.b); got != test.want {
+			t.Errorf("AddUSD(%v, %v) = %v, want %v", test.a, test.b, got, test.want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	usd := func(f float64) *float64 { return &f }
+	for _, test := range []struct {
+		tokens usage.Tokens
+		cost   *float64
+		want   string // part of the error; "" for none
+	}{
+		{usage.Tokens{}, nil, ""},
+		{usage.Tokens{Input: 1_000_000, Output: 100_000}, usd(210), ""}, // of the dearest model
+		{usage.Tokens{}, usd(0.5), ""},                                  // a fee
+		{usage.Tokens{Input: 9}, usd(0), ""},
+		{usage.Tokens{CacheWrite: -1}, nil, "negative"},
+		{usage.Tokens{Reasoning: 1 << 40}, nil, "1099511627776 tokens"},
+		{usage.Tokens{Input: 9}, usd(-0.1), "no price"},
+		{usage.Tokens{Input: 9}, usd(math.NaN()), "no price"},
+		{usage.Tokens{Input: 9}, usd(math.Inf(1)), "above any price"},
+		{usage.Tokens{Input: 9}, usd(1e308), "above any price"},
+		{usage.Tokens{Input: 1000}, usd(21), "above any price"},
+	} {
+		err := usage.Check(test.tokens, test.cost)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Check(%+v, %v) = %v, want %q", test.tokens, test.cost, err, test.want)
+		}
 	}
 }
 

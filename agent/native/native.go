@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/usage"
 )
 
 // New returns an agent that asks m.
@@ -31,7 +32,7 @@ func (n *native) Attempt(ctx context.Context, t *agent.Task) (*agent.Result, err
 	}
 	a.request = model.Request{
 		System: t.System, Messages: transcript(t), Output: t.Output, Temperature: t.Temperature,
-		MaxOutput: t.MaxOutput, OnFault: t.OnFault, CachePrefix: t.CachePrefix,
+		MaxOutput: t.MaxOutput, OnFault: t.OnFault, CachePrefix: t.CachePrefix, Earlier: t.Earlier,
 	}
 	for _, t := range t.Tools {
 		a.tools[t.Name] = t
@@ -65,6 +66,7 @@ type attempt struct {
 	request   model.Request
 	maxMoves  int
 	maxTokens int64
+	said      int64 // bytes of the conversation since it began, whoever said them
 	result    agent.Result
 	cost      float64
 	unpriced  bool
@@ -93,7 +95,7 @@ func (a *attempt) run(ctx context.Context, m model.Model) error {
 			return nil
 		}
 		results, err := a.act(ctx, resp)
-		if err != nil || a.result.Intent != nil {
+		if err != nil || a.result.Intent != nil || a.result.Flag != nil {
 			return err
 		}
 		a.request.Messages = append(a.request.Messages,
@@ -109,6 +111,21 @@ func (a *attempt) run(ctx context.Context, m model.Model) error {
 	return nil
 }
 
+// bytesPerToken is more than tokens have on average, in any language. So a
+// conversation with more bytes than that has used up its tokens, whatever the server
+// says that it counted.
+const bytesPerToken = 16
+
+// hear adds to what was said, and reports whether that is too much.
+func (a *attempt) hear(bytes int) (tooMuch bool) {
+	a.said += int64(bytes)
+	if a.said <= bytesPerToken*a.maxTokens {
+		return false
+	}
+	a.result.Flag = redflag.New(agent.FlagTooManyMoves, "the attempt came to no end within the %d bytes that %d tokens are at the most", bytesPerToken*a.maxTokens, a.maxTokens)
+	return true
+}
+
 func (a *attempt) account(resp *model.Response) {
 	r := &a.result
 	r.Stop, r.Model = resp.Stop, resp.Model
@@ -117,7 +134,7 @@ func (a *attempt) account(resp *model.Response) {
 	if resp.CostUSD == nil {
 		a.unpriced = true
 	} else {
-		a.cost += *resp.CostUSD
+		a.cost = usage.AddUSD(a.cost, *resp.CostUSD)
 	}
 	r.CostUSD = nil
 	if !a.unpriced {
@@ -131,11 +148,14 @@ func (a *attempt) account(resp *model.Response) {
 func (a *attempt) act(ctx context.Context, resp *model.Response) ([]model.ToolResult, error) {
 	results := make([]model.ToolResult, len(resp.ToolCalls))
 	var mine []int
+	tooMuch := a.hear(len(resp.Text))
 	for i, call := range resp.ToolCalls {
 		results[i].ID = call.ID
+		tooMuch = a.hear(len(call.Name)+len(call.Input)) || tooMuch
 		t, ok := a.tools[call.Name]
 		if !ok {
 			results[i].Text, results[i].IsError = a.unknown(call.Name), true
+			tooMuch = a.hear(len(results[i].Text)) || tooMuch
 			continue
 		}
 		if t.Effect.BySample() {
@@ -147,10 +167,15 @@ func (a *attempt) act(ctx context.Context, resp *model.Response) ([]model.ToolRe
 			results[i].Text, results[i].IsError = err.Error(), true
 			continue
 		}
-		a.result.Intent, a.result.Text = &intent, resp.Text
+		if !tooMuch {
+			a.result.Intent, a.result.Text = &intent, resp.Text
+		}
 		return nil, nil
 	}
 	for _, i := range mine {
+		if tooMuch {
+			return nil, nil
+		}
 		call := resp.ToolCalls[i]
 		a.result.Calls++
 		got, err := a.tools[call.Name].Run(ctx, inputOf(call))
@@ -161,6 +186,7 @@ func (a *attempt) act(ctx context.Context, resp *model.Response) ([]model.ToolRe
 			got = tool.Failed("%v", err)
 		}
 		results[i].Text, results[i].IsError = got.Text, got.IsError
+		tooMuch = a.hear(len(got.Text))
 	}
 	return results, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,5 +221,43 @@ func TestCancel(t *testing.T) {
 	}
 	if len(m.requests) != 1 {
 		t.Errorf("the model was asked %d times, want once", len(m.requests))
+	}
+}
+
+// TestAConversationHasAnEnd has a model ask for one large result after the other and
+// say that it used next to nothing: what counts is what was said.
+func TestAConversationHasAnEnd(t *testing.T) {
+	const large = 100_000
+	runs := 0
+	read, err := tool.New(tool.Tool{Name: "Read", Effect: tool.Observe}, func(context.Context, note) (tool.Result, error) {
+		runs++
+		return tool.Result{Text: strings.Repeat("x", large)}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	greedy := model.Response{Stop: model.StopToolUse}
+	for i := range 100 {
+		greedy.ToolCalls = append(greedy.ToolCalls, model.ToolCall{ID: fmt.Sprint(i), Name: "Read", Input: json.RawMessage(`{"text":"a"}`)})
+	}
+	modest := greedy
+	modest.ToolCalls = greedy.ToolCalls[:2]
+	for name, test := range map[string]struct {
+		turn model.Response
+		most int // calls that are run
+	}{
+		"many results at once":    {greedy, 4},
+		"some results each time":  {modest, 4},
+		"calls of a missing tool": {calls("Missing", `{"text":"`+strings.Repeat("x", large)+`"}`), 0},
+	} {
+		runs = 0
+		s := &script{t: t, responses: slices.Repeat([]model.Response{test.turn}, 12)}
+		r, err := native.New(s).Attempt(t.Context(), &agent.Task{Prompt: "p", Tools: []tool.Tool{read}, MaxTokens: 20_000})
+		if err != nil || r.Flag == nil || r.Flag.Name != agent.FlagTooManyMoves || !strings.Contains(r.Flag.Reason, "bytes") {
+			t.Errorf("%s: Attempt() = %+v, %v, want the flag %s", name, r, err, agent.FlagTooManyMoves)
+		}
+		if runs > test.most || len(s.requests) > 5 {
+			t.Errorf("%s: %d calls were run and %d requests sent, want few", name, runs, len(s.requests))
+		}
 	}
 }

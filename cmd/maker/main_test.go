@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"os"
@@ -28,9 +29,11 @@ func TestMain(m *testing.M) {
 
 // TestScripts drives the real program. The commands that the scripts have
 // beyond those of testscript are described at their functions.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+func TestScripts(t *testing.T) { testscript.Run(t, params(filepath.Join("testdata", "script"))) }
+
+func params(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		Setup:               setup,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -50,10 +53,13 @@ func TestScripts(t *testing.T) {
 			"kept":      positive("BEFORE AFTER", 2, 2, kept),
 			"within":    positive("FILE LIMIT VALUE", 3, 3, within),
 			"edit":      positive("FILE REGEXP REPLACEMENT", 3, 3, edit),
+			"seal":      positive("FILE", 1, 1, seal),
 			"examples":  positive("MAXDISKS COMMAND...", 1, -1, examples),
 			"steps":     positive("FILE NUMBER", 2, 2, writeSteps),
+			"page":      positive("PAGE", 1, 1, runPage),
+			"extract":   positive("PAGE LANGUAGE NUMBER FILE", 4, 4, extract),
 		},
-	})
+	}
 }
 
 // patience bounds the wait for something that another process does.
@@ -459,8 +465,20 @@ func edit(ts *testscript.TestScript, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(changed), 0o644))
 }
 
+// sealed is a line with the checksum at its end.
+var sealed = regexp.MustCompile(`(?m)^(.*),"crc":"[0-9a-f]{8}"\}$`)
+
+// seal writes the checksums of a log anew, as somebody would who tampers with it.
+func seal(ts *testscript.TestScript, args []string) {
+	text := sealed.ReplaceAllStringFunc(ts.ReadFile(args[0]), func(line string) string {
+		before := sealed.FindStringSubmatch(line)[1]
+		return fmt.Sprintf(`%s,"crc":"%08x"}`, before, crc32.Checksum([]byte(before), crc32.MakeTable(crc32.Castagnoli)))
+	})
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
 var (
-	example = regexp.MustCompile(`(?m)^ +maker (hanoi .*--disks \d.*)$`)
+	helped  = regexp.MustCompile(`(?m)^ +maker (hanoi .*--disks \d.*)$`)
 	word    = regexp.MustCompile(`'[^']*'|[^ ']+`)
 	address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1`)
 )
@@ -471,7 +489,7 @@ func examples(ts *testscript.TestScript, args []string) {
 	ran := 0
 	for _, command := range append(args[1:], "") {
 		ts.Check(ts.Exec("maker", strings.Fields(command+" --help")...))
-		for _, match := range example.FindAllStringSubmatch(ts.ReadFile("stdout"), -1) {
+		for _, match := range helped.FindAllStringSubmatch(ts.ReadFile("stdout"), -1) {
 			text, comment, _ := strings.Cut(match[1], " #")
 			words := word.FindAllString(address.ReplaceAllString(text, ts.Getenv("SIM")), -1)
 			for i := range words {

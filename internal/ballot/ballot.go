@@ -39,6 +39,7 @@ import (
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -251,6 +252,7 @@ type race struct {
 	launched int              // different samples so far
 	again    []int            // samples to ask again after a fault
 	cold     bool             // nobody has cached the prefix of the question yet
+	resumed  bool             // an earlier session took some of its samples
 
 	// Of samples in goroutines of their own; nil until there is one.
 	inFlight int
@@ -485,7 +487,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		if s.Response.CostUSD == nil {
 			r.unpriced = true
 		} else {
-			r.cost += *s.Response.CostUSD
+			r.cost = usage.AddUSD(r.cost, *s.Response.CostUSD)
 		}
 	}
 	switch {

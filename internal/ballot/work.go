@@ -56,7 +56,7 @@ func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 // doWork has an agent make the attempt.
 func (a *attempt) doWork(ctx context.Context, req *model.Request, start time.Time) Sample {
 	task := *a.race.work
-	task.Prompt, task.Temperature = req.Messages[0].Text, req.Temperature
+	task.Prompt, task.Temperature, task.Earlier = req.Messages[0].Text, req.Temperature, req.Earlier
 	result, err := a.race.voters[a.voter].Agent.Attempt(ctx, &task)
 	if err != nil {
 		return a.ended(ctx, a.n, req, nil, err, start)

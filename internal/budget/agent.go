@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/usage"
 )
 
 // WrapAgent returns an agent whose attempts are kept on the ledger as one call
@@ -36,7 +38,10 @@ func (m *meteredAgent) Attempt(ctx context.Context, t *agent.Task) (*agent.Resul
 		}
 		return nil, err
 	}
-	c = charge{tokens: sane(result.Usage)}
+	if bad := usage.Check(result.Usage, result.CostUSD); bad != nil {
+		return nil, &model.Error{Kind: model.BadUsage, Message: bad.Error()} // it counts in full too
+	}
+	c = charge{tokens: result.Usage}
 	if result.CostUSD == nil {
 		c.unreported, c.held.money = 1, m.worst.money
 	} else {

@@ -50,6 +50,12 @@ func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Resp
 		}
 		return nil, err
 	}
+	if bad := model.CheckUsage(req, 1, resp); bad != nil {
+		return nil, bad // it counts in full, as if it had been given up
+	}
+	if m.understated(resp) {
+		resp = withoutCost(resp)
+	}
 	resp, c = m.priceOf(resp, worst)
 	return resp, nil
 }
@@ -75,6 +81,9 @@ func (m *metered) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 		}
 		return nil, err
 	}
+	if bad := model.CheckUsage(req, n, list...); bad != nil {
+		return nil, bad
+	}
 	list, c = m.priceAll(list, worst)
 	return list, nil
 }
@@ -82,9 +91,14 @@ func (m *metered) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 // priceAll prices the answers of one call. It is the call whose usage is known or
 // not: an empty answer among others has no tokens of its own.
 func (m *metered) priceAll(list []*model.Response, worst amount) ([]*model.Response, charge) {
+	if m.understated(list...) {
+		for i, resp := range list {
+			list[i] = withoutCost(resp)
+		}
+	}
 	var total usage.Tokens
 	for _, resp := range list {
-		total = total.Add(sane(resp.Usage))
+		total = total.Add(resp.Usage)
 	}
 	if total.Total() == 0 {
 		var c charge
@@ -146,7 +160,7 @@ func gaveUp(ctx context.Context, err error) bool {
 		return ctx.Err() != nil
 	}
 	switch e.Kind {
-	case model.Cancelled:
+	case model.Cancelled, model.BadUsage:
 		return true
 	case model.Transient:
 		return e.Status < 300 && !e.NotSent
@@ -154,17 +168,44 @@ func gaveUp(ctx context.Context, err error) bool {
 	return false
 }
 
+// understated reports whether the provider says that a call cost less than its tokens
+// do, where there is a limit on money: the larger of the two counts, or a server that
+// calls its answers free would know no limit.
+func (m *metered) understated(list ...*model.Response) bool {
+	if !m.priced || m.ledger.limits.MaxUSD == 0 || list[0].CostUSD == nil {
+		return false
+	}
+	var reported, computed price.Money
+	for _, resp := range list {
+		if resp.CostUSD != nil {
+			reported = reported.Plus(price.FromUSD(*resp.CostUSD))
+		}
+		computed = computed.Plus(m.price.Cost(resp.Usage))
+	}
+	return reported < computed
+}
+
+// withoutCost returns an answer as if the provider had reported none.
+func withoutCost(resp *model.Response) *model.Response {
+	r := *resp
+	r.CostUSD = nil
+	return &r
+}
+
 // priceOf returns what an answer used and the answer with its cost, if that is
 // known. The provider's own answer stays as it is, because it may be shared.
 func (m *metered) priceOf(resp *model.Response, worst amount) (*model.Response, charge) {
-	c := charge{tokens: sane(resp.Usage)}
+	c := charge{tokens: resp.Usage}
 	unknown := c.tokens.Total() == 0
 	if unknown {
 		c.held.tokens = worst.tokens
 	}
 	switch {
-	case resp.CostUSD != nil && *resp.CostUSD >= 0:
+	case resp.CostUSD != nil:
 		c.money = price.FromUSD(*resp.CostUSD)
+		if unknown && m.ledger.limits.MaxUSD > 0 {
+			c.held.money = max(worst.money-c.money, 0) // nothing but the provider's word says that it cost less
+		}
 	case !m.priced:
 		c.unpriced = 1
 	case unknown && worst.money > 0:
@@ -180,12 +221,4 @@ func (m *metered) priceOf(resp *model.Response, worst amount) (*model.Response, 
 		return &filled.Response, c
 	}
 	return resp, c
-}
-
-// sane keeps counts that no call can have from spoiling the sums.
-func sane(t usage.Tokens) usage.Tokens {
-	for _, n := range []*int64{&t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Reasoning} {
-		*n = min(max(*n, 0), 1<<40)
-	}
-	return t
 }

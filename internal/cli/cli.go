@@ -22,9 +22,9 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/internal/show"
 	"github.com/maker-mdap/maker/internal/tty"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // The exit codes.
@@ -153,11 +153,14 @@ func (a *app) message(err error) string {
 		}
 		return fmt.Sprintf("--%s: %v", name, c.Err)
 	}
-	if c, ok := errors.AsType[*runlog.CorruptError](err); ok {
+	if c, ok := errors.AsType[*runs.CorruptError](err); ok {
 		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
 	}
-	if w, ok := errors.AsType[*runlog.WriteError](err); ok {
-		if !hasBegun(w.Dir) {
+	if l, ok := errors.AsType[*runs.LostError](err); ok {
+		return fmt.Sprintf("%v\nsee that no process is writing the run and that its folder is in place, then run `maker resume %s`", l, l.Dir)
+	}
+	if w, ok := errors.AsType[*runs.WriteError](err); ok {
+		if _, err := runs.Open(w.Dir); err != nil {
 			return fmt.Sprintf("%v\nmake room or make it writable, then start the run again: it has not begun", w)
 		}
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
@@ -165,18 +168,10 @@ func (a *app) message(err error) string {
 	return err.Error()
 }
 
-// hasBegun reports whether the log of a run has a first event.
-func hasBegun(dir string) bool {
-	for _, err := range runlog.Read(dir) {
-		return err == nil
-	}
-	return false
-}
-
 func exitCode(err error) int {
 	switch {
-	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runlog.LockedError](err),
-		isA[*runlog.NewerError](err), errors.Is(err, maker.ErrNoRun):
+	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runs.LockedError](err),
+		isA[*runs.NewerError](err), errors.Is(err, runs.ErrNoRun):
 		return exitUsage
 	case errors.Is(err, maker.ErrInterrupted):
 		return exitInterrupted
@@ -289,7 +284,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.doctor(), a.version(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(),
 	)
 	return root
 }

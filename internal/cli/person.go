@@ -84,14 +84,11 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 		v.pause()
 		defer v.resume()
 	}
-	if a.keyboard == nil {
-		a.keyboard = tty.New(a.In.(*os.File))
-	}
 	human := &flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}
 	step := a.stepName(q.Step)
 	for whole := false; ; {
 		folded := showQuestion(a.Err, step, q, whole)
-		line, err := a.readAnswer(ctx, q)
+		line, err := a.readAnswer(ctx, promptOf(q))
 		switch {
 		case errors.Is(err, io.EOF):
 			return "", maker.ErrAbsent
@@ -113,7 +110,10 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 const showAll = "?"
 
 // readAnswer prompts for a line. What was typed before is ignored, and that is said.
-func (a *app) readAnswer(ctx context.Context, q maker.Question) (string, error) {
+func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
+	if a.keyboard == nil {
+		a.keyboard = tty.New(a.In.(*os.File))
+	}
 	typed, err := a.keyboard.Discard()
 	if err != nil {
 		return "", errors.Join(maker.ErrAbsent, err)
@@ -121,8 +121,27 @@ func (a *app) readAnswer(ctx context.Context, q maker.Question) (string, error) 
 	if typed > 0 {
 		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", thousands(typed))
 	}
-	fmt.Fprint(a.Err, promptOf(q))
+	fmt.Fprint(a.Err, prompt)
 	return a.keyboard.ReadLine(ctx)
+}
+
+// confirm asks the person on the terminal a question of yes or no.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	for {
+		line, err := a.readAnswer(ctx, question+" yes or no> ")
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, err
+		case person.IsYes(line):
+			return true, nil
+		case person.IsNo(line) && strings.TrimSpace(line) != "":
+			return false, nil
+		}
+	}
 }
 
 func promptOf(q maker.Question) string {

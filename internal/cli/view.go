@@ -15,6 +15,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // view shows the progress of a run: a few live lines on a terminal, a plain
@@ -112,7 +113,7 @@ func (v *view) draw(p maker.Progress, perSecond float64) {
 		perStep = float64(p.Samples) / float64(p.Session)
 	}
 	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
-		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), maker.DescribeCost(p.Spent.CostUSD()))
+		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
 	trouble := oneLine(p.Trouble)
 	if v.width == nil {
 		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)

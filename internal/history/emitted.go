@@ -30,11 +30,18 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the run goes another way than its log: %q was %s and is %s now; was it begun by another version of the program?", e.Key, e.Was, e.Is)
 }
 
-// emit notes an event of an orchestrator.
+// emit notes an event of an orchestrator. Of one that this version does not know
+// nobody can say whose it is.
 func (h *History) emit(key string, e event.Event) {
+	if _, unknown := e.(event.Unknown); unknown {
+		return
+	}
 	switch {
 	case key != "":
 		_, sum := committed(e, nil)
+		if was, again := h.emitted[key]; again && h.audit != nil {
+			h.audit.again(key, was.kind, e.Type())
+		}
 		h.emitted[key] = emitted{e.Type(), sum}
 	case !h.compact:
 		h.Unkeyed = true

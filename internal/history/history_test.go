@@ -200,6 +200,16 @@ func TestReopenRefusals(t *testing.T) {
 	}
 }
 
+// TestEventsOfALaterVersion: what this version does not know is passed over, and says
+// nothing about the keys of the others.
+func TestEventsOfALaterVersion(t *testing.T) {
+	h, err := read(t, written(t, event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		later{}), false)
+	if err != nil || h.Unkeyed {
+		t.Errorf("a log with an unknown event = %v, without keys: %t, want that it can be resumed", err, h.Unkeyed)
+	}
+}
+
 // TestEmittedOutput: a step that is committed again with another output is not the
 // same step.
 func TestEmittedOutput(t *testing.T) {
@@ -276,3 +286,8 @@ func TestSamplesAreSpent(t *testing.T) {
 		t.Errorf("Spent = %+v, want %+v", h.Spent, want)
 	}
 }
+
+// later is an event of a later version.
+type later struct{}
+
+func (later) Type() event.Type { return "admired" }

@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,7 +41,8 @@ func TooLong(text string) bool {
 
 // A Count is a number of tokens. An answer is paid for and worth reading even if
 // its accounting is odd, so whatever is no number counts as 0, which means not
-// known.
+// known. So does -1, by which some servers say just that. A number that cannot be a
+// count stays one that cannot be: see [model.CheckUsage].
 type Count int64
 
 // maxCount is far above any real count, and sums of it stay exact.
@@ -48,12 +50,28 @@ const maxCount = 1 << 40
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *Count) UnmarshalJSON(data []byte) error {
-	n, err := strconv.ParseFloat(string(data), 64)
-	if err != nil || !(n > 0) {
+	n, ok := number(data)
+	if !ok || n == -1 {
 		n = 0
 	}
-	*c = Count(min(n, maxCount))
+	*c = Count(min(max(n, -maxCount), maxCount))
 	return nil
+}
+
+// number reads a number, which may be too large for any: then it is infinite.
+func number(data []byte) (float64, bool) {
+	n, err := strconv.ParseFloat(string(data), 64)
+	return n, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// Cost reads a sum of money that a provider names, whatever it is. It is nil if there
+// is no number.
+func Cost(data json.RawMessage) *float64 {
+	n, ok := number(data)
+	if !ok {
+		return nil
+	}
+	return &n
 }
 
 // Text is a string where servers send one most of the time. Anything else is

@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,11 +12,24 @@ import (
 
 func TestCount(t *testing.T) {
 	for text, want := range map[string]Count{
-		"7": 7, "0": 0, "-7": 0, "7.0": 7, "7.9": 7, "9e2": 900, "null": 0, `"7"`: 0, "[]": 0, "{}": 0, "true": 0, "1e300": maxCount,
+		"7": 7, "0": 0, "-1": 0, "-7": -7, "-1e999": -maxCount, "1e999": maxCount, "7.0": 7, "7.9": 7, "9e2": 900, "null": 0, `"7"`: 0, "[]": 0, "{}": 0, "true": 0, "1e300": maxCount,
 	} {
 		got := Count(1)
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
 			t.Errorf("Count of %s = %d, %v, want %d", text, got, err, want)
+		}
+	}
+}
+
+func TestCost(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "0.25": 0.25, "-1": -1, "1e308": 1e308, "1e999": math.Inf(1), "-1e999": math.Inf(-1)} {
+		if got := Cost(json.RawMessage(text)); got == nil || *got != want {
+			t.Errorf("Cost(%s) = %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"", "null", `"free"`, "[1]", "true"} {
+		if got := Cost(json.RawMessage(text)); got != nil {
+			t.Errorf("Cost(%s) = %v, want nil", text, *got)
 		}
 	}
 }

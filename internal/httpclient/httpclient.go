@@ -22,8 +22,33 @@ import (
 	"github.com/maker-mdap/maker/model"
 )
 
-// DefaultMaxBytes bounds an answer unless the client says otherwise.
+// DefaultMaxBytes bounds an answer unless the client says otherwise, however long it
+// may be by what was asked for.
 const DefaultMaxBytes = 32 << 20
+
+// An answer has room for what was asked for, whatever the server says that it used:
+// each token, in whatever way it is escaped, and what the protocol puts around it.
+const (
+	bytesAround   = 64 << 10
+	bytesPerToken = 16
+	defaultTokens = 1 << 17 // of an answer without a limit
+
+	maxErrorBytes  = 64 << 10
+	maxHeaderBytes = 64 << 10
+)
+
+// MaxToolCalls is how many calls of tools one answer can ask for: more than any model
+// does, and few enough that a result for each is no burden.
+const MaxToolCalls = 128
+
+// Room is how many bytes the answers to a request take at most, if they have so many
+// tokens together; 0 means that there is no limit on these.
+func Room(tokens int) int64 {
+	if tokens <= 0 {
+		tokens = defaultTokens
+	}
+	return bytesAround + bytesPerToken*min(int64(tokens), math.MaxInt64/2/bytesPerToken)
+}
 
 // NewTransport returns a transport for many concurrent calls to few hosts. The
 // standard one keeps two idle connections a host, and so opens a new one for
@@ -38,6 +63,8 @@ func NewTransport() *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
+
+		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 }
 
@@ -90,9 +117,10 @@ type Answer struct {
 }
 
 // Post sends body and reads the answer to its end, so that the connection can be
-// used again. Its errors are of type [*model.Error]; an answer with an error
-// status is not one of them.
-func (c *Client) Post(ctx context.Context, address string, header http.Header, body []byte) (*Answer, error) {
+// used again. An answer of more than most bytes (see [Room]) is an error. Its errors
+// are of type [*model.Error]; an answer with an error status is not one of them.
+func (c *Client) Post(ctx context.Context, address string, header http.Header, body []byte, most int64) (*Answer, error) {
+	most = min(most, c.maxBytes)
 	begin := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
@@ -109,22 +137,34 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	}
 	defer resp.Body.Close()
 	a := &Answer{Status: resp.StatusCode, Header: resp.Header}
-	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, c.maxBytes+1))
+	if a.Status >= 300 {
+		most = min(most, maxErrorBytes)
+	}
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if ctx.Err() != nil && err != nil {
 		return nil, c.broken(ctx, begin, a.Status, err)
 	}
 	if a.Status >= 300 {
 		// The status says enough, even if its explanation is cut short.
-		a.Body = a.Body[:min(int64(len(a.Body)), c.maxBytes)]
+		a.Body = a.Body[:min(int64(len(a.Body)), most)]
 		return a, nil
 	}
 	if err != nil {
 		return nil, c.broken(ctx, begin, a.Status, err)
 	}
-	if int64(len(a.Body)) > c.maxBytes {
-		return nil, c.Error(model.Transient, a.Status, fmt.Sprintf("the answer is larger than %d bytes", c.maxBytes))
+	if int64(len(a.Body)) > most {
+		return nil, c.Error(model.Transient, a.Status, fmt.Sprintf("the answer is larger than %d bytes, which is room enough for the tokens that were asked for (max_output)", most))
 	}
 	return a, nil
+}
+
+// CheckCalls returns an error if an answer asks for more calls of tools than any
+// model does.
+func (c *Client) CheckCalls(n int) error {
+	if n <= MaxToolCalls {
+		return nil
+	}
+	return c.Error(model.Transient, http.StatusOK, fmt.Sprintf("the answer asks for %d calls of tools; %d are the most", n, MaxToolCalls))
 }
 
 // broken explains why there is no answer.
@@ -152,6 +192,16 @@ func (c *Client) broken(ctx context.Context, begin time.Time, status int, err er
 		e.Err = err
 	}
 	return e
+}
+
+// CheckUsage returns an error if what the provider says about its answers cannot be
+// true. It has the status of an answer that came: it may be billed.
+func (c *Client) CheckUsage(req *model.Request, n int, answers ...*model.Response) error {
+	bad := model.CheckUsage(req, n, answers...)
+	if bad == nil {
+		return nil
+	}
+	return c.Error(bad.Kind, http.StatusOK, bad.Message)
 }
 
 // maxMessage bounds the text of an error: a server may explain itself at length,

@@ -71,7 +71,7 @@ func TestPostReusesConnections(t *testing.T) {
 	c := New(Options{Provider: "p"})
 	defer c.CloseIdle()
 	for range 5 {
-		a, err := c.Post(t.Context(), ts.URL, nil, []byte("hello"))
+		a, err := c.Post(t.Context(), ts.URL, nil, []byte("hello"), Room(1))
 		if err != nil || string(a.Body) != "hello" || a.Status != 200 {
 			t.Fatalf("Post = %v, %v, want an echo", a, err)
 		}
@@ -89,23 +89,23 @@ func TestPostErrors(t *testing.T) {
 	defer ts.Close()
 	c := New(Options{Provider: "p", Secret: secret, MaxBytes: 100})
 	defer c.CloseIdle()
-	_, err := c.Post(t.Context(), ts.URL, nil, nil)
+	_, err := c.Post(t.Context(), ts.URL, nil, nil, Room(0))
 	if model.KindOf(err) != model.Transient || !strings.Contains(err.Error(), "larger than 100 bytes") {
 		t.Errorf("Post with a large answer = %v, want a transient error about its size", err)
 	}
-	if _, err = c.Post(t.Context(), "http://\n"+secret, nil, nil); model.KindOf(err) != model.Invalid || strings.Contains(err.Error(), secret) {
+	if _, err = c.Post(t.Context(), "http://\n"+secret, nil, nil, Room(0)); model.KindOf(err) != model.Invalid || strings.Contains(err.Error(), secret) {
 		t.Errorf("Post to nowhere = %v, want invalid", err)
 	}
 	broken := New(Options{Provider: "p", Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, syscall.ECONNRESET
 	})})
-	if _, err = broken.Post(t.Context(), ts.URL, nil, nil); model.KindOf(err) != model.Transient || !errors.Is(err, syscall.ECONNRESET) {
+	if _, err = broken.Post(t.Context(), ts.URL, nil, nil, Room(0)); model.KindOf(err) != model.Transient || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("Post over a broken connection = %v, want a transient error with its cause", err)
 	}
 	leaking := New(Options{Provider: "p", Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, errors.New("the proxy saw " + secret)
 	})})
-	_, err = leaking.Post(t.Context(), ts.URL, nil, nil)
+	_, err = leaking.Post(t.Context(), ts.URL, nil, nil, Room(0))
 	if text := fmt.Sprintf("%v %#v %v", err, err, errors.Unwrap(err)); !strings.Contains(text, "the proxy saw [key]") || strings.Contains(text, secret) {
 		t.Errorf("Post over a proxy that repeats the key = %s, want it without the key", text)
 	}

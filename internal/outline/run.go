@@ -10,6 +10,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -167,7 +168,7 @@ func (w *work) add(o *flow.Outcome) {
 	if o.CostUSD == nil {
 		w.unpriced = true
 	} else {
-		w.cost += *o.CostUSD
+		w.cost = usage.AddUSD(w.cost, *o.CostUSD)
 	}
 }
 

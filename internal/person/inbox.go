@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
 // InboxFolder is where a run finds answers that were given while it did not run.
@@ -57,7 +57,7 @@ func Leave(run, key string, a flow.Answer) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("person: %w", err)
 	}
-	if err := runlog.ReplaceFile(name, append(data, '\n')); err != nil {
+	if err := wholefile.Replace(name, append(data, '\n')); err != nil {
 		return fmt.Errorf("person: %w", err)
 	}
 	return nil

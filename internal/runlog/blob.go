@@ -1,20 +1,25 @@
 package runlog
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
-// store puts a large value beside the log and returns a reference to it.
+// store puts a value that is large, or nested so deeply that no line can hold it,
+// beside the log and returns a reference to it.
 func (l *Log) store(v event.Value) (event.Value, error) {
-	if len(v.JSON) <= maxInline {
+	if len(v.JSON) <= maxInline && !event.TooDeep(v.JSON) {
 		return v, nil
+	}
+	if err := l.guard(); err != nil {
+		return v, err
 	}
 	v.JSON = l.redact(v.JSON)
 	sum := sha256.Sum256(v.JSON)
@@ -28,34 +33,16 @@ func (l *Log) store(v event.Value) (event.Value, error) {
 // writeBlob makes the value durable before any line refers to it.
 func writeBlob(dir, name string, data []byte) error {
 	path := filepath.Join(dir, name)
-	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
-		return nil // the same content is there already
+	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
+		return nil // the same content is there already, and whole
 	}
 	if err := makeDir(dir); err != nil {
 		return err
 	}
-	if err := ReplaceFile(path, data); err != nil {
+	if err := wholefile.Replace(path, data); err != nil {
 		return err
 	}
 	return syncDir(dir)
-}
-
-// ReplaceFile writes a file beside its place and moves it there, so that it is whole
-// or not there at all.
-func ReplaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // Load returns v with its content, reading it from beside the log of dir if it

@@ -9,7 +9,9 @@
 //	blobs/         large values, each under the SHA-256 of its content
 //	lock           held by the one process that may write
 //
-// Everything but events.jsonl and blobs/ can be lost: it is rebuilt from them.
+// Everything but events.jsonl and blobs/ can be lost while no process writes the run:
+// it is rebuilt from them. A process that finds its lock or its log gone, or replaced,
+// writes nothing more: see [LostError].
 //
 // # Durability
 //
@@ -22,7 +24,8 @@
 //
 // # Damage
 //
-// An unfinished last line is what a crash leaves behind; opening the log for
+// Every line and every record of the index ends with a checksum, and stored values are
+// named by theirs. An unfinished last line is what a crash leaves behind; opening the log for
 // writing cuts it off and says so. Damage anywhere else is never repaired
 // silently: see [CorruptError] and [SetAside].
 package runlog

@@ -2,9 +2,11 @@ package runlog
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"iter"
 	"math"
@@ -47,6 +49,7 @@ func newStep(offset int64, length int, t time.Time, e event.StepCompleted) Step 
 
 func (s Step) append(b []byte) []byte {
 	le := binary.LittleEndian
+	from := len(b)
 	b = le.AppendUint64(b, uint64(s.Offset))
 	b = le.AppendUint32(b, clamp[uint32](s.Length, math.MaxUint32))
 	b = le.AppendUint32(b, clamp[uint32](s.Step, math.MaxUint32))
@@ -57,12 +60,29 @@ func (s Step) append(b []byte) []byte {
 	b = le.AppendUint16(b, clamp[uint16](s.Faults, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Margin, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Answers, math.MaxUint16))
-	b = append(b, 0, 0) // reserved
-	return le.AppendUint64(b, math.Float64bits(s.USD))
+	b = append(b, 0, 0) // the checksum
+	b = le.AppendUint64(b, math.Float64bits(s.USD))
+	le.PutUint16(b[from+checkAt:], checkOf(b[from:]))
+	return b
 }
 
-func parseStep(b []byte) Step {
+// checkAt is where a record has its checksum. Early ones have 0 there, which no
+// checksum is.
+const checkAt = 38
+
+func checkOf(record []byte) uint16 {
+	sum := crc32.Checksum(record[:checkAt], castagnoli)
+	sum = crc32.Update(sum, castagnoli, record[checkAt+2:stepSize])
+	return max(uint16(sum>>16)^uint16(sum), 1)
+}
+
+var errIndex = errors.New("it is damaged; `maker resume` rebuilds it")
+
+func parseStep(b []byte) (Step, error) {
 	le := binary.LittleEndian
+	if check := le.Uint16(b[checkAt:]); check != 0 && check != checkOf(b) {
+		return Step{}, errIndex
+	}
 	return Step{
 		Offset:     int64(le.Uint64(b[0:])),
 		Length:     int(le.Uint32(b[8:])),
@@ -75,7 +95,7 @@ func parseStep(b []byte) Step {
 		Margin:     int(le.Uint16(b[34:])),
 		Answers:    int(le.Uint16(b[36:])),
 		USD:        math.Float64frombits(le.Uint64(b[40:])),
-	}
+	}, nil
 }
 
 // clamp keeps a count that does not fit from wrapping round.
@@ -141,7 +161,7 @@ func (w *indexWriter) add(l Line) error {
 	if w.old != nil {
 		var b [stepSize]byte
 		if _, err := io.ReadFull(w.old, b[:]); err == nil {
-			if s := parseStep(b[:]); s.Offset == l.Offset && s.Length == len(l.Raw)+1 {
+			if s, err := parseStep(b[:]); err == nil && s.Offset == l.Offset && s.Length == len(l.Raw)+1 {
 				w.good += stepSize
 				return nil
 			}
@@ -152,7 +172,10 @@ func (w *indexWriter) add(l Line) error {
 	if err != nil {
 		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
 	}
-	e := rec.Event.(event.StepCompleted)
+	e, ok := rec.Event.(event.StepCompleted)
+	if !ok {
+		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: "it has two types"}
+	}
 	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, e).append(w.buf[:0])
 	w.good += stepSize
 	if _, err := w.out.Write(w.buf); err != nil {
@@ -210,31 +233,59 @@ func (x *Index) At(i int) (Step, error) {
 	if _, err := x.f.ReadAt(b[:], int64(len(indexMagic))+int64(i)*stepSize); err != nil {
 		return Step{}, fmt.Errorf("run log: index record %d: %w", i, err)
 	}
-	return parseStep(b[:]), nil
+	s, err := parseStep(b[:])
+	if err != nil {
+		return Step{}, fmt.Errorf("run log: index record %d: %w", i, err)
+	}
+	return s, nil
 }
 
 // All yields the records of all committed steps in order, reading many at a time.
-func (x *Index) All() iter.Seq2[Step, error] {
+func (x *Index) All() iter.Seq2[Step, error] { return x.From(0) }
+
+// From is All from the i-th committed step on.
+func (x *Index) From(i int) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic)), int64(x.n)*stepSize), 64<<10)
+		i, end := int64(min(max(i, 0), x.n)), int64(x.n)
+		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic))+i*stepSize, (end-i)*stepSize), 64<<10)
 		var b [stepSize]byte
-		for range x.n {
-			if _, err := io.ReadFull(in, b[:]); err != nil {
-				yield(Step{}, fmt.Errorf("run log: index: %w", err))
+		for ; i < end; i++ {
+			var s Step
+			_, err := io.ReadFull(in, b[:])
+			if err == nil {
+				s, err = parseStep(b[:])
+			}
+			if err != nil {
+				yield(Step{}, fmt.Errorf("run log: index record %d: %w", i, err))
 				return
 			}
-			if !yield(parseStep(b[:]), nil) {
+			if !yield(s, nil) {
 				return
 			}
 		}
 	}
 }
 
+func (s Step) misfit() error {
+	return fmt.Errorf("run log: the index does not fit the log at step %d; `maker resume` rebuilds it", s.Step)
+}
+
 // Event reads the event of a committed step.
 func (x *Index) Event(s Step) (event.StepCompleted, error) {
+	info, err := x.log.Stat()
+	if err != nil {
+		return event.StepCompleted{}, fmt.Errorf("run log: %w", err)
+	}
+	// The index may be damaged: the log, and not the index, says how much is read.
+	if s.Offset < 0 || s.Length < 0 || s.Offset > info.Size() || int64(s.Length) > info.Size()-s.Offset || s.Length > maxLine {
+		return event.StepCompleted{}, s.misfit()
+	}
 	line := make([]byte, s.Length)
 	if _, err := x.log.ReadAt(line, s.Offset); err != nil {
 		return event.StepCompleted{}, fmt.Errorf("run log: step %d: %w", s.Step, err)
+	}
+	if sealingOf(bytes.TrimSuffix(line, []byte("\n"))) == broken {
+		return event.StepCompleted{}, &CorruptError{Dir: filepath.Dir(x.log.Name()), Offset: s.Offset, Reason: "its checksum does not fit: it is not what was written"}
 	}
 	rec, err := event.Decode(line)
 	if err != nil {
@@ -242,7 +293,7 @@ func (x *Index) Event(s Step) (event.StepCompleted, error) {
 	}
 	e, ok := rec.Event.(event.StepCompleted)
 	if !ok || e.Step != s.Step {
-		return event.StepCompleted{}, fmt.Errorf("run log: the index does not fit the log at step %d; `maker resume` rebuilds it", s.Step)
+		return event.StepCompleted{}, s.misfit()
 	}
 	return e, nil
 }

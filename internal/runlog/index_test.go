@@ -1,8 +1,12 @@
 package runlog
 
 import (
+	"bytes"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,4 +90,97 @@ func TestIndexIsRebuilt(t *testing.T) {
 			checkIndex(t, dir, 22)
 		})
 	}
+}
+
+// TestADamagedIndexTakesNoMemory: the length of a line is what the index says, and may
+// be anything.
+func TestADamagedIndexTakesNoMemory(t *testing.T) {
+	dir := newRun(t, 3)
+	x, err := OpenIndex(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for _, s := range []Step{
+		{Step: 1, Offset: 0, Length: math.MaxUint32},
+		{Step: 1, Offset: 300, Length: 1 << 30},
+		{Step: 1, Offset: math.MaxInt64, Length: math.MaxUint32},
+		{Step: 1, Offset: -1, Length: 100},
+		{Step: 1, Offset: 1 << 40, Length: 100},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := x.Event(s)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "does not fit the log") {
+			t.Errorf("Event(%+v) = %v, want that the index does not fit", s, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+			t.Errorf("Event(%+v) took %d MiB, want next to nothing", s, took>>20)
+		}
+	}
+}
+
+// TestEveryBitFlipOfTheIndexIsFound flips each bit of its records: no reader takes such
+// a record for whole, and opening the log mends it.
+func TestEveryBitFlipOfTheIndexIsFound(t *testing.T) {
+	dir := newRun(t, 3)
+	path := filepath.Join(dir, IndexFile)
+	index, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := len(indexMagic); at < len(index); at++ {
+		for bit := range 8 {
+			flipped := bytes.Clone(index)
+			flipped[at] ^= 1 << bit
+			n := (at - len(indexMagic)) / stepSize
+			record := flipped[len(indexMagic)+n*stepSize:][:stepSize]
+			if s, err := parseStep(record); err == nil && s != mustParse(t, index[len(indexMagic)+n*stepSize:][:stepSize]) {
+				t.Errorf("parseStep() with bit %d of byte %d flipped = %+v, want an error", bit, at, s)
+			}
+			if bit != at%8 || at%5 != 0 { // files take longer
+				continue
+			}
+			if err := os.WriteFile(path, flipped, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			l, _, err := Open(dir, nil, ignore)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if mended, err := os.ReadFile(path); err != nil || !bytes.Equal(mended, index) {
+				t.Errorf("the index with bit %d of byte %d flipped is not mended: %v", bit, at, err)
+			}
+		}
+	}
+}
+
+func mustParse(t *testing.T, record []byte) Step {
+	t.Helper()
+	s, err := parseStep(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestAnIndexWithoutChecksums is one of an earlier version.
+func TestAnIndexWithoutChecksums(t *testing.T) {
+	dir := newRun(t, 3)
+	path := filepath.Join(dir, IndexFile)
+	index, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		copy(index[len(indexMagic)+i*stepSize+38:], []byte{0, 0})
+	}
+	if err := os.WriteFile(path, index, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	checkIndex(t, dir, 3)
 }

@@ -31,9 +31,31 @@ func (e *LockedError) Error() string {
 		e.Holder.PID, e.Holder.Host, e.Holder.Started.Format(time.DateTime))
 }
 
+// A LostError says that a run was taken away from the process that writes it. Nothing
+// was written since.
+type LostError struct {
+	Dir  string
+	File string // that is not there any more, or is another one now
+}
+
+func (e *LostError) Error() string {
+	what := "log"
+	if e.File == LockFile {
+		what = "lock"
+	}
+	return fmt.Sprintf("the %s of the run in %s was removed or replaced: another process may be writing this run; nothing more was written to it", what, e.Dir)
+}
+
 // lock is an operating-system lock, so it goes with its process however that
 // ends. The file's content only tells people who holds it.
-type lock struct{ f *os.File }
+//
+// The log itself is locked too, in the same way: that file cannot be removed without
+// losing the run, so that whoever removes the other one lets nobody in.
+type lock struct {
+	f    *os.File
+	path string
+	info os.FileInfo
+}
 
 var errLocked = errors.New("locked")
 
@@ -41,22 +63,83 @@ var errLocked = errors.New("locked")
 // that is just ending.
 const lockPatience = 200 * time.Millisecond
 
+// lockTries is how often a lock is tried that is gone once it is locked.
+const lockTries = 100
+
 func acquire(path string) (*lock, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, &WriteError{Dir: filepath.Dir(path), Err: err}
+	l := &lock{path: path}
+	for try := 0; l.f == nil; try++ {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+		if err != nil {
+			return nil, &WriteError{Dir: filepath.Dir(path), Err: err}
+		}
+		if err = lockFile(f); errors.Is(err, errLocked) {
+			err = &LockedError{Path: path, Holder: readHolder(f)}
+		}
+		if err == nil {
+			l.info, err = f.Stat()
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+		}
+		if isStill(path, l.info) {
+			l.f = f
+			continue
+		}
+		// It was removed between opening and locking it.
+		if err := f.Close(); err != nil || try == lockTries {
+			return nil, errors.Join(fmt.Errorf("run log: somebody keeps removing %s", path), err)
+		}
 	}
-	err = tryLock(f)
+	if err := l.sign(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// lockFile locks a file, if nobody holds it for long.
+func lockFile(f *os.File) error {
+	err := tryLock(f)
 	for deadline := time.Now().Add(lockPatience); errors.Is(err, errLocked) && time.Now().Before(deadline); {
 		time.Sleep(lockPatience / 20)
 		err = tryLock(f)
 	}
+	return err
+}
+
+// lockLog locks the log, which a process that lost its lock may still hold.
+func lockLog(f *os.File) error {
+	err := lockFile(f)
 	if errors.Is(err, errLocked) {
-		err = &LockedError{Path: path, Holder: readHolder(f)}
+		err = &LockedError{Path: f.Name()}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+		return fmt.Errorf("run log: %w", err)
 	}
+	return nil
+}
+
+// isStill reports whether a path still leads to a file.
+func isStill(path string, file os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, file)
+}
+
+// guard makes sure that the lock and the log that are held are those that are there:
+// a process that lost them must not write, nor do what waits for its writing.
+func (l *Log) guard() error {
+	switch {
+	case !isStill(l.lock.path, l.lock.info):
+		return &LostError{Dir: l.dir, File: LockFile}
+	case !isStill(filepath.Join(l.dir, EventsFile), l.file):
+		return &LostError{Dir: l.dir, File: EventsFile}
+	}
+	return nil
+}
+
+// sign writes into the lock who holds it.
+func (l *lock) sign() error {
+	f := l.f
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this machine"
@@ -69,9 +152,9 @@ func acquire(path string) (*lock, error) {
 		_, err = f.WriteAt(append(holder, '\n'), 0)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("run log: %w", err), f.Close())
+		return errors.Join(fmt.Errorf("run log: %w", err), f.Close())
 	}
-	return &lock{f}, nil
+	return nil
 }
 
 func readHolder(f *os.File) Holder {
@@ -87,14 +170,15 @@ func readHolder(f *os.File) Holder {
 // file of that name.
 func (l *lock) release() error { return errors.Join(l.f.Truncate(0), l.f.Close()) }
 
-// HolderOf returns the process that is writing the run in dir, if one is.
+// HolderOf returns the process that has the lock at path, if one has. Asking takes the
+// lock for a moment, but not from others who ask.
 func HolderOf(path string) (Holder, bool) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Holder{}, false
 	}
 	defer f.Close()
-	if err := tryLock(f); errors.Is(err, errLocked) {
+	if err := tryShare(f); errors.Is(err, errLocked) {
 		return readHolder(f), true
 	}
 	return Holder{}, false

@@ -35,8 +35,15 @@ const (
 	// writeEarly events start a write before the interval is over.
 	writeEarly = 256
 
-	// maxInline is the largest value that stays in its line.
+	// maxInline is the largest value that stays in its line, and maxPlain the
+	// largest that stays there without being looked at: a smaller one cannot be
+	// nested too deeply.
 	maxInline = 16 << 10
+	maxPlain  = 1 << 10
+
+	// maxWritten bounds the lines that are written, well below those that are read:
+	// redaction may lengthen a line.
+	maxWritten = maxLine / 2
 )
 
 // A Log is a run folder open for writing. Its methods are safe for concurrent
@@ -50,6 +57,7 @@ type Log struct {
 	events file
 	index  file
 	lock   *lock
+	file   os.FileInfo // of the log
 
 	mu       sync.Mutex
 	pending  []entry // not written yet
@@ -101,13 +109,16 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o644)
+	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		lk.release()
 		if errors.Is(err, os.ErrExist) {
 			err = ErrExists
 		}
 		return nil, fmt.Errorf("run log: %s: %w", dir, err)
+	}
+	if err := lockLog(events); err != nil {
+		return nil, errors.Join(err, events.Close(), lk.release())
 	}
 	index, err := openIndex(dir)
 	if err != nil {
@@ -117,7 +128,11 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 	if err := syncDir(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("run log: %w", err), events.Close(), index.Close(), lk.release())
 	}
-	return start(dir, run, redact, events, index, lk, 0, 0), nil
+	l, err := start(dir, run, redact, events, index, lk, 0, 0)
+	if err != nil {
+		return nil, errors.Join(err, events.Close(), index.Close(), lk.release())
+	}
+	return l, nil
 }
 
 // Recovery is what Open found.
@@ -147,12 +162,38 @@ func Open(dir string, redact Redact, visit func(Line) error) (*Log, Recovery, er
 }
 
 func openLocked(dir string, redact Redact, lk *lock, visit func(Line) error) (*Log, Recovery, error) {
+	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_RDWR, 0)
+	if err != nil {
+		return nil, Recovery{}, &WriteError{Dir: dir, Err: err}
+	}
+	err = lockLog(events)
 	var rec Recovery
+	var end int64
+	if err == nil {
+		rec, end, err = recoverLog(dir, events, visit)
+	}
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close())
+	}
+	index, err := openIndex(dir)
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close())
+	}
+	l, err := start(dir, rec.Run, redact, events, index, lk, rec.Events, end)
+	if err != nil {
+		return nil, rec, errors.Join(err, events.Close(), index.Close())
+	}
+	return l, rec, nil
+}
+
+// recoverLog reads the log, cuts off an unfinished last line and brings the index up to
+// date.
+func recoverLog(dir string, events *os.File, visit func(Line) error) (rec Recovery, end int64, err error) {
 	rebuild, err := newIndexWriter(dir)
 	if err != nil {
-		return nil, rec, err
+		return rec, 0, err
 	}
-	end, err := scanFile(dir, func(l Line) error {
+	end, err = scanFile(dir, func(l Line) error {
 		if l.Seq == 0 {
 			rec.Run = l.Run()
 		}
@@ -163,39 +204,34 @@ func openLocked(dir string, redact Redact, lk *lock, visit func(Line) error) (*L
 		return visit(l)
 	})
 	if err != nil {
-		return nil, rec, errors.Join(err, rebuild.close())
+		return rec, 0, errors.Join(err, rebuild.close())
 	}
 	if rec.Events == 0 {
-		return nil, rec, errors.Join(fmt.Errorf("run log: %s holds no event: the run never started", dir), rebuild.close())
+		return rec, 0, errors.Join(fmt.Errorf("run log: %s holds no event: the run never started", dir), rebuild.close())
 	}
 	if err := rebuild.finish(); err != nil {
-		return nil, rec, err
-	}
-
-	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_APPEND|os.O_RDWR, 0)
-	if err != nil {
-		return nil, rec, &WriteError{Dir: dir, Err: err}
+		return rec, 0, err
 	}
 	info, err := events.Stat()
 	if err != nil {
-		return nil, rec, errors.Join(fmt.Errorf("run log: %w", err), events.Close())
+		return rec, 0, fmt.Errorf("run log: %w", err)
 	}
 	if rec.Dropped = info.Size() - end; rec.Dropped > 0 {
 		if err := events.Truncate(end); err != nil {
-			return nil, rec, errors.Join(fmt.Errorf("run log: cut off an unfinished line: %w", err), events.Close())
+			return rec, 0, fmt.Errorf("run log: cut off an unfinished line: %w", err)
 		}
 	}
-	index, err := openIndex(dir)
-	if err != nil {
-		return nil, rec, errors.Join(err, events.Close())
-	}
-	return start(dir, rec.Run, redact, events, index, lk, rec.Events, end), rec, nil
+	return rec, end, nil
 }
 
-func start(dir, run string, redact Redact, events, index file, lk *lock, seq uint64, end int64) *Log {
+func start(dir, run string, redact Redact, events *os.File, index file, lk *lock, seq uint64, end int64) (*Log, error) {
+	info, err := events.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
 	l := &Log{
 		dir: dir, run: run, clock: time.Now, redact: redact,
-		events: events, index: index, lock: lk,
+		events: events, index: index, lock: lk, file: info,
 		seq: seq, durable: seq, size: end,
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
@@ -205,7 +241,7 @@ func start(dir, run string, redact Redact, events, index file, lk *lock, seq uin
 		l.redact = func(line []byte) []byte { return line }
 	}
 	go l.write()
-	return l
+	return l, nil
 }
 
 // Dir is the run folder.
@@ -219,9 +255,24 @@ func (l *Log) Run() string { return l.run }
 // event is not in it.
 func (l *Log) Append(e event.Event) error { return l.AppendKeyed("", e) }
 
+// encodeLine is the line of an event, if it can be read again.
+func encodeLine(r event.Record) ([]byte, error) {
+	if _, ok := r.Event.(event.Unknown); ok {
+		return nil, fmt.Errorf("run log: an event of the type %s, which this version does not know, cannot be appended", r.Event.Type())
+	}
+	line, err := r.AppendJSON(nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(line) > maxWritten {
+		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), len(line), maxWritten)
+	}
+	return line, nil
+}
+
 // AppendKeyed is Append for an event that has a key.
 func (l *Log) AppendKeyed(key string, e event.Event) error {
-	if c, ok := e.(event.Carrier); ok && c.Largest() > maxInline {
+	if c, ok := e.(event.Carrier); ok && c.Largest() > maxPlain {
 		var err error
 		if e, err = c.WithValues(l.store); err != nil {
 			return err
@@ -244,7 +295,7 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 	if step, ok := e.(event.StepCompleted); ok {
 		next.step = step
 	} else {
-		line, err := event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: e}.AppendJSON(nil)
+		line, err := encodeLine(event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: e})
 		if err != nil {
 			return err
 		}
@@ -394,7 +445,8 @@ func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []b
 		} else {
 			lines = e.step.AppendLine(lines, event.Header{Seq: e.seq, Timestamp: e.time, Run: l.run, Key: e.key})
 		}
-		lines = append(append(lines[:before], l.redact(lines[before:])...), '\n')
+		// The checksum is of what is written, so that it comes after redaction.
+		lines = append(seal(append(lines[:before], l.redact(lines[before:])...), before), '\n')
 		if e.line == nil {
 			steps = newStep(offset+int64(before), len(lines)-before, e.time, e.step).append(steps)
 		}
@@ -403,8 +455,12 @@ func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []b
 }
 
 // commit puts one group on disk. If that fails, it takes the part that was
-// written back, so that the log ends with a whole line.
+// written back, so that the log ends with a whole line. A run that was taken away
+// before the group was there is lost: nobody hears that the group is durable.
 func (l *Log) commit(base int64, lines, steps []byte) error {
+	if err := l.guard(); err != nil {
+		return err
+	}
 	_, err := l.events.Write(lines)
 	if err == nil {
 		err = l.events.Sync()
@@ -414,6 +470,9 @@ func (l *Log) commit(base int64, lines, steps []byte) error {
 			err = errors.Join(err, cut)
 		}
 		return &WriteError{Dir: l.dir, Err: err}
+	}
+	if err := l.guard(); err != nil {
+		return err
 	}
 	if len(steps) > 0 {
 		// The index can be rebuilt; a lack of space for it must not end the run.

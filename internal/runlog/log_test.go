@@ -253,7 +253,7 @@ func TestUnknownEventsArePassedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.WriteString(`{"type":"from_the_future","seq":2,"timestamp":"2030-01-01T00:00:00.000Z","run":"run","x":1}` + "\n")
+	f.Write(append(seal([]byte(`{"type":"from_the_future","seq":2,"timestamp":"2030-01-01T00:00:00.000Z","run":"run","x":1}`), 0), '\n'))
 	f.Close()
 	got := readAll(t, dir)
 	if u, ok := got[2].(event.Unknown); !ok || u.Name != "from_the_future" {
@@ -444,6 +444,8 @@ func FuzzScan(f *testing.F) {
 	f.Add([]byte(`{"type":"step_completed","seq":0,"timestamp":"2026-01-01T00:00:00.000Z","run":"r","step":0}` + "\n"))
 	f.Add([]byte("{}\n\n\n"))
 	f.Add([]byte(`{"type":"x","seq":18446744073709551615}` + "\n{}"))
+	f.Add(append(seal([]byte(`{"type":"x","seq":0}`), 0), '\n'))
+	f.Add([]byte(`{"type":"x","seq":0}` + "\n" + string(seal([]byte(`{"type":"run_resumed","seq":1}`), 0)) + "\n" + `{"type":"x","seq":2,"crc":"00000000"}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		end, err := scan(bytes.NewReader(data), 0, func(l Line) error {
 			_, _ = l.Decode()

@@ -121,14 +121,14 @@ func checkFormat(dir string, l Line) error {
 }
 
 // scan calls visit for each line of r, which starts at offset of the log. It
-// checks that each is JSON and that the sequence numbers follow each other.
-// A last line that is unfinished ends the scan without an error.
+// checks that each is JSON and what was written, and that the sequence numbers
+// follow each other. A last line that is unfinished ends the scan without an error.
 func scan(r io.Reader, offset int64, visit func(Line) error) (end int64, err error) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var long []byte // a line that does not fit the reader's buffer
-	var next uint64
-	first := true
-	for n := int64(1); ; n++ {
+	c := checker{offset: offset}
+	for {
+		c.n++
 		raw, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			long = append(long[:0], raw...)
@@ -138,33 +138,74 @@ func scan(r io.Reader, offset int64, visit func(Line) error) (end int64, err err
 			}
 			raw = long
 		}
-		damaged := func(reason string) error {
-			return &CorruptError{Line: n, Offset: offset, Reason: reason}
-		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return offset, nil // an unfinished line, or nothing
+			return c.offset, nil // an unfinished line, or nothing
 		case errors.Is(err, bufio.ErrBufferFull):
-			return offset, damaged(fmt.Sprintf("it is longer than %d bytes", maxLine))
+			return c.offset, c.damaged(fmt.Sprintf("it is longer than %d bytes", maxLine))
 		case err != nil:
-			return offset, fmt.Errorf("run log: %w", err)
+			return c.offset, fmt.Errorf("run log: %w", err)
 		}
-		line, ok := parseLine(raw[:len(raw)-1], offset)
-		if !ok {
-			if _, err := in.Peek(1); errors.Is(err, io.EOF) && offset > 0 {
-				return offset, nil // a torn write that happens to end in a newline
+		line, damage := c.check(raw[:len(raw)-1])
+		if damage != nil {
+			if _, err := in.Peek(1); errors.Is(err, io.EOF) && c.torn(raw[:len(raw)-1]) {
+				return c.offset, nil // a torn write that happens to end in a newline
 			}
-			return offset, damaged("it is not a JSON event")
-		}
-		if !first && line.Seq != next {
-			return offset, damaged(fmt.Sprintf("its sequence number is %d, want %d", line.Seq, next))
+			return damage.Offset, damage
 		}
 		if err := visit(line); err != nil {
-			return offset, err
+			return c.offset, err
 		}
-		first, next = false, line.Seq+1
-		offset += int64(len(raw))
+		c.pass(line, len(raw))
 	}
+}
+
+// A checker holds the lines of a log against each other.
+type checker struct {
+	n      int64 // number of the line, from 1
+	offset int64 // where it begins
+	before int64 // where the line before it begins
+	next   uint64
+	seen   bool // there was a line before
+	sealed bool // lines have checksums from here on
+}
+
+func (c *checker) damaged(reason string) *CorruptError {
+	return &CorruptError{Line: c.n, Offset: c.offset, Reason: reason}
+}
+
+// check reads a line and says what is wrong with it.
+func (c *checker) check(raw []byte) (Line, *CorruptError) {
+	has := sealingOf(raw)
+	if has == broken {
+		return Line{}, c.damaged("its checksum does not fit: it is not what was written")
+	}
+	line, ok := parseLine(raw, c.offset)
+	switch {
+	case !ok:
+		return line, c.damaged("it is not a JSON event")
+	case has == unsealed && c.sealed:
+		return line, c.damaged("it has no checksum, and the lines before it have one")
+	case c.seen && line.Seq != c.next:
+		return line, c.damaged(fmt.Sprintf("its sequence number is %d, want %d", line.Seq, c.next))
+	case has == whole && c.seen && !c.sealed && line.Type != event.TypeRunResumed:
+		// A session has checksums from its first line on.
+		return line, &CorruptError{Line: c.n - 1, Offset: c.before, Reason: "it has no checksum, and the line after it has one"}
+	}
+	c.sealed = has == whole
+	return line, nil
+}
+
+// torn reports whether a last line that is damaged may be what a crash left.
+func (c *checker) torn(raw []byte) bool {
+	return c.seen && !(looksWhole(raw) && (c.sealed || sealingOf(raw) != unsealed))
+}
+
+// pass goes on to the line after one of size bytes.
+func (c *checker) pass(line Line, size int) {
+	c.seen, c.next = true, line.Seq+1
+	c.before = c.offset
+	c.offset += int64(size)
 }
 
 var (
@@ -225,7 +266,11 @@ func Tail(dir string, n int) ([]event.Record, error) {
 			break
 		}
 		tail = tail[:cut]
-		if rec, err := event.Decode(tail[bytes.LastIndexByte(tail, '\n')+1:]); err == nil {
+		line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+		if sealingOf(line) == broken {
+			continue
+		}
+		if rec, err := event.Decode(line); err == nil {
 			out = append(out, rec)
 		}
 	}
@@ -251,6 +296,9 @@ func setAside(damage *CorruptError) (string, error) {
 		return "", fmt.Errorf("run log: %w", err)
 	}
 	defer f.Close()
+	if err := lockLog(f); err != nil {
+		return "", err
+	}
 	name := filepath.Join(damage.Dir, fmt.Sprintf("%s.damaged-at-%d", EventsFile, damage.Offset))
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {

@@ -7,6 +7,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -78,7 +79,7 @@ func (a *action) decide(f flow.Flow, key string, q *flow.Question) (*flow.Verdic
 	if v.CostUSD == nil {
 		a.unpriced = true
 	} else {
-		a.costUSD += *v.CostUSD
+		a.costUSD = usage.AddUSD(a.costUSD, *v.CostUSD)
 	}
 	return v, nil
 }

@@ -50,7 +50,8 @@ type Options struct {
 	// Transport is shared by the clients of a program. Nil means one of its own.
 	Transport http.RoundTripper
 
-	// MaxResponseBytes bounds an answer; 0 means 32 MB.
+	// MaxResponseBytes bounds an answer; 0 means 32 MB. One for which fewer tokens were
+	// asked has less room: 64 KiB, and 16 bytes for each token.
 	MaxResponseBytes int64
 
 	// Warn is told once of each part of requests that the model does not take.
@@ -136,7 +137,7 @@ func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Respo
 		if err != nil {
 			return f, "", c.http.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
 		}
-		answer, err := c.http.Post(ctx, c.address, c.header, body)
+		answer, err := c.http.Post(ctx, c.address, c.header, body, httpclient.Room(sent.MaxTokens))
 		if err != nil {
 			return f, "", err
 		}
@@ -144,6 +145,9 @@ func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Respo
 		if resp, trouble, err = c.read(answer); trouble != nil {
 			why := string(trouble.Message)
 			return adjust(sent, f, model.AsError(err), why), why, err
+		}
+		if err == nil {
+			err = c.http.CheckUsage(req, 1, resp)
 		}
 		return f, "", err
 	})

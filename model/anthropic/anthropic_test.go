@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 		New: func(s modeltest.Server) (model.Model, error) {
 			return New(Options{
 				BaseURL: s.BaseURL, Model: s.Model, APIKey: s.Key, Warn: s.Warn,
-				MaxResponseBytes: modeltest.MaxResponseBytes,
+				MaxResponseBytes: s.MaxResponseBytes,
 			})
 		},
 		Schema: "output_config",

@@ -78,7 +78,8 @@ func (c *Client) read(a *httpclient.Answer) (*model.Response, *apiError, error) 
 	if r.Type != "message" && r.Content == nil {
 		return nil, nil, c.http.Error(model.Transient, a.Status, "the answer is no message: "+c.http.Excerpt(a.Body))
 	}
-	return r.response(), nil, nil
+	resp := r.response()
+	return resp, nil, c.http.CheckCalls(len(resp.ToolCalls))
 }
 
 func (r *messagesResponse) response() *model.Response {

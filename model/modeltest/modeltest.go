@@ -1,8 +1,8 @@
 // Package modeltest is the suite that every provider's client passes.
 //
 // It asks the simulator over real HTTP, reads recorded answers, breaks
-// connections in every way that has been seen, looks at the requests that are
-// sent, and has parameters refused. Recorded answers and expected results are
+// connections in every way that has been seen, has servers send without end, looks
+// at the requests that are sent, and has parameters refused. Recorded answers and expected results are
 // files of the provider:
 //
 //	testdata/answers/NAME.http       an answer: status line, headers, body
@@ -38,7 +38,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // or warning, and the suite looks for it everywhere.
 const Key = "sk-test-this-must-never-be-shown"
 
-// MaxResponseBytes is the limit of all clients under test.
+// MaxResponseBytes is the limit of most clients under test.
 const MaxResponseBytes = 1 << 16
 
 // A Server is what a client under test talks to.
@@ -47,11 +47,15 @@ type Server struct {
 	Model   string
 	Key     string
 	Warn    func(string)
+
+	// MaxResponseBytes is the largest answer that the client takes; 0 means its own
+	// limit.
+	MaxResponseBytes int64
 }
 
 // A Config is a provider's client and its files.
 type Config struct {
-	// New makes a client that takes answers of at most [MaxResponseBytes].
+	// New makes a client.
 	New func(Server) (model.Model, error)
 
 	// Dir holds the files; "testdata" if it is empty. An answer called plain
@@ -75,6 +79,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("Simulated", func(t *testing.T) { Simulated(t, c) })
 	t.Run("Recorded", func(t *testing.T) { Recorded(t, c) })
 	t.Run("Wire", func(t *testing.T) { Wire(t, c) })
+	t.Run("Hostile", func(t *testing.T) { Hostile(t, c) })
 	t.Run("Requests", func(t *testing.T) { Requests(t, c) })
 	t.Run("Refusals", func(t *testing.T) { Refusals(t, c) })
 }
@@ -99,15 +104,21 @@ type client struct {
 // newClient makes a client that fails the test if it shows its key.
 func newClient(t testing.TB, c Config, baseURL, name string) *client {
 	t.Helper()
+	return newClientWith(t, c, Server{BaseURL: baseURL, Model: name, MaxResponseBytes: MaxResponseBytes})
+}
+
+func newClientWith(t testing.TB, c Config, s Server) *client {
+	t.Helper()
 	out := &client{t: t}
-	m, err := c.New(Server{BaseURL: baseURL, Model: name, Key: Key, Warn: func(text string) {
+	s.Key, s.Warn = Key, func(text string) {
 		out.mu.Lock()
 		defer out.mu.Unlock()
 		out.warnings = append(out.warnings, text)
 		if strings.Contains(text, Key) {
 			t.Errorf("the warning %q shows the key", text)
 		}
-	}})
+	}
+	m, err := c.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,8 @@ type Options struct {
 	// Transport is shared by the clients of a program. Nil means one of its own.
 	Transport http.RoundTripper
 
-	// MaxResponseBytes bounds an answer; 0 means 32 MB.
+	// MaxResponseBytes bounds an answer; 0 means 32 MB. One for which fewer tokens were
+	// asked has less room: 64 KiB, and 16 bytes for each token.
 	MaxResponseBytes int64
 
 	// Warn is told once of each part of requests that the server does not take.
@@ -168,7 +169,7 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 		if err != nil {
 			return f, "", c.http.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
 		}
-		answer, err := c.http.Post(ctx, c.address, c.header, body)
+		answer, err := c.http.Post(ctx, c.address, c.header, body, httpclient.Room(req.MaxOutput*max(n, 1)))
 		if err != nil {
 			return f, "", err
 		}
@@ -181,6 +182,9 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 			c.lessons.Remember(learn.Choices, f[learn.Choices], read.choices, "")
 		}
 		list = read.list
+		if err == nil {
+			err = c.http.CheckUsage(req, n, list...)
+		}
 		return f, "", err
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ func config(provider string) modeltest.Config {
 		New: func(s modeltest.Server) (model.Model, error) {
 			return New(Options{
 				BaseURL: s.BaseURL + "/v1", Provider: provider, Model: s.Model, APIKey: s.Key, Warn: s.Warn,
-				MaxResponseBytes: modeltest.MaxResponseBytes,
+				MaxResponseBytes: s.MaxResponseBytes,
 			})
 		},
 		Schema: "response_format",

@@ -74,6 +74,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 type reading struct {
 	list    []*model.Response
 	choices int // responses and those that broke off
+	calls   int // of tools, in the response that has most
 	trouble *apiError
 }
 
@@ -93,7 +94,7 @@ func (c *Client) read(a *httpclient.Answer, n int) (reading, error) {
 	out := r.read(n)
 	switch {
 	case len(out.list) > 0:
-		return out, nil
+		return out, c.http.CheckCalls(out.calls)
 	case out.trouble != nil:
 		return out, c.hidden(out.trouble)
 	case out.choices > 0:
@@ -116,6 +117,9 @@ func (r *chatResponse) read(n int) reading {
 		}
 		if len(out.list) == max(n, 1) {
 			break
+		}
+		if n := len(choice.Message.ToolCalls); n > out.calls {
+			out.calls = n
 		}
 		resp := choice.response()
 		resp.Model = string(r.Model)

@@ -33,6 +33,10 @@ type chatUsage struct {
 // reasoning tokens inside the completion's.
 func (u *chatUsage) tokens() usage.Tokens {
 	prompt, completion := int64(u.PromptTokens), int64(u.CompletionTokens)
+	if least := min(u.PromptTokens, u.CompletionTokens, u.PromptDetails.CachedTokens, u.CacheHitTokens, u.CachedTokens,
+		u.PromptDetails.CacheWriteTokens, u.CompletionDetails.ReasoningTokens); least < 0 {
+		return usage.Tokens{Input: int64(least)} // which the check of the answer finds
+	}
 	cached := min(int64(max(u.PromptDetails.CachedTokens, u.CacheHitTokens, u.CachedTokens)), prompt)
 	written := min(int64(u.PromptDetails.CacheWriteTokens), prompt-cached)
 	t := usage.Tokens{Input: prompt - cached - written, CacheRead: cached, CacheWrite: written}
@@ -48,15 +52,6 @@ func (u *chatUsage) tokens() usage.Tokens {
 	t.Reasoning = min(reasoning, completion)
 	t.Output = completion - t.Reasoning
 	return t
-}
-
-// cost is what the provider says the call cost, nil if it says nothing sensible.
-func (u *chatUsage) cost() *float64 {
-	var cost *float64
-	if len(u.Cost) == 0 || json.Unmarshal(u.Cost, &cost) != nil || cost == nil || *cost < 0 {
-		return nil
-	}
-	return cost
 }
 
 // UnmarshalJSON passes over usage in a shape that nobody knows: the answer counts.
@@ -76,7 +71,7 @@ func (u *chatUsage) spread(list []*model.Response, sizes []int) {
 	outputs, reasonings := parts(all.Output, sizes), parts(all.Reasoning, sizes)
 	for i, r := range list {
 		if i == 0 {
-			r.Usage, r.CostUSD = all, u.cost()
+			r.Usage, r.CostUSD = all, httpclient.Cost(u.Cost)
 		} else if list[0].CostUSD != nil {
 			r.CostUSD = new(float64)
 		}
