@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -142,5 +143,30 @@ func TestToolsCallOnTerminal(t *testing.T) {
 	c.start(screen, "tools", "call", "Read", `{"file_path":"evil.txt"}`)
 	if code := c.finish(); code != 0 || !strings.Contains(c.seen(), `a\x1b[2J\u202e\x07b`) || strings.Contains(c.seen(), "\x1b[2J") {
 		t.Errorf("maker tools call = exit code %d, %q, want it with escapes", code, c.seen())
+	}
+}
+
+// TestAnswerElsewhere: a run that asks on its terminal is answered there.
+func TestAnswerElsewhere(t *testing.T) {
+	c := onConsole(t, "", twoCalls...)
+	c.await(approvalPrompt, 1)
+	found, err := filepath.Glob(filepath.Join(c.dir, "runs", "*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("there are the runs %q, want one", found)
+	}
+	elsewhere := exec.Command("maker", "answer", found[0], "--text", "yes")
+	elsewhere.Env = c.cmd.Env
+	out, err := elsewhere.CombinedOutput()
+	if elsewhere.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), fmt.Sprintf("process %d", c.cmd.Process.Pid)) {
+		t.Errorf("maker answer = %v, %s, want exit code 2 and a word about the process that asks", err, out)
+	}
+	c.typeIn("no\n")
+	c.await(approvalPrompt, 2)
+	c.typeIn("no\n")
+	if code := c.finish(); code != 1 || c.exists("first.txt") {
+		t.Errorf("maker do = exit code %d, want 1 and no call:\n%s", code, c.seen())
+	}
+	if left, err := filepath.Glob(filepath.Join(found[0], "answers", "*")); err != nil || len(left) > 0 {
+		t.Errorf("the inbox holds %q, want nothing", left)
 	}
 }

@@ -171,7 +171,7 @@ func (a *app) message(err error) string {
 func exitCode(err error) int {
 	switch {
 	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runs.LockedError](err),
-		isA[*runs.NewerError](err), errors.Is(err, runs.ErrNoRun):
+		isA[*runs.NewerError](err), isA[*runs.RunningError](err), isA[*runs.NotAskedError](err), isA[*runs.AnsweredError](err), errors.Is(err, runs.ErrNoRun):
 		return exitUsage
 	case errors.Is(err, maker.ErrInterrupted):
 		return exitInterrupted

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runlog"
 )
 
@@ -52,6 +53,14 @@ func ReadWaiting(dir string) ([]event.ClarificationRequested, error) {
 	h := reader(dir, nil, nil)
 	err := h.read()
 	return h.Waiting, err
+}
+
+// ReadAnswer returns what a person answered to a question of the run in dir; nil if
+// nobody has.
+func ReadAnswer(dir, key string) (*flow.Answer, error) {
+	h := reader(dir, nil, nil)
+	err := h.read()
+	return h.Answers[key], err
 }
 
 // An Outlook is what a resume of a run would do.

@@ -87,10 +87,17 @@ func TestInbox(t *testing.T) {
 	if _, err := person.Inbox(run).Ask(t.Context(), "step/1/é?*", q); !errors.Is(err, person.ErrAbsent) {
 		t.Errorf("Ask(nothing left) = %v, want ErrAbsent", err)
 	}
-	for _, text := range []string{"red", "2"} { // a later answer replaces the one before
-		if err := person.Leave(run, "step/1/é?*", flow.Answer{Text: text, By: "maker answer"}); err != nil {
-			t.Fatal(err)
-		}
+	if left, err := person.Leave(run, "step/1/é?*", flow.Answer{Text: "red", By: "first"}); !left || err != nil {
+		t.Errorf("Leave(red) = %t, %v, want that it is left", left, err)
+	}
+	if left, err := person.Leave(run, "step/1/é?*", flow.Answer{Text: "2", By: "second"}); left || err != nil {
+		t.Errorf("Leave(another answer) = %t, %v, want that the first stays", left, err)
+	}
+	if a, err := person.Left(run, "step/1/é?*"); err != nil || a == nil || a.Text != "red" || a.By != "first" {
+		t.Errorf("Left() = %+v, %v, want the first answer", a, err)
+	}
+	if err := person.Replace(run, "step/1/é?*", flow.Answer{Text: "2", By: "maker answer"}); err != nil {
+		t.Errorf("Replace() = %v", err)
 	}
 	a, err := person.Inbox(run).Ask(t.Context(), "step/1/é?*", q)
 	if err != nil || a.Text != "blue" || a.By != "maker answer" {
