@@ -130,9 +130,9 @@ var layers = []layer{
 		forbid: []string{"github.com/modelcontextprotocol/..."},
 	},
 	{
-		rule:   "only the run log talks to the operating system itself",
+		rule:   "only the run log and the terminal talk to the operating system itself",
 		in:     []string{"./..."},
-		except: []string{"./internal/runlog"},
+		except: []string{"./internal/runlog", "./internal/tty"},
 		forbid: []string{"golang.org/x/sys/..."},
 	},
 	{

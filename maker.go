@@ -205,6 +205,11 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		return nil, err
 	}
 	secrets.Store(stack.secrets)
+	for key := range past.Answered {
+		if err := person.Discard(log.Dir(), key); err != nil {
+			return nil, errors.Join(err, stack.close())
+		}
+	}
 	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
 	return e.start(ctx, log, stack, j, first, past)
 }

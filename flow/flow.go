@@ -21,7 +21,8 @@
 //
 // What was recorded stays, whatever came of it: something may have been built on it.
 // An orchestrator that gives up says in [event.TaskFailed] which keys a resume is to
-// forget, so that the run can go on from there. Effects are never forgotten.
+// forget, so that the run can go on from there. Effects are never forgotten; a call that
+// the person refused is none.
 package flow
 
 import (
@@ -199,6 +200,10 @@ type Result struct {
 
 	// Unknown says that nobody knows whether the call took effect; Text says why.
 	Unknown bool `json:"unknown,omitempty"`
+
+	// Refused says that the person refused the call: nothing happened, and the person
+	// may be asked again.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // An Effect is an intent that won its vote and is to be executed.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/show"
 	"github.com/maker-mdap/maker/internal/yamlclean"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -14,19 +15,19 @@ import (
 // Markdown is the result for people.
 func (r *Result) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n**%s**", inline(r.Task), capital(r.Status))
+	fmt.Fprintf(&b, "# %s\n\n**%s**", show.Markdown(r.Task), capital(r.Status))
 	if r.Reason != "" {
-		fmt.Fprintf(&b, ": %s", r.Reason)
+		fmt.Fprintf(&b, ": %s", show.Markdown(r.Reason))
 	}
 	b.WriteString("\n\n| | |\n|---|---|\n")
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, fmt.Sprintf(format, args...))
 	}
 	row("run", "`%s`", r.Run)
-	row("model", "%s", DescribeModel(r))
+	row("model", "%s", show.Markdown(DescribeModel(r)))
 	row("voting", "%s", DescribeRule(r.Voting.Rule))
 	for _, s := range r.Sessions {
-		row("from step "+strconv.Itoa(s.Step), "`%s`, %s", s.Model, DescribeRule(s.Rule))
+		row("from step "+strconv.Itoa(s.Step), "%s, %s", show.Markdown(s.Model), DescribeRule(s.Rule))
 	}
 	row("steps", "%s", DescribeSteps(r))
 	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
@@ -44,7 +45,7 @@ func (r *Result) Markdown() string {
 		row("calibration", "p %.3f (%.3f to %.3f, %s), v %.3f, k %d", c.P, c.PLow, c.PHigh, c.Basis, c.V, c.K)
 	}
 	if f := r.FailedStep; f != nil {
-		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, f.Status, f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
+		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, show.Markdown(f.Status), f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
 	}
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
@@ -98,17 +99,17 @@ func DescribeOutput(v event.Value) string {
 // writeSteps tells what each step came to and which calls were made.
 func (r *Result) writeSteps(b *strings.Builder) {
 	if out := DescribeOutput(r.Output); out != "" {
-		fmt.Fprintf(b, "\n## Output\n\n%s\n", fenced(out))
+		fmt.Fprintf(b, "\n## Output\n\n%s\n", show.Fenced(out))
 	}
 	if len(r.Steps) > 0 {
 		b.WriteString("\n## Steps\n")
 	}
 	for _, s := range r.Steps {
-		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, inline(s.Title), fenced(DescribeOutput(s.Output)),
+		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
 			s.Voting.Split(), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
 		for _, e := range r.Effects {
 			if e.Step == s.Step {
-				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", e.Tool, code(e.Input.Compact()), e.Status, inline(e.By))
+				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
 			}
 		}
 	}
@@ -121,7 +122,7 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	if len(rest) > 0 {
 		b.WriteString("\n## Calls of steps that were not completed\n\n")
 		for _, e := range rest {
-			fmt.Fprintf(b, "- step %d, **%s** %s: %s (%s)\n", e.Step, e.Tool, code(e.Input.Compact()), e.Status, inline(e.By))
+			fmt.Fprintf(b, "- step %d, **%s** %s: %s (%s)\n", e.Step, show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
 		}
 	}
 }
@@ -143,30 +144,13 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// inline keeps a text on its line.
-func inline(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// fenced puts a text into a fence that it cannot end.
-func fenced(s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimRight(s, "\n") + "\n" + fence
-}
-
-// code puts a text into a span of code that it cannot end.
+// code is a text in a few words, as code.
 func code(s string) string {
 	const most = 300
-	s = inline(s)
-	if len(s) > most {
+	if s = show.Line(s); len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
-	mark := "`"
-	for strings.Contains(s, mark) {
-		mark += "`"
-	}
-	return mark + " " + s + " " + mark
+	return show.Code(s)
 }
 
 // DescribeModel says who answered.

@@ -200,11 +200,11 @@ func TestWaitingAndAnswer(t *testing.T) {
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("Understand(%q) = %q, %v, want %q", text, got, err, want)
 		}
-		if err := run.Answer(colour.Question, text, "test"); (err == nil) != (want != "") {
-			t.Errorf("Answer(%q) = %v, want it taken: %t", text, err, want != "")
+		if err := run.ReplaceAnswer(colour.Question, text, "test"); (err == nil) != (want != "") {
+			t.Errorf("ReplaceAnswer(%q) = %v, want it taken: %t", text, err, want != "")
 		}
 	}
-	if err := run.Answer(colour.Question, "2", "a friend"); err != nil {
+	if err := run.ReplaceAnswer(colour.Question, "2", "a friend"); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := person.Inbox(run.Dir()).Ask(t.Context(), colour.Question, &flow.HumanQuestion{Options: colour.Options}); err != nil || a.Text != "blue" || a.By != "a friend" {
@@ -214,6 +214,49 @@ func TestWaitingAndAnswer(t *testing.T) {
 		if err := run.Answer(key, "Ada", "test"); !isNotAsked(err) {
 			t.Errorf("Answer(%q, which is not waited for) = %v, want a NotAskedError", key, err)
 		}
+	}
+}
+
+// TestAnAnswerCountsOrIsRefused: whoever gives an answer knows whether it is the one
+// that the run will find.
+func TestAnAnswerCountsOrIsRefused(t *testing.T) {
+	const key = "step/0/name"
+	run := written(t, submitted(event.KindExec), event.ClarificationRequested{Question: key, Kind: event.ClarifyQuestion, Text: "Who?"})
+	for _, text := range []string{"Ada", "Ada"} {
+		if err := run.Answer(key, text, "first"); err != nil {
+			t.Errorf("Answer(%s) = %v", text, err)
+		}
+	}
+	err := run.Answer(key, "Bob", "second")
+	if e, ok := errors.AsType[*runs.AnsweredError](err); !ok || e.Answer != "Ada" || e.By != "first" || e.Used {
+		t.Errorf("Answer(another) = %v, want an AnsweredError with the first", err)
+	}
+	if text, by, err := run.Left(key); text != "Ada" || by != "first" || err != nil {
+		t.Errorf("Left() = %s, %s, %v, want the first answer", text, by, err)
+	}
+	if err := run.ReplaceAnswer(key, "Bob", "second"); err != nil {
+		t.Errorf("ReplaceAnswer() = %v", err)
+	}
+	if text, _, err := run.Left(key); text != "Bob" || err != nil {
+		t.Errorf("Left() = %s, %v, want Bob", text, err)
+	}
+	log, _, err := runlog.Open(run.Dir(), nil, func(runlog.Line) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]func(key, text, by string) error{"Answer": run.Answer, "ReplaceAnswer": run.ReplaceAnswer} {
+		if e, ok := errors.AsType[*runs.RunningError](answer(key, "Eve", "third")); !ok || e.PID != os.Getpid() {
+			t.Errorf("%s(a run that goes on) = %v, want a RunningError with its process", name, e)
+		}
+	}
+	if err := log.Append(event.ClarificationProvided{Question: key, Answer: "Bob", By: "second"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Answer(key, "Eve", "third"); !isNotAsked(err) {
+		t.Errorf("Answer(after it was taken) = %v, want a NotAskedError", err)
 	}
 }
 

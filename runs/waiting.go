@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,7 +27,7 @@ type Question struct {
 // an option, or its words in any case, stand for the option. An answer that is none is
 // an error.
 func (q Question) Understand(text string) (string, error) {
-	return person.Resolve(&flow.HumanQuestion{Options: q.Options, Free: q.Free}, text)
+	return person.Resolve(&flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}, text)
 }
 
 // Waiting returns what the run waits for, in the order in which it was asked.
@@ -54,20 +55,104 @@ func (e *NotAskedError) Error() string {
 	return fmt.Sprintf("the run waits for no answer to %q", e.Key)
 }
 
+// An AnsweredError says that a question has another answer.
+type AnsweredError struct {
+	Key    string
+	Answer string
+	By     string // who gave it
+
+	// Used says that the run has taken it. Otherwise it is what a resume will find.
+	Used bool
+}
+
+func (e *AnsweredError) Error() string {
+	if e.Used {
+		return fmt.Sprintf("the run has taken another answer to %q, by %s: %s", e.Key, e.By, e.Answer)
+	}
+	return fmt.Sprintf("%s has answered it already: %s", e.By, e.Answer)
+}
+
+// A RunningError says that a process is going on with the run: it asks where it runs.
+type RunningError struct{ PID int }
+
+func (e *RunningError) Error() string {
+	return fmt.Sprintf("process %d is going on with the run: answer where it asks, or when it has ended", e.PID)
+}
+
 // Answer leaves an answer to a question that the run waits for. The run takes it when
-// it is resumed, and logs it with the name of who gave it; until then a later answer
-// replaces it. The text is as a person wrote it: see [Question.Understand].
+// it is resumed, and logs it with the name of who gave it. The text is as a person
+// wrote it: see [Question.Understand].
+//
+// That there is no error means that the run will find this answer, or has taken it. If
+// there is another one it is an [*AnsweredError]; see [Run.ReplaceAnswer].
 func (r *Run) Answer(key, text, by string) error {
-	open, err := r.Waiting()
+	given := flow.Answer{Text: text, By: by}
+	return r.give(key, given, func() error {
+		if left, err := person.Leave(r.dir, key, given); left || err != nil {
+			return err
+		}
+		other, err := person.Left(r.dir, key)
+		if err != nil || other == nil || *other == given {
+			return err
+		}
+		return &AnsweredError{Key: key, Answer: other.Text, By: other.By}
+	})
+}
+
+// ReplaceAnswer is Answer where another answer may have been left, which it replaces.
+func (r *Run) ReplaceAnswer(key, text, by string) error {
+	given := flow.Answer{Text: text, By: by}
+	return r.give(key, given, func() error { return person.Replace(r.dir, key, given) })
+}
+
+// Left returns the answer to a question that was left and not taken yet; empty if there
+// is none.
+func (r *Run) Left(key string) (text, by string, err error) {
+	left, err := person.Left(r.dir, key)
+	if err != nil || left == nil {
+		return "", "", err
+	}
+	return left.Text, left.By, nil
+}
+
+// give leaves an answer, and looks whether somebody else was faster.
+func (r *Run) give(key string, given flow.Answer, leave func() error) error {
+	q, err := r.asks(key)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(open, func(q Question) bool { return q.Key == key })
-	if i < 0 {
-		return &NotAskedError{key}
-	}
-	if _, err := open[i].Understand(text); err != nil {
+	meant, err := q.Understand(given.Text)
+	if err != nil {
 		return err
 	}
-	return person.Leave(r.dir, key, flow.Answer{Text: text, By: by})
+	if pid, running := r.Writer(); running {
+		return &RunningError{pid}
+	}
+	if err := leave(); err != nil {
+		return err
+	}
+	if _, err := r.asks(key); err == nil {
+		if pid, running := r.Writer(); running { // it may have asked before there was an answer
+			return &RunningError{pid}
+		}
+		return nil
+	}
+	taken, err := history.ReadAnswer(r.dir, key)
+	if err != nil || taken == nil || taken.Text == meant && taken.By == given.By {
+		return err
+	}
+	return errors.Join(&AnsweredError{Key: key, Answer: taken.Text, By: taken.By, Used: true}, person.Discard(r.dir, key))
+}
+
+// asks returns a question that the run waits for.
+func (r *Run) asks(key string) (Question, error) {
+	open, err := r.Waiting()
+	if err != nil {
+		return Question{}, err
+	}
+	i := slices.IndexFunc(open, func(q Question) bool { return q.Key == key })
+	if i < 0 {
+		return Question{}, &NotAskedError{key}
+	}
+	return open[i], nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,11 +13,15 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/person"
+	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
 func (a *app) answer() *cobra.Command {
 	var text, question string
+	var replace bool
 	cmd := &cobra.Command{
 		Use:   "answer RUN",
 		Short: "Answer what a run is waiting for",
@@ -24,7 +29,9 @@ func (a *app) answer() *cobra.Command {
 terminal. The run uses it when it is resumed, and logs it first. Without --text and
 without a terminal it only shows the questions.
 
-An approval is answered with yes, with no, or with why not, which the agents read.`,
+An approval is answered with yes, with no, or with why not, which the agents read.
+An answer that was given before stays, unless --replace is given; a run that is going
+on is answered where it asks.`,
 		Example: `  maker answer run-20260102
   maker answer run-20260102 --text yes
   maker resume run-20260102`,
@@ -48,10 +55,11 @@ An approval is answered with yes, with no, or with why not, which the agents rea
 					return usageError{fmt.Errorf("--question: %w", &runs.NotAskedError{Key: question})}
 				}
 			}
-			return a.takeAnswer(cmd, run, open, text)
+			return a.takeAnswer(cmd, run, open, text, replace)
 		},
 	}
 	cmd.Flags().StringVar(&text, "text", "", "the answer")
+	cmd.Flags().BoolVar(&replace, "replace", false, "put the answer in the place of one that was given before")
 	cmd.Flags().StringVar(&question, "question", "", "which question, by its key, if there are several")
 	return cmd
 }
@@ -74,7 +82,7 @@ func understood(kind, answer string) string {
 	return "answered: the call is refused, because: " + oneLine(answer)
 }
 
-func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question, text string) error {
+func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question, text string, replace bool) error {
 	if text != "" && len(open) > 1 {
 		keys := make([]string, len(open))
 		for i, q := range open {
@@ -91,7 +99,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 				}
 				continue
 			}
-			showQuestion(a.Out, a.stepName(q.Step), asked(q))
+			showQuestion(a.Out, a.stepName(q.Step), asked(q), true)
 			fmt.Fprintf(a.Err, "answer with: maker answer %s --text ...\n", name)
 			continue
 		}
@@ -106,13 +114,39 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 		if err != nil {
 			return usageError{err}
 		}
-		if err := run.Answer(q.Key, answer, "maker answer"); err != nil {
+		before, err := a.leaveAnswer(run, q.Key, answer, replace)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "%s; continue with: maker resume %s\n", understood(q.Kind, meant), name)
+		fmt.Fprintf(a.Err, "%s%s; continue with: maker resume %s\n", understood(q.Kind, meant), before, name)
 	}
 	if text == "" && !a.hasTerminal() {
 		return exitError{exitWaiting}
 	}
 	return nil
+}
+
+// leaveAnswer leaves an answer for a run, and says what it is in place of.
+func (a *app) leaveAnswer(run *runs.Run, key, answer string, replace bool) (before string, err error) {
+	const by = "maker answer"
+	// It lies in a file until it is used, and is in the log from then on.
+	if clean := secret.NewSet(route.AllKeys(os.Getenv)...).Redact(answer); clean != answer {
+		fmt.Fprintln(a.Err, "a key of yours was left out of the answer")
+		answer = clean
+	}
+	if !replace {
+		err = run.Answer(key, answer, by)
+		if e, ok := errors.AsType[*runs.AnsweredError](err); ok && !e.Used {
+			err = usageError{fmt.Errorf("%s; maker answer --replace gives another", show.Line(e.Error()))}
+		}
+		return "", err
+	}
+	was, whose, err := run.Left(key)
+	if err != nil {
+		return "", err
+	}
+	if was != "" {
+		before = fmt.Sprintf(", in place of %s (%s)", oneLine(was), oneLine(whose))
+	}
+	return before, run.ReplaceAnswer(key, answer, by)
 }

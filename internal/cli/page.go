@@ -70,6 +70,7 @@ func (a *app) writePage(file string, r *maker.Result, t *solveTree) error {
 }
 
 func clipText(s string) string {
+	s = printable(s)
 	if utf8.RuneCountInString(s) <= maxPageText {
 		return s
 	}

@@ -107,9 +107,32 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "what was not agreed on is asked again with: " + resume
 	case r.Status == event.StatusUndecided:
 		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
-	default:
-		return "once the cause is gone, continue with: " + resume
 	}
+	switch ahead := a.outlook(r); {
+	case ahead.AsksAgain:
+		return "you are asked again about the call that you refused with: " + resume
+	case ahead.Further:
+		return "once the cause is gone, continue with: " + resume
+	default:
+		return "" // it would end in the same way
+	}
+}
+
+// outlook is what a resume would do. Where that cannot be told it may help.
+func (a *app) outlook(r *maker.Result) runs.Outlook {
+	dir, err := runs.Find(a.logDir, r.Run)
+	if err != nil {
+		return runs.Outlook{Further: true}
+	}
+	run, err := runs.Open(dir)
+	if err != nil {
+		return runs.Outlook{Further: true}
+	}
+	ahead, err := run.Outlook()
+	if err != nil {
+		return runs.Outlook{Further: true}
+	}
+	return ahead
 }
 
 // countEffects says in a few words what came of the calls that won a vote.

@@ -1,16 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -228,25 +226,5 @@ func brief(v event.Value) string {
 	return text
 }
 
-// prettyInput is the input of a call for people.
-func prettyInput(input json.RawMessage) string {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	var value any
-	if json.Unmarshal(input, &value) != nil || enc.Encode(value) != nil {
-		return string(input)
-	}
-	return strings.TrimRight(out.String(), "\n")
-}
-
-// printable keeps line breaks and takes out what could command a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// printable is a text of several lines that others wrote, safe to show.
+func printable(s string) string { return show.Text(s) }

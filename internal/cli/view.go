@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/internal/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -155,15 +156,8 @@ func (v *view) redraw(lines []string) {
 	v.lines, v.drawn = len(lines), b.String()
 }
 
-// oneLine takes what could command a terminal out of a text that others wrote.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// oneLine is a text that others wrote, safe to show on one line.
+func oneLine(s string) string { return show.Line(s) }
 
 // clear removes the live lines.
 func (v *view) clear() {

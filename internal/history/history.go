@@ -57,6 +57,14 @@ type History struct {
 	Answers  map[string]*flow.Answer
 	Effects  effect.States
 
+	// Reopened are the keys of the calls that the person refused and is asked about
+	// again, since the last session failed over them.
+	Reopened []string
+
+	// Answered are the questions to the person that have an answer and were not asked
+	// again since, reopened or not.
+	Answered map[string]bool
+
 	// Changed are the questions of which the log says that they would now be asked
 	// differently.
 	Changed map[string]bool
@@ -116,7 +124,7 @@ func New(dir string, compact func(kind string) bool) *History {
 	return &History{
 		dir: dir, compactKind: compact,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
-		Effects: effect.States{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+		Effects: effect.States{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
 	}
 }
 
@@ -258,8 +266,10 @@ func (h *History) take(rec event.Record) {
 	case event.ClarificationRequested:
 		h.Answers[e.Question] = nil // not yet
 		h.Waiting = append(h.Waiting, e)
+		delete(h.Answered, e.Question)
 	case event.ClarificationProvided:
 		h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
+		h.Answered[e.Question] = true
 		h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == e.Question })
 	case event.QuestionChanged:
 		h.Changed[e.Question] = true
@@ -337,12 +347,17 @@ func numberOf(e event.Event) int {
 }
 
 // reopen forgets what is recorded under keys and below them. Effects and answers of
-// the person stay.
+// the person stay, but for calls that the person refused.
 func (h *History) reopen(keys []string) {
+	h.Reopened = nil
 	if len(keys) == 0 {
 		return
 	}
 	below := flow.Below(keys)
+	h.Reopened = h.Effects.Reopen(below)
+	for _, refused := range h.Reopened {
+		delete(h.Answers, effect.Approval(refused))
+	}
 	forget(h.Verdicts, below)
 	forget(h.Looks, below)
 	forget(h.Votes, below)
@@ -367,6 +382,7 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 		h.hold()
 	}
 	h.claim = event.BudgetClaimed{}
+	h.Reopened = nil
 	for _, v := range h.Votes {
 		v.stale = true
 	}

@@ -2,8 +2,11 @@ package history
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runlog"
 )
 
@@ -50,6 +53,44 @@ func ReadWaiting(dir string) ([]event.ClarificationRequested, error) {
 	h := reader(dir, nil, nil)
 	err := h.read()
 	return h.Waiting, err
+}
+
+// ReadAnswer returns what a person answered to a question of the run in dir; nil if
+// nobody has.
+func ReadAnswer(dir, key string) (*flow.Answer, error) {
+	h := reader(dir, nil, nil)
+	err := h.read()
+	return h.Answers[key], err
+}
+
+// An Outlook is what a resume of a run would do.
+type Outlook struct {
+	// Further says that it could come further than the session before. It could not
+	// where nothing would be done or asked again, whatever has changed since.
+	Further bool
+
+	// AsksAgain says that the person would be asked again about a call that the person
+	// has refused.
+	AsksAgain bool
+}
+
+// ReadOutlook tells what a resume of the run in dir would do.
+func ReadOutlook(dir string) (Outlook, error) {
+	h := reader(dir, nil, nil)
+	if err := h.read(); err != nil {
+		return Outlook{}, err
+	}
+	switch end := h.End.(type) {
+	case nil:
+		return Outlook{Further: true}, nil // it crashed, or is under way
+	case event.TaskFailed:
+		asks := func(key string) bool { return !strings.HasSuffix(key, "/failed") } // that a step has failed is no question
+		return Outlook{
+			Further:   !end.Wrong && (end.Stop != "" || slices.ContainsFunc(end.Reopen, asks)),
+			AsksAgain: len(h.Reopened) > 0,
+		}, nil
+	}
+	return Outlook{}, nil
 }
 
 // Glance reports what the first and the last events of the run in dir say. It has no

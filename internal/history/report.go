@@ -178,17 +178,19 @@ func (r *Report) take(h *History, e event.Event) {
 
 func (r *Report) claimed(e event.EffectClaimed) {
 	made := Effect{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved}
-	if e.Again {
-		if was := r.effect(e.Effect); was != nil {
-			*was = made
-			return
-		}
+	if was := r.effect(e.Effect); e.Again && was != nil {
+		*was = made
+		return
 	}
 	r.addEffect(made)
 }
 
+// addEffect lists an effect. One that was refused before, and that the person was asked
+// about again, is listed once.
 func (r *Report) addEffect(e Effect) {
-	if len(r.Effects) < MaxListed {
+	if was := r.effect(e.Effect); was != nil && was.Status == EffectRefused {
+		*was = e
+	} else if len(r.Effects) < MaxListed {
 		r.Effects = append(r.Effects, e)
 	}
 }

@@ -69,7 +69,7 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	}
 	r.now.work.add(out)
 	r.now.moves = append(slices.Clip(r.now.moves), out.Moves...)
-	if len(out.Moves) > 0 {
+	if out.Happened() {
 		r.now.open = nil
 	}
 	r.now.open = append(append(r.now.open, out.Open...), r.key(r.task(c.ID))+"/attachment")

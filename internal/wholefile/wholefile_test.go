@@ -1,6 +1,8 @@
 package wholefile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,6 +18,21 @@ func TestReplace(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("the file holds %q, %v, want %q", got, err, text)
 		}
+	}
+	if err := Create(path, []byte("late")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Create(a file that is there) = %v, want %v", err, fs.ErrExist)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "another" {
+		t.Errorf("the file holds %q, %v, want what it held", got, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(path, []byte("new")); err != nil {
+		t.Errorf("Create() = %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "new" {
+		t.Errorf("the file holds %q, %v, want what was written", got, err)
 	}
 	if err := Replace(filepath.Join(dir, "missing", "f"), nil); err == nil {
 		t.Error("Replace(in a folder that is not there) = nil, want an error")
