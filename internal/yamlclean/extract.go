@@ -1,6 +1,7 @@
 package yamlclean
 
 import (
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -115,46 +116,30 @@ func keys(lines []string) int {
 	return n
 }
 
+var fenceLine = regexp.MustCompile("^(.*?)(`{3,}|~{3,})[ \t]*([^ \t:{\\[`]*)[ \t]*(.*)$")
+
 // openingFence reads a line that opens a fenced block. It returns the block and
 // the mark that closes it.
 func openingFence(t string) (fence, string, bool) {
-	for _, c := range []string{"`", "~"} {
-		at := strings.Index(t, c+c+c)
-		if at < 0 {
-			continue
-		}
-		rest := strings.TrimLeft(t[at:], c)
-		mark := t[at : len(t)-len(rest)]
-		info := strings.TrimSpace(rest)
-		label, after := cutLabel(info)
-		before := strings.TrimSpace(t[:at])
-		f := fence{label: label, indent: at}
-		switch {
-		case before != "" && (!wanted(label) || after != ""):
-			continue // only a label tells that a fence begins after text
-		case before != "":
-			f.indent = 0
-		}
-		if after != "" && strings.IndexByte("{[", after[0]) >= 0 {
-			if inner, ok := strings.CutSuffix(after, mark); ok {
-				after = inner
-			}
-			f.lines = []string{after}
-		} else if strings.Contains(info, "`") {
-			continue
-		}
-		return f, mark, true
+	m := fenceLine.FindStringSubmatch(t)
+	if m == nil {
+		return fence{}, "", false
 	}
-	return fence{}, "", false
-}
-
-// cutLabel cuts the label of a fence from what follows it.
-func cutLabel(info string) (label, after string) {
-	n := strings.IndexAny(info, " \t{[:")
-	if n < 0 {
-		return strings.ToLower(info), ""
+	before, mark, after := m[1], m[2], strings.TrimSpace(m[4])
+	f := fence{label: strings.ToLower(m[3]), indent: len(before)}
+	if strings.TrimSpace(before) != "" {
+		if !wanted(f.label) || after != "" {
+			return fence{}, "", false // only a label tells that a fence begins after text
+		}
+		f.indent = 0
 	}
-	return strings.ToLower(info[:n]), strings.TrimSpace(info[n:])
+	switch {
+	case after != "" && strings.IndexByte("{[", after[0]) >= 0:
+		f.lines = []string{strings.TrimSuffix(after, mark)}
+	case strings.Contains(after, "`"):
+		return fence{}, "", false
+	}
+	return f, mark, true
 }
 
 // wanted reports whether the label of a fence is one of data.
