@@ -2,6 +2,7 @@ package yamlclean
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -185,62 +186,47 @@ const maxFences = 20
 
 // choose returns the block that is meant; see [Read].
 func choose(lines []string, all []fence) (part, bool) {
-	var labelled, bare []fence
-	for i := len(all) - 1; i >= 0; i-- {
-		switch f := all[i]; {
-		case wanted(f.label):
-			labelled = append(labelled, f)
-		case f.label == "":
-			bare = append(bare, f)
+	slices.Reverse(all)
+	all = all[:min(len(all), maxFences)]
+	labelled := slices.ContainsFunc(all, func(f fence) bool { return wanted(f.label) })
+	var first part // in case that there is nothing better
+	found := false
+	for i, f := range all {
+		if wanted(f.label) != labelled || !labelled && f.label != "" {
+			continue
 		}
-	}
-	if len(labelled) > 0 {
-		first := part{}
-		for i, f := range labelled[:min(len(labelled), maxFences)] {
-			p := f.part()
-			if p.collection() || p.err != nil && !blank(f.lines) {
-				return p, true
-			}
-			if i == 0 {
-				first = p
-			}
+		var parts []part
+		if p, ok := beforeFence(lines, f); ok && i == 0 {
+			parts = append(parts, p)
 		}
-		return first, true
-	}
-	return chooseBare(lines, bare)
-}
-
-// chooseBare chooses among blocks without a label, of which the last comes first.
-func chooseBare(lines []string, bare []fence) (part, bool) {
-	bare = bare[:min(len(bare), maxFences)]
-	var parts []part
-	for _, f := range bare {
-		before := lines[:f.before]
-		if !f.closed && (blank(f.lines) || len(bare) == 1) && !blank(before) {
-			// A closing fence without an opening one: what is before it.
-			whole := newPart(strings.Join(before, "\n"), 0, 0)
-			if p, ok := cutProse(before, whole); ok {
-				whole = p
-			}
-			if whole.collection() && keys(f.lines) == 0 || blank(f.lines) {
-				parts = append(parts, whole)
-			}
-		}
-		if !blank(f.lines) {
+		if labelled || !blank(f.lines) {
 			parts = append(parts, f.part())
 		}
-	}
-	for _, kind := range []yaml.Kind{yaml.MappingNode, yaml.SequenceNode} {
 		for _, p := range parts {
-			if p.isA(kind) {
+			// A block with the right label is meant even if it is a list, or broken.
+			if p.isA(yaml.MappingNode) || labelled && (p.collection() || p.err != nil && !blank(f.lines)) {
 				return p, true
+			}
+			if !found || p.collection() && !first.collection() {
+				first, found = p, true
 			}
 		}
 	}
-	if len(parts) > 0 {
-		return parts[0], true
+	return first, found
+}
+
+// beforeFence returns the part before a fence that closes it, without one that opens
+// it.
+func beforeFence(lines []string, f fence) (part, bool) {
+	before := lines[:f.before]
+	if f.closed || f.label != "" || keys(f.lines) > 0 || blank(before) {
+		return part{}, false
 	}
-	return part{}, false
+	p := newPart(strings.Join(before, "\n"), 0, 0)
+	if cut, ok := cutProse(before, p); ok {
+		p = cut
+	}
+	return p, p.collection() || blank(f.lines)
 }
 
 func (f *fence) part() part {
