@@ -16,6 +16,8 @@
 //	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: 8})
 //	result, err := run.Result()
 //
+// Package runs reads runs without an engine, also those of other processes.
+//
 // # Promises
 //
 // A decision is made by the rule that was asked for or not at all: a race

@@ -11,6 +11,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // colours is a domain of one's own: solutions are names of colours, in any letter
@@ -67,7 +68,7 @@ func ExampleEngine_Solve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, _ := maker.ReadAnswer(result.Output)
+	answer, _ := runs.ReadAnswer(result.Output)
 	fmt.Println(result.Status, strings.ToLower(answer.Answer), answer.Status)
 	fmt.Println(result.Voting.Samples, "samples,", result.Voting.RedFlagged, "of them discarded")
 	// Output:

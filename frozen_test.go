@@ -15,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // frozenRuns are run folders that a release wrote. They are never changed: every
@@ -47,8 +48,8 @@ var frozenRuns = []struct {
 		samples: 34, flagged: 4, compared: true, disks: 5, listed: event.StatusStopped,
 	},
 	{
-		dir: "v0.1/hanoi-20261115-030916-najw3", status: maker.StatusInterrupted, steps: 7, total: 15,
-		samples: 31, contested: 4, races: 5, disks: 4, listed: maker.StatusInterrupted,
+		dir: "v0.1/hanoi-20261115-030916-najw3", status: runs.StatusInterrupted, steps: 7, total: 15,
+		samples: 31, contested: 4, races: 5, disks: 4, listed: runs.StatusInterrupted,
 	},
 	{
 		dir: "v0.1/do-20261115-114159-735gu", status: event.StatusCompleted, steps: 2, total: 2,
@@ -68,6 +69,16 @@ var frozenRuns = []struct {
 	},
 }
 
+// openRun opens the run in a folder.
+func openRun(t *testing.T, dir string) *runs.Run {
+	t.Helper()
+	run, err := runs.Open(dir)
+	if err != nil {
+		t.Fatalf("Open(%s) = %v", dir, err)
+	}
+	return run
+}
+
 func frozenDir(dir string) string {
 	return filepath.Join("testdata", "frozen", filepath.FromSlash(dir))
 }
@@ -77,9 +88,9 @@ func TestFrozenRunsAreReadable(t *testing.T) {
 	for _, run := range frozenRuns {
 		t.Run(run.dir, func(t *testing.T) {
 			dir := frozenDir(run.dir)
-			r, err := maker.BuildResult(dir)
+			r, err := openRun(t, dir).Result()
 			if err != nil {
-				t.Fatalf("BuildResult(%s) = %v", dir, err)
+				t.Fatalf("Result(%s) = %v", dir, err)
 			}
 			type summary struct {
 				Run, Status, Stop                                 string
@@ -89,7 +100,7 @@ func TestFrozenRunsAreReadable(t *testing.T) {
 			want := summary{filepath.Base(dir), run.status, run.stop, run.steps, run.total, run.samples, run.flagged, run.faults, run.contested, true}
 			got := summary{r.Run, r.Status, r.Stop, r.StepsCompleted, r.StepsTotal, r.Voting.Samples, r.Voting.RedFlagged, r.Voting.Faults, r.Voting.Contested, r.Simulated}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("BuildResult(%s): -want +got\n%s", dir, diff)
+				t.Errorf("Result(%s): -want +got\n%s", dir, diff)
 			}
 			if run.compared {
 				compareStored(t, dir, r)
@@ -107,7 +118,7 @@ func TestFrozenRunsAreReadable(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(r, replay.Result); diff != "" {
-				t.Errorf("Replay(%s) differs from BuildResult: -BuildResult +Replay\n%s", dir, diff)
+				t.Errorf("Replay(%s) differs from Result: -Result +Replay\n%s", dir, diff)
 			}
 		})
 	}
@@ -120,7 +131,7 @@ func TestFrozenRunsAreReadable(t *testing.T) {
 // Later releases may add fields.
 func compareStored(t *testing.T, dir string, r *maker.Result) {
 	t.Helper()
-	stored, err := os.ReadFile(filepath.Join(dir, maker.ResultFile))
+	stored, err := os.ReadFile(filepath.Join(dir, runs.ResultFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,13 +148,13 @@ func compareStored(t *testing.T, dir string, r *maker.Result) {
 	}
 	for name := range want {
 		if diff := cmp.Diff(want[name], got[name]); diff != "" {
-			t.Errorf("BuildResult(%s): the field %s: -stored +derived\n%s", dir, name, diff)
+			t.Errorf("Result(%s): the field %s: -stored +derived\n%s", dir, name, diff)
 		}
 	}
 }
 
 func TestFrozenRunsAreListed(t *testing.T) {
-	list, err := maker.List(frozenDir("v0.1"))
+	list, err := runs.List(frozenDir("v0.1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +183,7 @@ func TestFrozenRunsCanBeResumed(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(frozenDir(run.dir))); err != nil {
 				t.Fatal(err)
 			}
-			old, err := maker.BuildResult(dir)
+			old, err := openRun(t, dir).Result()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,15 +9,12 @@ import (
 	"slices"
 
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/chain"
 	"github.com/maker-mdap/maker/internal/local"
 	"github.com/maker-mdap/maker/internal/prompts"
 )
-
-// builtinKinds are the kinds of run that are no task families. A new kind belongs
-// here, so that no family takes its name.
-var builtinKinds = []string{KindRun, KindPlan, KindExec, KindValidate, KindDo, KindSolve, KindCalibrate}
 
 // maxFamilyName bounds the name of a family, which is a part of the names of folders.
 const maxFamilyName = 64
@@ -34,7 +31,7 @@ func checkFamilies(families []domain.Family) error {
 			return badConfig("families", "%q cannot be the name of a family: its runs are kept in folders of that name, so use letters, digits, -, _ and ., and begin with none of - and .", f.Name)
 		case len(f.Name) > maxFamilyName:
 			return badConfig("families", "%q has %d characters, want at most %d", f.Name, len(f.Name), maxFamilyName)
-		case slices.Contains(builtinKinds, f.Name):
+		case event.IsBuiltin(f.Name):
 			return badConfig("families", "%q is a built-in kind of run; give the family another name", f.Name)
 		case names[f.Name]:
 			return badConfig("families", "there are two families called %q", f.Name)
@@ -49,19 +46,6 @@ func checkFamilies(families []domain.Family) error {
 	}
 	return nil
 }
-
-// isAgentKind reports whether the steps of a kind of run are done by agents.
-func isAgentKind(kind string) bool {
-	switch kind {
-	case KindRun, KindPlan, KindExec, KindValidate, KindDo:
-		return true
-	}
-	return false
-}
-
-// tellsItsOutput reports whether a kind of run says itself what came of it. Of the
-// others it is the output of the last step.
-func tellsItsOutput(kind string) bool { return isAgentKind(kind) || isSolveKind(kind) }
 
 // job is what a run does: all that its kind and parameters say.
 type job struct {
@@ -89,7 +73,7 @@ func (e *Engine) defaultsOf(kind string) defaults {
 	switch {
 	case e.isChain(kind):
 		return chainDefaults
-	case isSolveKind(kind):
+	case event.IsSolving(kind):
 		return solveDefaults
 	default:
 		return agentDefaults
@@ -100,10 +84,10 @@ func (e *Engine) newJob(kind string, params json.RawMessage, cfg Config) (*job, 
 	switch {
 	case kind == KindDo:
 		return e.outlineJob(params, cfg)
-	case isAgentKind(kind):
-		return e.planJob(kind, params, cfg)
-	case isSolveKind(kind):
+	case event.IsSolving(kind):
 		return e.solveJob(kind, params, cfg)
+	case event.IsBuiltin(kind):
+		return e.planJob(kind, params, cfg)
 	default:
 		return e.chainJob(kind, params, cfg)
 	}

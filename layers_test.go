@@ -46,6 +46,7 @@ type layer struct {
 	except []string // but for these
 	forbid []string // what they may not import
 	allow  []string // but for these
+	deep   bool     // nor may what they import
 }
 
 var layers = []layer{
@@ -97,6 +98,20 @@ var layers = []layer{
 		forbid: []string{"./internal/cli/..."},
 	},
 	{
+		rule: "reading runs needs no engine, no models and no agents",
+		in:   []string{"./runs", "./internal/history"},
+		forbid: []string{
+			".", "./model/...", "./agent/...", "./tool/builtin", "./tool/mcp", "./internal/ballot", "./internal/local", "./internal/route",
+			"./internal/toolbox", "./internal/httpclient", "./internal/sandbox", "net/http/...", "os/exec",
+		},
+		deep: true,
+	},
+	{
+		rule:   "the command line reads runs through package runs",
+		in:     commands,
+		forbid: []string{"./internal/runlog", "./internal/history"},
+	},
+	{
 		rule:   "of the models only providers speak HTTP",
 		in:     []string{"./model/..."},
 		except: []string{"./model/anthropic", "./model/openai", "./model/sim/simserver", "./model/modeltest"},
@@ -115,9 +130,9 @@ var layers = []layer{
 		forbid: []string{"github.com/modelcontextprotocol/..."},
 	},
 	{
-		rule:   "only the run log talks to the operating system itself",
+		rule:   "only the run log and the terminal talk to the operating system itself",
 		in:     []string{"./..."},
-		except: []string{"./internal/runlog"},
+		except: []string{"./internal/runlog", "./internal/tty"},
 		forbid: []string{"golang.org/x/sys/..."},
 	},
 	{
@@ -143,6 +158,34 @@ func broken(pkg, path string) []string {
 		}
 	}
 	return rules
+}
+
+// brokenBelow returns how packages break a rule that is also about what they import,
+// by what each package of the project imports.
+func brokenBelow(imports map[string][]string) []string {
+	var problems []string
+	for _, l := range layers {
+		for _, pkg := range slices.Sorted(maps.Keys(imports)) {
+			if !l.deep || !matchAny(l.in, pkg) || matchAny(l.except, pkg) {
+				continue
+			}
+			way := map[string]string{pkg: pkg} // to each package below it
+			for queue := []string{pkg}; len(queue) > 0; queue = queue[1:] {
+				for _, path := range imports[queue[0]] {
+					below := relative(path)
+					if way[below] != "" {
+						continue
+					}
+					way[below] = way[queue[0]] + " > " + below
+					if matchAny(l.forbid, below) && !matchAny(l.allow, below) {
+						problems = append(problems, fmt.Sprintf("%s: %s", way[below], l.rule))
+					}
+					queue = append(queue, below)
+				}
+			}
+		}
+	}
+	return problems
 }
 
 // relative turns the path of a project package into the form that rules use.
@@ -234,14 +277,18 @@ func newSource(name string, data []byte) (*source, error) {
 
 func TestLayers(t *testing.T) {
 	all := sources(t)
-	packages := map[string]bool{}
+	packages, imports := map[string]bool{}, map[string][]string{}
 	for _, s := range all {
 		packages[s.pkg] = true
+		imports[s.pkg] = append(imports[s.pkg], s.importPaths()...)
 		for _, imported := range s.importPaths() {
 			for _, rule := range broken(s.pkg, imported) {
 				t.Errorf("%s imports %s: %s", s.path, imported, rule)
 			}
 		}
+	}
+	for _, problem := range brokenBelow(imports) {
+		t.Error(problem)
 	}
 	// A rule about a package that has moved away would pass for ever.
 	for _, l := range layers {
@@ -282,6 +329,14 @@ func TestLayersCanFail(t *testing.T) {
 		{"./internal/chain", in + "flow", ""},
 		{"./internal/chain", in + "internal/ballot", "orchestrators"},
 		{"./internal/chain", "sync", "no chance, files"},
+		{"./runs", in + "internal/history", ""},
+		{"./runs", in + "domain/hanoi", ""},
+		{"./runs", module, "no engine"},
+		{"./runs", in + "model", "no engine"},
+		{"./internal/history", in + "internal/ballot", "no engine"},
+		{"./internal/history", in + "internal/runlog", ""},
+		{"./internal/cli", in + "internal/runlog", "through package runs"},
+		{"./internal/cli", in + "runs", ""},
 		{"./internal/ballot", "sync", ""},
 		{"./internal/cli", "github.com/spf13/cobra", ""},
 		{"./cmd/maker", in + "internal/cli", ""},
@@ -305,6 +360,21 @@ func TestLayersCanFail(t *testing.T) {
 		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) == 0 || !strings.Contains(strings.Join(got, "\n"), test.want)) {
 			t.Errorf("broken(%q, %q) = %q, want %q", test.pkg, test.imported, got, test.want)
 		}
+	}
+}
+
+func TestLayersBelowCanFail(t *testing.T) {
+	const in = module + "/"
+	got := brokenBelow(map[string][]string{
+		"./runs":            {"fmt", in + "internal/effect"},
+		"./internal/effect": {in + "tool", "sync"},
+		"./tool":            {in + "model/price"},
+		"./model/price":     {"strings"},
+		"./bench":           {module},
+	})
+	want := []string{"./runs > ./internal/effect > ./tool > ./model/price: reading runs needs no engine, no models and no agents"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("brokenBelow(a way to a model): -want +got\n%s", diff)
 	}
 }
 

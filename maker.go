@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/chain"
@@ -116,7 +117,8 @@ var ErrFinished = errors.New("the run is finished")
 // ErrTooOld says that a run can be read, but not continued.
 var ErrTooOld = errors.New("the run was begun by an earlier version, whose log does not say all that is needed to go on without repeating anything: it can be read (maker show, maker replay), not resumed; finish it with that version, or start anew")
 
-// Resume continues a run from its last committed step.
+// Resume continues a run from its last committed step. The run is named as in
+// [runs.Find].
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
 	if err := e.shared.check(); err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	if opts != nil {
 		o = *opts
 	}
-	dir, err := FindRun(e.opts.LogDir, run)
+	dir, err := e.find(run)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +166,10 @@ func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlo
 func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *history.History, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
 	switch end := past.End.(type) {
 	case event.TaskCompleted:
-		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), writeResult(log.Dir()))
+		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), mendResult(log.Dir()))
 	case event.TaskFailed:
 		if end.Wrong {
-			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), writeResult(log.Dir()))
+			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendResult(log.Dir()))
 		}
 	}
 	cfg, err := parseConfig(past.Config)
@@ -178,7 +180,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		was := cfg
 		o.Change(&cfg)
 		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if isSolveKind(past.Submitted.Kind) && cfg.Voting != was.Voting {
+		if event.IsSolving(past.Submitted.Kind) && cfg.Voting != was.Voting {
 			// A question of a committed step that had no winner could now have one.
 			return nil, badConfig("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
 		}
@@ -203,6 +205,11 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		return nil, err
 	}
 	secrets.Store(stack.secrets)
+	for key := range past.Answered {
+		if err := person.Discard(log.Dir(), key); err != nil {
+			return nil, errors.Join(err, stack.close())
+		}
+	}
 	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
 	return e.start(ctx, log, stack, j, first, past)
 }
@@ -248,6 +255,8 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 	if past != nil {
 		at = past.Checkpoint
 	}
-	go r.run(ctx, func(ctx context.Context) error { return j.run(r.runtime.Flow(ctx), s, at) })
+	go r.run(ctx, func(ctx context.Context) error {
+		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.run(f, s, at) })
+	})
 	return r, nil
 }

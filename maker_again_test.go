@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -357,7 +358,7 @@ func rewrite(t *testing.T, dir string, lines []string) {
 	if err := os.WriteFile(filepath.Join(dir, runlog.EventsFile), []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, err := maker.BuildResult(dir)
+	r, err := openRun(t, dir).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func rewrite(t *testing.T, dir string, lines []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, maker.ResultFile), data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, runs.ResultFile), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runlog"
 	"github.com/maker-mdap/maker/model/sim"
 	"github.com/maker-mdap/maker/model/sim/simserver"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -315,7 +316,7 @@ func cutBehindSamples(t *testing.T, dir string) {
 	if err := os.WriteFile(filepath.Join(dir, runlog.EventsFile), []byte(strings.Join(lines, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{maker.ResultFile, maker.SummaryFile} {
+	for _, name := range []string{runs.ResultFile, runs.SummaryFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

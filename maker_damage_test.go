@@ -12,6 +12,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // TestDamageThatIsJSONIsFound flips single bits of a log so that it stays JSON: the
@@ -82,7 +83,7 @@ func TestADamagedIndexCostsNoResult(t *testing.T) {
 	e := newEngine(t, maker.Options{})
 	run := startHanoi(t, e, 4)
 	mustResult(t, run)
-	want, err := maker.BuildResult(run.Dir())
+	want, err := resultIn(run.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,12 +98,20 @@ func TestADamagedIndexCostsNoResult(t *testing.T) {
 		if err := os.WriteFile(path, damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, err := maker.BuildResult(run.Dir())
+		got, err := resultIn(run.Dir())
 		if err != nil {
-			t.Fatalf("BuildResult() with byte %d of the index damaged = %v", at, err)
+			t.Fatalf("Result() with byte %d of the index damaged = %v", at, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("BuildResult() with byte %d of the index damaged: -want +got\n%s", at, diff)
+			t.Fatalf("Result() with byte %d of the index damaged: -want +got\n%s", at, diff)
 		}
 	}
+}
+
+func resultIn(dir string) (*runs.Result, error) {
+	r, err := runs.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return r.Result()
 }

@@ -184,11 +184,11 @@ func (speechless) Question(int, json.RawMessage) (*flow.Question, error) {
 	return nil, errors.New("lost for words")
 }
 
-// builtinKinds are the values of all constants of the package that are called
+// builtinKinds are the values of all constants of package event that are called
 // KindSomething, so that none is forgotten.
 func builtinKinds(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("event/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

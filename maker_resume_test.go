@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 func TestACauseOfItsOwnIsACancellation(t *testing.T) {
@@ -95,12 +96,12 @@ func TestResumeOfAFinishedRunMendsItsResult(t *testing.T) {
 	e := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: perfect, MaxCalls: 10}})
 	run := startHanoi(t, e, 4)
 	before := mustResult(t, run)
-	stale, _ := os.ReadFile(filepath.Join(run.Dir(), maker.ResultFile))
+	stale, _ := os.ReadFile(filepath.Join(run.Dir(), runs.ResultFile))
 	r := resume(t, e, before.Run, unlimited)
 	if r.Status != "completed" {
 		t.Fatal(r.Status)
 	}
-	os.WriteFile(filepath.Join(run.Dir(), maker.ResultFile), stale, 0o644) // as the kill leaves it
+	os.WriteFile(filepath.Join(run.Dir(), runs.ResultFile), stale, 0o644) // as the kill leaves it
 	_, err := e.Resume(t.Context(), run.ID(), nil)
 	t.Log("resume:", err)
 	rep, err := e.Replay(run.ID())
@@ -121,8 +122,8 @@ func TestStatusAfterResumeAndKill(t *testing.T) {
 	data, _ := os.ReadFile(path)
 	rest := string(data[len(first):])
 	os.WriteFile(path, append(first, rest[:strings.Index(rest, "\n")+1]...), 0o644)
-	list, _ := maker.List(dir)
-	if list[0].Status != maker.StatusInterrupted {
+	list, _ := runs.List(dir)
+	if list[0].Status != runs.StatusInterrupted {
 		t.Errorf("status of a run that was resumed and killed: %q", list[0].Status)
 	}
 }

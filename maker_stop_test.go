@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // unlimited is a change that lets any run go on to its end.
@@ -266,9 +267,9 @@ func TestUnknownCostIsNull(t *testing.T) {
 	if r.Status != event.StatusCompleted || r.TotalCostUSD != nil || r.Steps[0].CostUSD != nil || r.Usage.Unpriced != 3 {
 		t.Errorf("%s (%s) at %v dollars, %+v, want completed at an unknown cost", r.Status, r.Reason, r.TotalCostUSD, r.Usage)
 	}
-	data, err := os.ReadFile(run.Dir() + "/" + maker.ResultFile)
+	data, err := os.ReadFile(run.Dir() + "/" + runs.ResultFile)
 	if err != nil || !strings.Contains(string(data), `"total_cost_usd": null`) {
-		t.Errorf("%s = %s, %v, want a cost of null", maker.ResultFile, data, err)
+		t.Errorf("%s = %s, %v, want a cost of null", runs.ResultFile, data, err)
 	}
 }
 
@@ -286,7 +287,7 @@ func TestOneWriterAtATime(t *testing.T) {
 	if locked, ok := errors.AsType[*runlog.LockedError](err); !ok || locked.Holder.PID != os.Getpid() {
 		t.Errorf("Resume(a running run) = %v, want a LockedError with pid %d", err, os.Getpid())
 	}
-	if list, err := maker.List(logDir); err != nil || len(list) != 1 || list[0].Status != event.StatusRunning || list[0].PID != os.Getpid() {
+	if list, err := runs.List(logDir); err != nil || len(list) != 1 || list[0].Status != event.StatusRunning || list[0].PID != os.Getpid() {
 		t.Errorf("List = %+v, %v, want one running run with pid %d", list, err, os.Getpid())
 	}
 	cancel(maker.ErrInterrupted)

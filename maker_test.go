@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -258,14 +259,14 @@ func TestResult(t *testing.T) {
 		t.Errorf("Result().Output = %s, want that of the last step", r.Output.JSON)
 	}
 
-	built, err := maker.BuildResult(run.Dir())
+	built, err := openRun(t, run.Dir()).Result()
 	if diff := cmp.Diff(r, built); err != nil || diff != "" {
-		t.Errorf("BuildResult = %v: -Result +BuildResult\n%s", err, diff)
+		t.Errorf("runs.Result() = %v: -of the run +of its folder\n%s", err, diff)
 	}
 	compareStored(t, run.Dir(), r)
-	summary, err := os.ReadFile(filepath.Join(run.Dir(), maker.SummaryFile))
+	summary, err := os.ReadFile(filepath.Join(run.Dir(), runs.SummaryFile))
 	if err != nil || string(summary) != r.Markdown() || !strings.Contains(string(summary), "simulated") {
-		t.Errorf("%s = %q, %v, want Markdown() with a word about the simulator", maker.SummaryFile, summary, err)
+		t.Errorf("%s = %q, %v, want Markdown() with a word about the simulator", runs.SummaryFile, summary, err)
 	}
 	wantReplay(t, e, run.ID())
 }
@@ -279,7 +280,7 @@ func TestSameSeedSameResult(t *testing.T) {
 	}
 	same := cmp.Options{
 		cmpopts.IgnoreFields(maker.Result{}, "Run", "TotalDurationMS"),
-		cmpopts.IgnoreFields(maker.StepResult{}, "DurationMS"),
+		cmpopts.IgnoreFields(runs.StepResult{}, "DurationMS"),
 		cmpopts.EquateApprox(1e-9, 0), // sums of the same costs in another order
 	}
 	for _, r := range results[1:] {

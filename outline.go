@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/chain"
 	"github.com/maker-mdap/maker/internal/outline"
@@ -15,7 +16,7 @@ import (
 )
 
 // KindDo is the kind of run that does tasks as a person wrote them.
-const KindDo = "do"
+const KindDo = event.KindDo
 
 // An OutlineConfig is how the tasks of an outline are carried out. It stays as it is
 // when a run is resumed.

@@ -22,10 +22,10 @@ import (
 
 // The kinds of run about plans.
 const (
-	KindRun      = "run"      // plan, validate, execute
-	KindPlan     = "plan"     // plan and validate
-	KindExec     = "exec"     // execute a given plan
-	KindValidate = "validate" // check a given plan
+	KindRun      = event.KindRun      // plan, validate, execute
+	KindPlan     = event.KindPlan     // plan and validate
+	KindExec     = event.KindExec     // execute a given plan
+	KindValidate = event.KindValidate // check a given plan
 )
 
 // Run starts a task in words: it is planned, the plan is checked and then carried

@@ -247,7 +247,7 @@ func TestLargeOutputs(t *testing.T) {
 		t.Fatalf("Exec with one call = %s, %d steps, want it stopped after the large output", r.Status, r.StepsCompleted)
 	}
 	r = resume(t, engine, run.ID(), func(c *maker.Config) { c.MaxCalls = 0 })
-	output, err := maker.LoadValue(run.Dir(), r.Output)
+	output, err := openRun(t, run.Dir()).Load(r.Output)
 	if err != nil {
 		t.Fatal(err)
 	}

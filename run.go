@@ -142,10 +142,7 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 	r.log.FreeSpare()
 	// From here on nothing is cancelled: what is committed is to be kept.
 	if r.err = r.log.Sync(context.WithoutCancel(ctx)); r.err == nil {
-		r.result, r.err = BuildResult(r.log.Dir())
-	}
-	if r.err == nil {
-		r.err = r.result.write(r.log.Dir())
+		r.result, r.err = storeResult(r.log.Dir())
 	}
 	if err := errors.Join(r.stack.close(), r.log.Close()); r.err == nil {
 		r.err = err
@@ -174,7 +171,7 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 		end.Stop = event.StopCancelled
 		f.Emit("end", event.RunCancelled{Reason: cause.Error()})
 	default:
-		end.Status = event.StatusFailed
+		end.Status, end.Stop = event.StatusFailed, event.StopError
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}

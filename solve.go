@@ -19,17 +19,13 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/solver"
 	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // The kinds of run about problems without a plan.
 const (
-	KindSolve     = "solve"     // split, solve the parts, compose
-	KindCalibrate = "calibrate" // measure the voters
+	KindSolve     = event.KindSolve     // split, solve the parts, compose
+	KindCalibrate = event.KindCalibrate // measure the voters
 )
-
-// isSolveKind reports whether a kind of run asks groups of voters without tools.
-func isSolveKind(kind string) bool { return kind == KindSolve || kind == KindCalibrate }
 
 // Defaults of runs that solve a problem.
 const (
@@ -254,16 +250,11 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg Config) (*job
 			if err != nil {
 				return err
 			}
-			how.Rule = calibratedRule(how.Rule, measured.K)
+			how.Rule = calibrate.Rule(how.Rule, measured.K)
 		}
 		return solver.Run(f, p.Problem, how)
 	}
 	return j, nil
-}
-
-// calibratedRule is the rule of a run whose margin was found by measuring.
-func calibratedRule(configured vote.Rule, k int) vote.Rule {
-	return vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: max(configured.MaxSamples, k)}
 }
 
 func solverConfig(cfg Config, name string, adapter domain.Adapter, set *prompts.Set) solver.Config {

@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/sympy"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -48,7 +49,7 @@ func TestSolveRefuses(t *testing.T) {
 		if c, ok := errors.AsType[*maker.ConfigError](err); !ok || c.Field != test.field {
 			t.Errorf("Solve(%q) = %v, want an error about %s", test.text, err, test.field)
 		}
-		if runs, _ := maker.List(o.LogDir); len(runs) > 0 {
+		if runs, _ := runs.List(o.LogDir); len(runs) > 0 {
 			t.Errorf("Solve(%q) left a run", test.text)
 		}
 	}
@@ -186,7 +187,7 @@ func TestPreviewSolve(t *testing.T) {
 			t.Errorf("PreviewSolve(): estimate %d is %+v, want a cost that grows", i, e)
 		}
 	}
-	if runs, _ := maker.List("runs"); len(runs) > 0 {
+	if runs, _ := runs.List("runs"); len(runs) > 0 {
 		t.Error("PreviewSolve() started a run")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -123,9 +124,9 @@ func solve(t *testing.T, e *maker.Engine, problem string) *maker.Run {
 	return run
 }
 
-func answerOf(t *testing.T, r *maker.Result) maker.AnswerOutput {
+func answerOf(t *testing.T, r *maker.Result) runs.AnswerOutput {
 	t.Helper()
-	a, ok := maker.ReadAnswer(r.Output)
+	a, ok := runs.ReadAnswer(r.Output)
 	if !ok {
 		t.Fatalf("the output of %s is %s (%s: %s), want an answer", r.Run, r.Output.JSON, r.Status, r.Reason)
 	}
@@ -357,13 +358,14 @@ func TestSolveTimeout(t *testing.T) {
 	if r.Status != event.StatusFailed || r.Voting.Faults == 0 || r.Voting.RedFlagged != 0 {
 		t.Errorf("Solve() = %s (%s) with %d faults and %d red flags, want failed by faults", r.Status, r.Reason, r.Voting.Faults, r.Voting.RedFlagged)
 	}
-	if _, ok := maker.ReadAnswer(r.Output); ok {
+	if _, ok := runs.ReadAnswer(r.Output); ok {
 		t.Errorf("Solve() has the output %s, want none", r.Output.JSON)
 	}
 }
 
 // TestSolveResumes stops a run at each of its calls: the tree, the answer and the
-// steps are those of a run that was never stopped.
+// steps are those of a run that was never stopped. The model does not begin anew with
+// each session.
 func TestSolveResumes(t *testing.T) {
 	model := scripted(t, disagree+halves+`"ask":"solve","problem":"left" =1> s:L | s:X | s:L
 "ask":"solve","problem":"right" => s:R

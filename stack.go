@@ -58,6 +58,14 @@ type serverLimit struct {
 	limiter  *limiter.Limiter
 }
 
+// newSecrets are keys that are kept out of what a run writes.
+func newSecrets(keys []string) *secret.Set { return secret.NewSet(keys...).Keep(logNames()) }
+
+// logNames are the names without which a log or a recording could not be read again.
+var logNames = sync.OnceValue(func() []string {
+	return append(event.FieldNames(Config{}, model.Request{}, model.Response{}), recorded.FieldNames()...)
+})
+
 func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j *job) (*stack, error) {
 	s := &stack{config: cfg, engine: e, prompts: j.prompts}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
@@ -73,7 +81,7 @@ func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j 
 	} else {
 		err = s.openVoters()
 	}
-	s.secrets = secret.NewSet(s.keys...)
+	s.secrets = newSecrets(s.keys)
 	switch {
 	case err != nil:
 	case j.agents:
@@ -176,7 +184,7 @@ func (s *stack) equip(ctx context.Context, j *job) error {
 		return settingError(err)
 	}
 	if s.tools.MCP != nil {
-		s.secrets = secret.NewSet(append(s.keys, s.tools.MCP.Secrets()...)...)
+		s.secrets = newSecrets(append(s.keys, s.tools.MCP.Secrets()...))
 	}
 	s.groups = map[string][]ballot.Voter{}
 	if j.noModel {
@@ -373,7 +381,10 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 		// A recording does not say which model gave an answer.
 		return badConfig("record", "it works with one voter, not with %d", len(voters))
 	}
-	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{Redact: func(text string) string { return s.secrets.Redact(text) }})
+	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{
+		Redact:     func(text string) string { return s.secrets.Redact(text) },
+		RedactLine: func(line []byte) []byte { return s.secrets.RedactBytes(line) },
+	})
 	if err != nil {
 		return &ConfigError{Field: "record", Err: err}
 	}

@@ -57,6 +57,10 @@ type Task struct {
 
 	// CachePrefix says that other attempts have the same system prompt and tools.
 	CachePrefix bool
+
+	// Earlier is how many attempts like this one an earlier process made, as in
+	// model.Request.
+	Earlier int
 }
 
 // Bounds of an attempt that was given none.

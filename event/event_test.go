@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -385,5 +386,23 @@ func TestContestedAndSplit(t *testing.T) {
 		if v.Split() != test.split || v.Contested() != test.contested {
 			t.Errorf("votes %v: Split() = %q, Contested() = %t, want %q, %t", test.votes, v.Split(), v.Contested(), test.split, test.contested)
 		}
+	}
+}
+
+// TestFieldNames: a log that has other names cannot be read.
+func TestFieldNames(t *testing.T) {
+	names := event.FieldNames(struct {
+		Inner []map[string]*struct {
+			Deep int `json:"deep_name,omitempty"`
+		} `json:"inner_name"`
+		Hidden int `json:"-"`
+	}{})
+	for _, want := range []string{"type", "timestamp", "voting", "votes", "red_flagged", "duration_ms", "$sha256", "$value", "max_samples", "reopen", "inner_name", "deep_name"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("FieldNames() = %q, want %q among them", names, want)
+		}
+	}
+	if slices.Contains(names, "-") || slices.Contains(names, "") || !slices.IsSorted(names) {
+		t.Errorf("FieldNames() = %q, want names only, sorted", names)
 	}
 }

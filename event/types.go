@@ -47,6 +47,7 @@ const (
 	StopCancelled     = "cancelled"     // a person ended it
 	StopWaiting       = "waiting"       // it needs a person, and none is there
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
+	StopError         = "error"         // something failed that is not part of the task
 )
 
 var decoders = map[Type]func(line []byte) (Event, error){
@@ -321,7 +322,8 @@ type TaskFailed struct {
 	Wrong  bool   `json:"wrong,omitempty"` // what is committed is known to be wrong
 
 	// Reopen are the keys of what a resume is to forget: verdicts, looks and events,
-	// with all that is below them. Effects and answers of the person are not forgotten.
+	// with all that is below them. Effects and answers of the person are not forgotten,
+	// but for calls that the person refused.
 	Reopen []string `json:"reopen,omitempty"`
 
 	Stop       string      `json:"stop,omitempty"` // the limit that stopped it, or one of the Stop constants

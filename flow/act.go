@@ -16,7 +16,8 @@ type Outcome struct {
 	Moves []Move
 
 	// Open are the keys of the questions that led to nothing since something was last
-	// decided: what [event.TaskFailed] names if the step is given up.
+	// decided, and of the calls that the person refused since something last happened:
+	// what [event.TaskFailed] names if the step is given up.
 	Open []string
 
 	// Voting, CostUSD and DurationMS are of all moves together: samples and faults
@@ -50,6 +51,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 		asked.Work = &work
 	}
 	var out Outcome
+	var refused []string // since the person refused a call and nothing has happened
 	for n := 0; ; n++ {
 		question := fmt.Sprintf("%s/move/%d", key, n)
 		v, err := f.Decide(question, &asked)
@@ -58,7 +60,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 		}
 		asked.DelayMS = 0 // it was for the first move
 		out.add(v)
-		out.Open = []string{question}
+		out.Open = append(slices.Clip(refused), question)
 		if v.Status != Decided || v.Intent == nil || stop(*v.Intent) {
 			return &out, nil
 		}
@@ -66,11 +68,20 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 			out.fail("it made %d calls and came to no answer", n)
 			return &out, nil
 		}
-		out.Open = nil // the call will have been made
-		result, err := f.Perform(fmt.Sprintf("%s/effect/%d", key, n), &Effect{Step: q.Step, Scope: q.Scope, Intent: *v.Intent, Voting: v.Voting})
+		effect := fmt.Sprintf("%s/effect/%d", key, n)
+		result, err := f.Perform(effect, &Effect{Step: q.Step, Scope: q.Scope, Intent: *v.Intent, Voting: v.Voting})
 		if err != nil {
 			return nil, err
 		}
+		switch {
+		case !result.Refused:
+			refused = nil // what was decided before has led to something
+		case refused == nil:
+			refused = []string{effect} // the call stays decided
+		default:
+			refused = append(refused, question, effect) // this one, because another was refused
+		}
+		out.Open = refused
 		move := Move{Intent: *v.Intent, Result: *result}
 		out.Moves = append(out.Moves, move)
 		if result.Unknown {
@@ -92,11 +103,16 @@ func (o *Outcome) fail(format string, args ...any) {
 // The votes are those of the last try that had samples.
 func (o *Outcome) Add(try *Outcome) {
 	open := try.Open
-	if len(try.Moves) == 0 {
-		open = slices.Concat(o.Open, open) // nothing happened in between
+	if !try.Happened() {
+		open = slices.Concat(o.Open, open)
 	}
 	o.plus(try, o.Voting.Samples == 0 || try.Voting.Samples > 0)
 	o.Open = open
+}
+
+// Happened reports whether a call was made, or may have been.
+func (o *Outcome) Happened() bool {
+	return slices.ContainsFunc(o.Moves, func(m Move) bool { return !m.Result.Refused })
 }
 
 // Unknown reports whether the last call may or may not have happened: then nothing

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +93,53 @@ func TestActFails(t *testing.T) {
 	f.OnPerform = func(string, *flow.Effect) (*flow.Result, error) { return nil, over }
 	if _, err := flow.Act(f, "s", &flow.Question{Work: &flow.Work{}}, 0); !errors.Is(err, over) {
 		t.Errorf("Act() = %v, want the error of Perform", err)
+	}
+}
+
+// TestActRefused: a call that the person refused did not happen. If nothing else did
+// since, giving up the step leaves it open.
+func TestActRefused(t *testing.T) {
+	no, done := flow.Result{Text: "no", IsError: true, Refused: true}, flow.Result{Text: "ok"}
+	failed := flow.Result{Text: "a rule denies it", IsError: true}
+	for name, test := range map[string]struct {
+		results []flow.Result
+		want    []string
+	}{
+		"refused":                {[]flow.Result{no}, []string{"s/effect/0", "s/move/1"}},
+		"done":                   {[]flow.Result{done}, []string{"s/move/1"}},
+		"failed":                 {[]flow.Result{failed}, []string{"s/move/1"}},
+		"refused twice":          {[]flow.Result{no, no}, []string{"s/effect/0", "s/move/1", "s/effect/1", "s/move/2"}},
+		"refused, then done":     {[]flow.Result{no, done}, []string{"s/move/2"}},
+		"done, then refused":     {[]flow.Result{done, no}, []string{"s/effect/1", "s/move/2"}},
+		"refused, done, refused": {[]flow.Result{no, done, no}, []string{"s/effect/2", "s/move/3"}},
+	} {
+		intents := []*event.Intent{write("a"), write("b"), write("c")}[:len(test.results)]
+		decide, _ := moves(intents...)
+		f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+			v, err := decide(key, q)
+			if v.Intent == nil {
+				v.Status, v.Answer = flow.Undecided, nil
+			}
+			return v, err
+		})
+		n := 0
+		f.OnPerform = func(string, *flow.Effect) (*flow.Result, error) {
+			n++
+			return &test.results[n-1], nil
+		}
+		out, err := flow.Act(f, "s", &flow.Question{Work: &flow.Work{}}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, out.Open); diff != "" {
+			t.Errorf("%s: Open: -want +got\n%s", name, diff)
+		}
+		var all flow.Outcome
+		all.Add(&flow.Outcome{Verdict: out.Verdict, Open: []string{"before"}})
+		all.Add(out)
+		if idle := name == "refused" || name == "refused twice"; idle != slices.Contains(all.Open, "before") {
+			t.Errorf("%s: after another try Open = %q, want the one before kept: %t", name, all.Open, idle)
+		}
 	}
 }
 

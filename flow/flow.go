@@ -21,7 +21,8 @@
 //
 // What was recorded stays, whatever came of it: something may have been built on it.
 // An orchestrator that gives up says in [event.TaskFailed] which keys a resume is to
-// forget, so that the run can go on from there. Effects are never forgotten.
+// forget, so that the run can go on from there. Effects are never forgotten; a call that
+// the person refused is none.
 package flow
 
 import (
@@ -71,6 +72,26 @@ type Flow interface {
 
 // Branch is what the keys of a branch of a Parallel begin with.
 func Branch(key string, i int) string { return key + "/" + strconv.Itoa(i) + "/" }
+
+// Below returns a function that reports whether a key is one of those in keys, or lies
+// below one: what [event.TaskFailed] reopens.
+func Below(keys []string) func(key string) bool {
+	named := map[string]bool{}
+	for _, key := range keys {
+		named[key] = true
+	}
+	return func(key string) bool {
+		if named[key] {
+			return true
+		}
+		for i := range len(key) {
+			if key[i] == '/' && named[key[:i]] {
+				return true
+			}
+		}
+		return false
+	}
+}
 
 // A Question is what the voters of a step are asked. It is plain data: it can
 // be logged, hashed and sent to another machine.
@@ -179,6 +200,10 @@ type Result struct {
 
 	// Unknown says that nobody knows whether the call took effect; Text says why.
 	Unknown bool `json:"unknown,omitempty"`
+
+	// Refused says that the person refused the call: nothing happened, and the person
+	// may be asked again.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // An Effect is an intent that won its vote and is to be executed.

@@ -128,6 +128,10 @@ type Request struct {
 	// CachePrefix says that tools and system prompt are shared by many requests,
 	// so that it pays to have the provider cache them.
 	CachePrefix bool `json:"cache_prefix,omitempty"`
+
+	// Earlier is how many equal requests an earlier process made before this one. It is
+	// for simulators, which draw by it: a provider has no memory of the kind.
+	Earlier int `json:"-"`
 }
 
 // Bytes is the size of all text that the provider reads: a certain upper bound

@@ -165,6 +165,9 @@ func (c *Config) Check(a *Answer) *Flag {
 // before it parses learns that an answer was cut, not that it does not parse.
 func (c *Config) CheckText(a *Answer) *Flag {
 	if c.Refusal.On && a.Stop == stopRefusal {
+		if text := strings.TrimSpace(a.Text); text != "" {
+			return New(Refusal, "the provider reports a refusal: %s", text) // often it says why
+		}
 		return New(Refusal, "the provider reports a refusal")
 	}
 	if c.ExcessiveLength.On {

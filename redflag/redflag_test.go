@@ -119,8 +119,10 @@ func TestEmpty(t *testing.T) {
 
 func TestRefusalByStopReason(t *testing.T) {
 	c := Config{Refusal: RefusalCheck{On: true}}
-	if f := c.Check(&Answer{Text: "42", Stop: "refusal"}); f == nil || f.Name != Refusal {
-		t.Errorf("Check(stop refusal) = %v, want %s", f, Refusal)
+	for text, want := range map[string]string{"": "the provider reports a refusal", " I will\nnot. ": "the provider reports a refusal: I will not."} {
+		if f := c.Check(&Answer{Text: text, Stop: "refusal"}); f == nil || f.Name != Refusal || f.Reason != want {
+			t.Errorf("Check(%q, stop refusal) = %v, want %s: %s", text, f, Refusal, want)
+		}
 	}
 	for _, a := range []Answer{{Text: "I'm sorry, but I can't help with that."}, {Stop: "end"}, {Stop: "length"}} {
 		if f := c.Check(&a); f != nil {

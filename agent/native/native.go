@@ -32,7 +32,7 @@ func (n *native) Attempt(ctx context.Context, t *agent.Task) (*agent.Result, err
 	}
 	a.request = model.Request{
 		System: t.System, Messages: transcript(t), Output: t.Output, Temperature: t.Temperature,
-		MaxOutput: t.MaxOutput, OnFault: t.OnFault, CachePrefix: t.CachePrefix,
+		MaxOutput: t.MaxOutput, OnFault: t.OnFault, CachePrefix: t.CachePrefix, Earlier: t.Earlier,
 	}
 	for _, t := range t.Tools {
 		a.tools[t.Name] = t

@@ -29,9 +29,11 @@ func TestMain(m *testing.M) {
 
 // TestScripts drives the real program. The commands that the scripts have
 // beyond those of testscript are described at their functions.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+func TestScripts(t *testing.T) { testscript.Run(t, params(filepath.Join("testdata", "script"))) }
+
+func params(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		Setup:               setup,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -54,8 +56,10 @@ func TestScripts(t *testing.T) {
 			"seal":      positive("FILE", 1, 1, seal),
 			"examples":  positive("MAXDISKS COMMAND...", 1, -1, examples),
 			"steps":     positive("FILE NUMBER", 2, 2, writeSteps),
+			"page":      positive("PAGE", 1, 1, runPage),
+			"extract":   positive("PAGE LANGUAGE NUMBER FILE", 4, 4, extract),
 		},
-	})
+	}
 }
 
 // patience bounds the wait for something that another process does.
@@ -474,7 +478,7 @@ func seal(ts *testscript.TestScript, args []string) {
 }
 
 var (
-	example = regexp.MustCompile(`(?m)^ +maker (hanoi .*--disks \d.*)$`)
+	helped  = regexp.MustCompile(`(?m)^ +maker (hanoi .*--disks \d.*)$`)
 	word    = regexp.MustCompile(`'[^']*'|[^ ']+`)
 	address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1`)
 )
@@ -485,7 +489,7 @@ func examples(ts *testscript.TestScript, args []string) {
 	ran := 0
 	for _, command := range append(args[1:], "") {
 		ts.Check(ts.Exec("maker", strings.Fields(command+" --help")...))
-		for _, match := range example.FindAllStringSubmatch(ts.ReadFile("stdout"), -1) {
+		for _, match := range helped.FindAllStringSubmatch(ts.ReadFile("stdout"), -1) {
 			text, comment, _ := strings.Cut(match[1], " #")
 			words := word.FindAllString(address.ReplaceAllString(text, ts.Getenv("SIM")), -1)
 			for i := range words {

@@ -2,26 +2,41 @@
 //
 // # Rules
 //
-// A rule names a tool, and perhaps how its argument begins:
+// A rule names a tool, and perhaps how one of its arguments begins:
 //
-//	Write                    every call of Write
-//	Write(docs/)             a file_path that begins with docs/
-//	Bash(git status)         a command that begins with "git status"
-//	mcp__shop__order(item=A) the argument called item begins with A
-//	mcp__shop__*             every tool of the server shop
+//	Write                      every call of Write
+//	Write(docs/)               a file below docs
+//	Bash(git status)           a command that begins with "git status"
+//	mcp__shop__order(item=A)   the argument called item begins with A
+//	mcp__shop__*               every tool of the server shop
 //
-// Without a name the argument is the one that matters most: command, file_path,
-// url, path, query or pattern, whichever the call has first in this order.
+// Without a name the argument is the one that matters: the file, the command or the
+// address of a built-in tool. Of any other tool nobody knows which one matters, so that
+// a rule without a name is about all of them: one that allows fits if every argument
+// does, one that denies if any does.
 //
 // A deny rule stops a call whatever else holds. An allow rule lets it pass without
-// a person. For Bash a rule that allows is about one plain command: a command line
-// with operators, substitutions or redirections never fits it, because anything
-// may follow. A rule that denies looks at each of the commands of a line. That is
-// a help against accidents and no wall: a shell has many ways to say a thing.
+// a person.
+//
+// # Paths
+//
+// What is judged is the file that would be opened, not how its path is spelled: dots
+// and double slashes are taken out, absolute paths are taken relative to the workspace,
+// and links are followed. A rule that allows goes by the file that is reached; a link
+// is not the folder that it stands for. A rule that denies fits if any way to read the
+// path, or the rule, leads to the place; there the case of letters, their Unicode form
+// and characters that cannot be seen do not count, because some file systems pay no
+// attention to them. Links can change between the judgement and the call.
+//
+// # Commands
+//
+// For Bash a rule that allows is about one plain command: a command line with
+// operators, substitutions or redirections never fits it, because anything may follow.
+// A rule that denies looks at each of the commands of a line. That is a help against
+// accidents and no wall: a shell has many ways to say a thing.
 package approval
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -44,6 +59,9 @@ type Policy struct {
 	Mode  Mode
 	Allow []Rule
 	Deny  []Rule
+
+	// Workspace is the folder that paths are relative to.
+	Workspace string
 }
 
 // A Decision is what a policy says about a call.
@@ -55,8 +73,9 @@ type Decision struct {
 
 // Decide says what is to be done about an intent of a tool with the given effect.
 func (p *Policy) Decide(i tool.Intent, effect tool.Effect) Decision {
+	w := newWorkspace(p.Workspace)
 	for _, r := range p.Deny {
-		if r.denies(i) {
+		if r.denies(i, w) {
 			return Decision{Denied: true, Reason: "rule: deny " + r.text}
 		}
 	}
@@ -67,7 +86,7 @@ func (p *Policy) Decide(i tool.Intent, effect tool.Effect) Decision {
 		return Decision{Reason: "policy: approve none"}
 	}
 	for _, r := range p.Allow {
-		if r.allows(i) {
+		if r.allows(i, w) {
 			return Decision{Reason: "rule: allow " + r.text}
 		}
 	}
@@ -100,12 +119,15 @@ func ParseRule(text string) (Rule, error) {
 	}
 	r := Rule{text: strings.TrimSpace(text), tool: m[1], any: m[2] == "*"}
 	argument := strings.TrimSuffix(m[3], ":*") // a form that other programs have
-	argument = strings.TrimSuffix(argument, "*")
+	argument = strings.TrimRight(argument, "*")
 	if strings.HasSuffix(r.text, "()") {
 		return Rule{}, fmt.Errorf("approval: %q has an empty prefix; leave the brackets out to mean every call", text)
 	}
-	if f := fieldForm.FindStringSubmatch(argument); f != nil && r.tool != "Bash" {
+	if f := fieldForm.FindStringSubmatch(argument); f != nil && r.tool != bash {
 		r.field, argument = f[1], f[2]
+	}
+	if r.tool != bash && strings.Contains(argument, "*") {
+		return Rule{}, fmt.Errorf("approval: %q is no rule: it says how an argument begins, and * can only end it", text)
 	}
 	r.prefix = argument
 	return r, nil
@@ -131,89 +153,32 @@ func (r Rule) names(tool string) bool {
 	return tool == r.tool
 }
 
-func (r Rule) allows(i tool.Intent) bool {
-	if !r.names(i.Tool) {
-		return false
+// all reports whether the rule is about every call of its tools.
+func (r Rule) all() bool { return r.prefix == "" && r.field == "" }
+
+// allows reports whether all that the rule is about fits.
+func (r Rule) allows(i tool.Intent, w *workspace) bool {
+	if !r.names(i.Tool) || r.all() {
+		return r.names(i.Tool)
 	}
-	if r.prefix == "" && r.field == "" {
-		return true
+	arguments := r.arguments(i)
+	for _, a := range arguments {
+		if !a.allowed(r.prefix, w) {
+			return false
+		}
 	}
-	argument, ok := r.argument(i)
-	if !ok {
-		return false
-	}
-	if i.Tool == "Bash" {
-		return !strings.ContainsAny(argument, shellOperators) && beginsWithWords(argument, r.prefix)
-	}
-	if isPath(argument, i) {
-		return strings.HasPrefix(argument, r.prefix) && !strings.Contains(argument, "..")
-	}
-	return strings.HasPrefix(argument, r.prefix)
+	return len(arguments) > 0
 }
 
-func (r Rule) denies(i tool.Intent) bool {
-	if !r.names(i.Tool) {
-		return false
+// denies reports whether anything that the rule is about fits.
+func (r Rule) denies(i tool.Intent, w *workspace) bool {
+	if !r.names(i.Tool) || r.all() {
+		return r.names(i.Tool)
 	}
-	if r.prefix == "" && r.field == "" {
-		return true
-	}
-	argument, ok := r.argument(i)
-	if !ok {
-		return false
-	}
-	if i.Tool != "Bash" {
-		return strings.HasPrefix(strings.TrimPrefix(argument, "./"), r.prefix) || strings.HasPrefix(argument, r.prefix)
-	}
-	for _, command := range strings.FieldsFunc(argument, func(c rune) bool { return strings.ContainsRune(shellOperators, c) }) {
-		if beginsWithWords(command, r.prefix) {
+	for _, a := range r.arguments(i) {
+		if a.denied(r.prefix, w) {
 			return true
 		}
 	}
 	return false
-}
-
-// shellOperators end a plain command, or put something else in its place.
-const shellOperators = ";&|`$<>(){}\n\r\\"
-
-// beginsWithWords reports whether a command begins with the words of prefix, so
-// that "git" does not fit "gitk".
-func beginsWithWords(command, prefix string) bool {
-	command, prefix = strings.Join(strings.Fields(command), " "), strings.Join(strings.Fields(prefix), " ")
-	rest, ok := strings.CutPrefix(command, prefix)
-	return ok && (rest == "" || rest[0] == ' ')
-}
-
-// isPath reports whether the argument that a rule is about is a file.
-func isPath(argument string, i tool.Intent) bool {
-	text, ok := mainArgument(i, "file_path", "path")
-	return ok && text == argument
-}
-
-// argument is the text that the rule looks at.
-func (r Rule) argument(i tool.Intent) (string, bool) {
-	if r.field != "" {
-		return mainArgument(i, r.field)
-	}
-	return mainArgument(i, "command", "file_path", "url", "path", "query", "pattern")
-}
-
-// mainArgument is the first of the named arguments that the call has.
-func mainArgument(i tool.Intent, names ...string) (string, bool) {
-	var input map[string]json.RawMessage
-	if json.Unmarshal(i.Input, &input) != nil {
-		return "", false
-	}
-	for _, name := range names {
-		raw, ok := input[name]
-		if !ok {
-			continue
-		}
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			text = string(raw) // a number, say
-		}
-		return text, true
-	}
-	return "", false
 }

@@ -25,7 +25,7 @@ func TestRules(t *testing.T) {
 		{"Write", "Write", `{"file_path":"a"}`, true, true},
 		{"Write", "Edit", `{"file_path":"a"}`, false, false},
 		{"Write(docs/)", "Write", `{"file_path":"docs/a.md"}`, true, true},
-		{"Write(docs/)", "Write", `{"file_path":"./docs/a.md"}`, false, true},
+		{"Write(docs/)", "Write", `{"file_path":"./docs/a.md"}`, true, true},
 		{"Write(docs/)", "Write", `{"file_path":"src/a.go"}`, false, false},
 		{"Write(docs/)", "Write", `{"file_path":"docs/../src/a.go"}`, false, true},
 		{"Write(docs/*)", "Write", `{"file_path":"docs/a.md"}`, true, true},
@@ -105,22 +105,33 @@ func TestModes(t *testing.T) {
 }
 
 func FuzzParseRule(f *testing.F) {
-	for _, s := range []string{"Write", "Bash(git status:*)", "mcp__a__*(x=y)", "A(", "A(B=)", "A(((("} {
+	for _, s := range []string{"Write", "Bash(git status:*)", "mcp__a__*(x=y)", "A(", "A(B=)", "A((((", "Write(docs/)", "mcp__a__b(docs/)", "mcp__a__b(https://a.b/)", "Write(./)", "Write(/)"} {
 		f.Add(s, `{"command":"x","file_path":"y"}`)
+		f.Add(s, `{"path":"docs/../x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, input string) {
 		r, err := approval.ParseRule(text)
 		if err != nil {
 			return
 		}
-		i, err := tool.NewIntent("Bash", json.RawMessage(input))
-		if err != nil {
-			return
-		}
-		allow := approval.Policy{Mode: approval.Mutate, Allow: []approval.Rule{r}}
-		deny := approval.Policy{Deny: []approval.Rule{r}}
-		if !allow.Decide(i, tool.Mutate).Ask && !deny.Decide(i, tool.Mutate).Denied {
-			t.Fatalf("%q allows %s but does not deny it", text, input)
+		for _, name := range []string{"Bash", "Write", "mcp__a__b"} {
+			i, err := tool.NewIntent(name, json.RawMessage(input))
+			if err != nil {
+				return
+			}
+			judge(t, text, r, i)
 		}
 	})
+}
+
+// judge checks that a rule denies all that it allows.
+func judge(t *testing.T, text string, r approval.Rule, i tool.Intent) {
+	t.Helper()
+	for _, workspace := range []string{"", "."} {
+		allow := approval.Policy{Mode: approval.Mutate, Allow: []approval.Rule{r}, Workspace: workspace}
+		deny := approval.Policy{Deny: []approval.Rule{r}, Workspace: workspace}
+		if !allow.Decide(i, tool.Mutate).Ask && !deny.Decide(i, tool.Mutate).Denied {
+			t.Fatalf("%q allows %s %s but does not deny it", text, i.Tool, i.Input)
+		}
+	}
 }

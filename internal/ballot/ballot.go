@@ -252,6 +252,7 @@ type race struct {
 	launched int              // different samples so far
 	again    []int            // samples to ask again after a fault
 	cold     bool             // nobody has cached the prefix of the question yet
+	resumed  bool             // an earlier session took some of its samples
 
 	// Of samples in goroutines of their own; nil until there is one.
 	inFlight int
@@ -336,6 +337,7 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			case *s = <-r.arrived:
 				r.inFlight--
 			case <-ctx.Done():
+				r.drain(observe)
 				return nil, context.Cause(ctx)
 			}
 			r.now = time.Now()
@@ -362,6 +364,25 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		if failed != nil {
 			return failed, nil
+		}
+	}
+}
+
+// drain takes in the samples that had arrived when the run was ended: they are paid for.
+func (r *race) drain(observe func(*Sample)) {
+	for {
+		select {
+		case s := <-r.arrived:
+			if s.Response == nil || s.fatal != nil || s.missing || r.tally.Decision().Outcome != vote.Open {
+				continue
+			}
+			r.read(&s)
+			r.count(&s)
+			if observe != nil {
+				observe(&s)
+			}
+		default:
+			return
 		}
 	}
 }

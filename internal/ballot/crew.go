@@ -25,10 +25,13 @@ func (a *attempt) request() *model.Request {
 		req = &r.first
 	}
 	temperature := r.voters[a.voter].Temperature
-	if len(r.q.Variants) == 0 && (a.n == 0 || temperature == nil) {
+	if len(r.q.Variants) == 0 && (a.n == 0 || temperature == nil) && !r.resumed {
 		return req
 	}
 	own := *req
+	if r.resumed {
+		own.Earlier = r.askedBefore(a.n)
+	}
 	if a.n > 0 && temperature != nil {
 		own.Temperature = temperature
 	}
@@ -36,6 +39,17 @@ func (a *attempt) request() *model.Request {
 		own.Messages = []model.Message{{Role: model.User, Text: r.q.Variants[a.n%n], Images: r.message[0].Images}}
 	}
 	return &own
+}
+
+// askedBefore is how many of the samples before the n-th were asked for in the same
+// words, but for a greedy one.
+func (r *race) askedBefore(n int) int {
+	words := max(len(r.q.Variants), 1)
+	before := n / words
+	if first := r.q.FirstTemperature; n > 0 && n%words == 0 && first != nil && *first == 0 {
+		before--
+	}
+	return before
 }
 
 // batcher is the voter's model if it can give several samples in one call and

@@ -33,7 +33,7 @@ const maxEarlier = 1 << 20
 // on their way when that session ended. Every sample has its place: the first is the
 // greedy one, and voters and wordings go by their numbers.
 func (r *race) resume(w *Watch) {
-	r.before = w.EarlierFaults
+	r.before, r.resumed = w.EarlierFaults, true
 	counted := []int{}
 	for i := range w.Earlier {
 		e := &w.Earlier[i]

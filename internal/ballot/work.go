@@ -33,8 +33,9 @@ func (r *race) prepareWork() error {
 	return nil
 }
 
-// tools finds the tools called names. One that is known and cannot be used just
-// now is left out: an agent that asks for it is told that it is not there.
+// tools finds the tools called names. One that cannot be used just now, or that is gone
+// since somebody looked, is left out: an agent that asks for it is told that it is not
+// there.
 func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 	var list []tool.Tool
 	for _, name := range names {
@@ -43,7 +44,7 @@ func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 		}
 		t, err := b.opts.Tools.Get(name)
 		switch {
-		case errors.Is(err, tool.ErrUnavailable):
+		case errors.Is(err, tool.ErrUnavailable), errors.Is(err, tool.ErrUnknown):
 		case err != nil:
 			return nil, err
 		default:
@@ -56,7 +57,7 @@ func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 // doWork has an agent make the attempt.
 func (a *attempt) doWork(ctx context.Context, req *model.Request, start time.Time) Sample {
 	task := *a.race.work
-	task.Prompt, task.Temperature = req.Messages[0].Text, req.Temperature
+	task.Prompt, task.Temperature, task.Earlier = req.Messages[0].Text, req.Temperature, req.Earlier
 	result, err := a.race.voters[a.voter].Agent.Attempt(ctx, &task)
 	if err != nil {
 		return a.ended(ctx, a.n, req, nil, err, start)

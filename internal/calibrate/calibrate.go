@@ -82,6 +82,11 @@ const (
 	Confidence = 0.95
 )
 
+// Rule is the rule of a run whose margin was found by measuring.
+func Rule(configured vote.Rule, k int) vote.Rule {
+	return vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: max(configured.MaxSamples, k)}
+}
+
 // KeyPrefix is what the keys of the questions of a calibration begin with.
 const KeyPrefix = "calibrate/"
 

@@ -1,23 +1,27 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/person"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/runs"
 )
 
 func (a *app) answer() *cobra.Command {
 	var text, question string
+	var replace bool
 	cmd := &cobra.Command{
 		Use:   "answer RUN",
 		Short: "Answer what a run is waiting for",
@@ -25,17 +29,20 @@ func (a *app) answer() *cobra.Command {
 terminal. The run uses it when it is resumed, and logs it first. Without --text and
 without a terminal it only shows the questions.
 
-An approval is answered with yes, with no, or with why not, which the agents read.`,
+An approval is answered with yes, with no, or with why not, which the agents read.
+An answer that was given before stays, unless --replace is given; a run that is going
+on is answered where it asks.`,
 		Example: `  maker answer run-20260102
   maker answer run-20260102 --text yes
   maker resume run-20260102`,
 		Args: exactArgs("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := maker.FindRun(a.logDir, args[0])
+			run, err := a.open(args[0])
 			if err != nil {
 				return err
 			}
-			open, err := a.openQuestions(dir)
+			a.tasks.Store(run.Kind() == maker.KindDo)
+			open, err := run.Waiting()
 			if err != nil {
 				return err
 			}
@@ -43,70 +50,23 @@ An approval is answered with yes, with no, or with why not, which the agents rea
 				return usageError{errors.New("the run waits for no answer")}
 			}
 			if question != "" {
-				open = only(open, question)
+				open = slices.DeleteFunc(open, func(q runs.Question) bool { return q.Key != question })
 				if len(open) == 0 {
-					return usageError{fmt.Errorf("--question: the run waits for no answer to %q", question)}
+					return usageError{fmt.Errorf("--question: %w", &runs.NotAskedError{Key: question})}
 				}
 			}
-			return a.takeAnswer(cmd, dir, open, text)
+			return a.takeAnswer(cmd, run, open, text, replace)
 		},
 	}
 	cmd.Flags().StringVar(&text, "text", "", "the answer")
+	cmd.Flags().BoolVar(&replace, "replace", false, "put the answer in the place of one that was given before")
 	cmd.Flags().StringVar(&question, "question", "", "which question, by its key, if there are several")
 	return cmd
 }
 
-// openQuestions are the questions of a run without an answer.
-func (a *app) openQuestions(dir string) ([]event.ClarificationRequested, error) {
-	var open []event.ClarificationRequested
-	for line, err := range runlog.Read(dir) {
-		if err != nil {
-			return nil, err
-		}
-		if line.Type == event.TypeOutlineCreated {
-			a.tasks.Store(true)
-		}
-		if line.Type != event.TypeClarificationRequested && line.Type != event.TypeClarificationProvided {
-			continue
-		}
-		rec, err := line.Decode()
-		if err != nil {
-			return nil, err
-		}
-		switch e := rec.Event.(type) {
-		case event.ClarificationRequested:
-			open = append(open, e)
-		case event.ClarificationProvided:
-			for i := range open {
-				if open[i].Question == e.Question {
-					open = append(open[:i:i], open[i+1:]...)
-					break
-				}
-			}
-		}
-	}
-	return open, nil
-}
-
-func only(open []event.ClarificationRequested, key string) []event.ClarificationRequested {
-	for _, q := range open {
-		if q.Question == key {
-			return []event.ClarificationRequested{q}
-		}
-	}
-	return nil
-}
-
 // asked is an open question in the form in which people are asked.
-func asked(e event.ClarificationRequested) maker.Question {
-	q := maker.Question{Step: e.Step, Kind: e.Kind, Text: e.Text, Options: e.Options, Free: e.Free}
-	if len(e.Call) > 0 {
-		var call event.Intent
-		if json.Unmarshal(e.Call, &call) == nil {
-			q.Call = &call
-		}
-	}
-	return q
+func asked(q runs.Question) maker.Question {
+	return maker.Question{Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Call: q.Call}
 }
 
 // understood says what an answer is taken for.
@@ -122,42 +82,71 @@ func understood(kind, answer string) string {
 	return "answered: the call is refused, because: " + oneLine(answer)
 }
 
-func (a *app) takeAnswer(cmd *cobra.Command, dir string, open []event.ClarificationRequested, text string) error {
+func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question, text string, replace bool) error {
 	if text != "" && len(open) > 1 {
 		keys := make([]string, len(open))
 		for i, q := range open {
-			keys[i] = q.Question
+			keys[i] = q.Key
 		}
 		return usageError{fmt.Errorf("the run waits for %d answers; say with --question which one is meant: %s", len(open), strings.Join(keys, ", "))}
 	}
-	for _, e := range open {
+	name := filepath.Base(run.Dir())
+	for _, q := range open {
 		if text == "" && !a.hasTerminal() {
 			if a.json {
-				if err := a.printJSON(e); err != nil {
+				if err := a.printJSON(q); err != nil {
 					return err
 				}
 				continue
 			}
-			showQuestion(a.Out, a.stepName(e.Step), asked(e))
-			fmt.Fprintf(a.Err, "answer with: maker answer %s --text ...\n", filepath.Base(dir))
+			showQuestion(a.Out, a.stepName(q.Step), asked(q), true)
+			fmt.Fprintf(a.Err, "answer with: maker answer %s --text ...\n", name)
 			continue
 		}
 		answer := text
 		var err error
 		if answer == "" {
-			if answer, err = a.ask(cmd.Context(), asked(e)); err != nil {
+			if answer, err = a.ask(cmd.Context(), asked(q)); err != nil {
 				return err
 			}
-		} else if answer, err = person.Resolve(&flow.HumanQuestion{Options: e.Options, Free: e.Free}, answer); err != nil {
+		}
+		meant, err := q.Understand(answer)
+		if err != nil {
 			return usageError{err}
 		}
-		if err := person.Leave(dir, e.Question, flow.Answer{Text: answer, By: "maker answer"}); err != nil {
+		before, err := a.leaveAnswer(run, q.Key, answer, replace)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "%s; continue with: maker resume %s\n", understood(e.Kind, answer), filepath.Base(dir))
+		fmt.Fprintf(a.Err, "%s%s; continue with: maker resume %s\n", understood(q.Kind, meant), before, name)
 	}
 	if text == "" && !a.hasTerminal() {
 		return exitError{exitWaiting}
 	}
 	return nil
+}
+
+// leaveAnswer leaves an answer for a run, and says what it is in place of.
+func (a *app) leaveAnswer(run *runs.Run, key, answer string, replace bool) (before string, err error) {
+	const by = "maker answer"
+	// It lies in a file until it is used, and is in the log from then on.
+	if clean := secret.NewSet(route.AllKeys(os.Getenv)...).Redact(answer); clean != answer {
+		fmt.Fprintln(a.Err, "a key of yours was left out of the answer")
+		answer = clean
+	}
+	if !replace {
+		err = run.Answer(key, answer, by)
+		if e, ok := errors.AsType[*runs.AnsweredError](err); ok && !e.Used {
+			err = usageError{fmt.Errorf("%s; maker answer --replace gives another", show.Line(e.Error()))}
+		}
+		return "", err
+	}
+	was, whose, err := run.Left(key)
+	if err != nil {
+		return "", err
+	}
+	if was != "" {
+		before = fmt.Sprintf(", in place of %s (%s)", oneLine(was), oneLine(whose))
+	}
+	return before, run.ReplaceAnswer(key, answer, by)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -21,7 +22,9 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/internal/tty"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // The exit codes.
@@ -59,12 +62,15 @@ func Main(args []string, s Streams) int {
 		// heap, still only some tens of megabytes, is collected less often.
 		debug.SetGCPercent(400)
 	}
+	// The packages of the language log there what servers send, keys included, and
+	// nothing that is not also an error that is reported.
+	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })
 	defer stop()
 
-	out := &output{w: s.Out}
+	out := newOutput(s.Out)
 	s.Out = out
 	a := &app{Streams: s, sources: map[string]string{}}
 	root := a.root()
@@ -85,19 +91,32 @@ func Main(args []string, s Streams) int {
 	if e, ok := errors.AsType[exitError](err); ok {
 		return e.code
 	}
-	fmt.Fprintf(s.Err, "maker: %s\n", a.message(err))
+	fmt.Fprintf(s.Err, "maker: %s\n", show.Text(a.message(err)))
 	return exitCode(err)
 }
 
-// output remembers that something could not be written, which nobody looks at
-// line by line.
+// output is stdout. A program that reads it gets everything as it is; on a terminal it
+// is made safe to show. It remembers that something could not be written, which nobody
+// looks at line by line.
 type output struct {
-	w   io.Writer
-	err error
+	w          io.Writer
+	onTerminal bool
+	err        error
+}
+
+func newOutput(w io.Writer) *output {
+	f, ok := w.(*os.File)
+	return &output{w: w, onTerminal: ok && tty.IsTerminal(f)}
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	n, err := o.w.Write(p)
+	var err error
+	n := len(p)
+	if o.onTerminal {
+		_, err = io.WriteString(o.w, show.Text(string(p)))
+	} else {
+		n, err = o.w.Write(p)
+	}
 	if err != nil && o.err == nil {
 		o.err = err
 	}
@@ -134,16 +153,19 @@ func (a *app) message(err error) string {
 		}
 		return fmt.Sprintf("--%s: %v", name, c.Err)
 	}
-	if c, ok := errors.AsType[*runlog.CorruptError](err); ok {
+	if c, ok := errors.AsType[*runs.CorruptError](err); ok {
 		return fmt.Sprintf("%v\nnothing was changed; `maker resume --set-aside` moves the damaged rest into a file beside the log and goes on from the last intact event", c)
 	}
-	if l, ok := errors.AsType[*runlog.LostError](err); ok {
+	if l, ok := errors.AsType[*runs.LostError](err); ok {
 		return fmt.Sprintf("%v\nsee that no process is writing the run and that its folder is in place, then run `maker resume %s`", l, l.Dir)
 	}
-	if w, ok := errors.AsType[*runlog.WriteError](err); ok && w.Empty {
+	if w, ok := errors.AsType[*runs.WriteError](err); ok && w.Empty {
 		return fmt.Sprintf("%v\nmake room or make it writable, then start the run again", w)
 	}
-	if w, ok := errors.AsType[*runlog.WriteError](err); ok {
+	if w, ok := errors.AsType[*runs.WriteError](err); ok {
+		if _, err := runs.Open(w.Dir); err != nil {
+			return fmt.Sprintf("%v\nmake room or make it writable, then start the run again: it has not begun", w)
+		}
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}
 	return err.Error()
@@ -151,8 +173,8 @@ func (a *app) message(err error) string {
 
 func exitCode(err error) int {
 	switch {
-	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runlog.LockedError](err),
-		isA[*runlog.NewerError](err), errors.Is(err, maker.ErrNoRun):
+	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runs.LockedError](err),
+		isA[*runs.NewerError](err), isA[*runs.RunningError](err), isA[*runs.NotAskedError](err), isA[*runs.AnsweredError](err), errors.Is(err, runs.ErrNoRun):
 		return exitUsage
 	case errors.Is(err, maker.ErrInterrupted):
 		return exitInterrupted
@@ -194,10 +216,10 @@ type app struct {
 	logDir  string
 	noInput bool
 
-	asking sync.Mutex           // held while a question is on the terminal
-	input  <-chan string        // lines from the terminal, once somebody was asked
-	view   atomic.Pointer[view] // that is live
-	tasks  atomic.Bool          // the run does the tasks of an outline, which count from 1
+	asking   sync.Mutex           // held while a question is on the terminal
+	keyboard *tty.Terminal        // once somebody was asked
+	view     atomic.Pointer[view] // that is live
+	tasks    atomic.Bool          // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end
@@ -265,7 +287,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.doctor(), a.version(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(),
 	)
 	return root
 }

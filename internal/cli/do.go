@@ -14,6 +14,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/runs"
 )
 
 func (a *app) do() *cobra.Command {
@@ -177,7 +178,7 @@ func stepOf(kind string, step int) string {
 
 // printOutcome shows how the tasks of an outline went.
 func (a *app) printOutcome(r *maker.Result) {
-	if text := maker.DescribeOutput(a.outputOf(r)); text != "" && r.Stop == "" {
+	if text := runs.DescribeOutput(a.outputOf(r)); text != "" && r.Stop == "" {
 		fmt.Fprintf(a.Out, "\n%s\n", printable(shortOutcome(r.Run, strings.TrimRight(text, "\n"))))
 	}
 }

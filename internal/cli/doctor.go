@@ -86,7 +86,7 @@ func checkServers(ctx context.Context, path string) []check {
 		if path != "" {
 			break
 		}
-		if file, err := readConfigFile(p, nil); err == nil && file.servers {
+		if file, err := readConfigFile(p, nil); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
 			path = p
 		}
 	}
@@ -157,6 +157,8 @@ func (a *app) diagnose(cmd *cobra.Command) []check {
 			checks = append(checks, check{"configuration", false, false, path + " is not there, which is fine"})
 		case err != nil:
 			checks = append(checks, check{"configuration", false, true, err.Error()})
+		case file.checkTrust() != nil:
+			checks = append(checks, check{"configuration", false, false, path + " is not trusted: " + file.checkTrust().Error()})
 		default:
 			checks = append(checks, check{"configuration", true, false, path})
 		}

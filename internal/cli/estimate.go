@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -136,7 +137,7 @@ func (a *app) printForecast(f *forecast) {
 	fmt.Fprintf(w, "samples     %.2f per step, %s in all\n", f.SamplesPerStep, thousands(int(math.Round(f.Calls))))
 	cost := ""
 	if f.Model != "" {
-		cost = fmt.Sprintf(", %s with %s", maker.DescribeCost(f.CostUSD), oneLine(f.Model))
+		cost = fmt.Sprintf(", %s with %s", runs.DescribeCost(f.CostUSD), oneLine(f.Model))
 	}
 	fmt.Fprintf(w, "tokens      %s in, %s out%s\n", thousands(int(f.Tokens.Input)), thousands(int(f.Tokens.Output)), cost)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/runs"
 )
 
 //go:embed page.html
@@ -32,17 +33,17 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"samples": func(list []treeSample) []treeSample { return list[:min(len(list), maxPageSamples)] },
 	"omitted": func(list []treeSample) int { return max(0, len(list)-maxPageSamples) },
 	"decided": func(v *treeVote) bool { return v.Status == string(flow.Decided) },
-	"cost":    maker.DescribeCost,
-	"rule":    maker.DescribeRule,
+	"cost":    runs.DescribeCost,
+	"rule":    runs.DescribeRule,
 	"percent": func(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) },
 	"took":    func(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() },
-	"model":   maker.DescribeModel,
+	"model":   runs.DescribeModel,
 }).Parse(pageText))
 
 // pageData is what the template shows.
 type pageData struct {
 	Result *maker.Result
-	Answer *maker.AnswerOutput // nil if there is none
+	Answer *runs.AnswerOutput // nil if there is none
 	Tree   *solveTree
 	Charts []chart
 }
@@ -50,7 +51,7 @@ type pageData struct {
 // writePage writes a run as one page that needs nothing else.
 func (a *app) writePage(file string, r *maker.Result, t *solveTree) error {
 	data := pageData{Result: r, Tree: t, Charts: t.charts()}
-	if answer, ok := maker.ReadAnswer(a.outputOf(r)); ok {
+	if answer, ok := runs.ReadAnswer(a.outputOf(r)); ok {
 		data.Answer = &answer
 	}
 	var out bytes.Buffer
@@ -69,6 +70,7 @@ func (a *app) writePage(file string, r *maker.Result, t *solveTree) error {
 }
 
 func clipText(s string) string {
+	s = printable(s)
 	if utf8.RuneCountInString(s) <= maxPageText {
 		return s
 	}

@@ -1,20 +1,21 @@
 package cli
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/person"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/internal/tty"
 )
 
 // peopleFlags say what the person is asked, and how.
@@ -71,10 +72,11 @@ func (p *peopleFlags) options(a *app, o *maker.Options) error {
 // hasTerminal reports whether somebody can be asked here.
 func (a *app) hasTerminal() bool {
 	in, ok := a.In.(*os.File)
-	return ok && !a.noInput && !a.json && term.IsTerminal(int(in.Fd()))
+	return ok && !a.noInput && !a.json && tty.IsTerminal(in)
 }
 
-// ask puts a question on the terminal.
+// ask puts a question on the terminal. Only what is typed after it was shown answers
+// it.
 func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	a.asking.Lock() // one question at a time
 	defer a.asking.Unlock()
@@ -82,77 +84,119 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 		v.pause()
 		defer v.resume()
 	}
-	if a.input == nil {
-		a.input = readLines(a.In)
+	human := &flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}
+	step := a.stepName(q.Step)
+	for whole := false; ; {
+		folded := showQuestion(a.Err, step, q, whole)
+		line, err := a.readAnswer(ctx, promptOf(q))
+		switch {
+		case errors.Is(err, io.EOF):
+			return "", maker.ErrAbsent
+		case err != nil:
+			return "", err
+		}
+		if whole = strings.TrimSpace(line) == showAll && (folded || q.Call != nil); whole {
+			continue
+		}
+		text, err := person.Resolve(human, line)
+		if err == nil {
+			return text, nil
+		}
+		fmt.Fprintf(a.Err, "%s\n", show.Line(err.Error()))
 	}
-	human := &flow.HumanQuestion{Options: q.Options, Free: q.Free}
+}
+
+// showAll is what to type to see a call as a whole.
+const showAll = "?"
+
+// readAnswer prompts for a line. What was typed before is ignored, and that is said.
+func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
+	if a.keyboard == nil {
+		a.keyboard = tty.New(a.In.(*os.File))
+	}
+	typed, err := a.keyboard.Discard()
+	if err != nil {
+		return "", errors.Join(maker.ErrAbsent, err)
+	}
+	if typed > 0 {
+		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", thousands(typed))
+	}
+	fmt.Fprint(a.Err, prompt)
+	return a.keyboard.ReadLine(ctx)
+}
+
+// confirm asks the person on the terminal a question of yes or no.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
 	for {
-		printQuestion(a.Err, a.stepName(q.Step), q)
-		select {
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
-		case line, ok := <-a.input:
-			if !ok {
-				return "", maker.ErrAbsent
-			}
-			text, err := person.Resolve(human, line)
-			if err == nil {
-				return text, nil
-			}
-			fmt.Fprintf(a.Err, "%v\n", err)
+		line, err := a.readAnswer(ctx, question+" yes or no> ")
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, err
+		case person.IsYes(line):
+			return true, nil
+		case person.IsNo(line) && strings.TrimSpace(line) != "":
+			return false, nil
 		}
 	}
 }
 
-// readLines reads a terminal line by line. Reading cannot be given up, so it is
-// done by a goroutine that lives as long as the program.
-func readLines(r io.Reader) <-chan string {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		in := bufio.NewReader(r)
-		for {
-			line, err := in.ReadString('\n')
-			if line != "" {
-				lines <- strings.TrimRight(line, "\r\n")
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return lines
-}
-
-// printQuestion shows a question to people: the exact call, if it is about one, and
-// the vote that the call won.
-func printQuestion(w io.Writer, step string, q maker.Question) {
-	showQuestion(w, step, q)
+func promptOf(q maker.Question) string {
 	switch {
 	case q.Kind == event.ClarifyApproval:
-		fmt.Fprint(w, "yes, no, or why not> ")
+		return "yes, no, or why not> "
 	case len(q.Options) > 0 && q.Free:
-		fmt.Fprint(w, "number, or your own answer> ")
+		return "number, or your own answer> "
 	case len(q.Options) > 0:
-		fmt.Fprint(w, "number> ")
+		return "number> "
 	default:
-		fmt.Fprint(w, "answer> ")
+		return "answer> "
 	}
 }
 
-// showQuestion shows a question of a step without a prompt for its answer.
-func showQuestion(w io.Writer, step string, q maker.Question) {
-	fmt.Fprintf(w, "\n%s: %s\n", step, printable(q.Text))
+// What is shown of a question, in characters and options: it has to fit on a screen,
+// because what is above it is not seen. The end is always there.
+const (
+	questionHead = 1000
+	questionTail = 600
+	mostOptions  = 20
+)
+
+// showQuestion shows a question of a step without a prompt for its answer: the exact
+// call, if it is about one, and the vote that the call won. What others wrote cannot
+// look like what the program says. It reports whether something was left out, which
+// it is not if the whole is wanted.
+func showQuestion(w io.Writer, step string, q maker.Question, whole bool) (folded bool) {
+	fold := func(text string) string {
+		if whole {
+			return text
+		}
+		return show.Fold(text, questionHead, questionTail, func(n, all int) string {
+			folded = true
+			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", thousands(n), thousands(all), showAll)
+		})
+	}
+	fmt.Fprintf(w, "\n%s: %s\n", step, strings.ReplaceAll(fold(show.Text(q.Text)), "\n", "\n  | "))
 	if q.Call != nil {
-		fmt.Fprintf(w, "  call   %s\n", q.Call.Tool)
-		for line := range strings.Lines(prettyInput(q.Call.Input)) {
-			fmt.Fprintf(w, "         %s\n", printable(strings.TrimRight(line, "\n")))
+		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), thousands(len(q.Call.Input)))
+		for line := range strings.Lines(fold(show.Call(q.Call.Input))) {
+			fmt.Fprintf(w, "         %s\n", strings.TrimRight(line, "\n"))
 		}
 	}
 	if q.Voting != nil && q.Voting.Samples > 0 { // a literal command was not voted on
 		fmt.Fprintf(w, "  vote   %s of %d samples, %d discarded\n", q.Voting.Split(), q.Voting.Samples, q.Voting.RedFlagged)
 	}
 	for i, option := range q.Options {
-		fmt.Fprintf(w, "  %d) %s\n", i+1, printable(option))
+		if last := len(q.Options) - 1; i >= mostOptions && i < last && !whole {
+			if folded = true; i == mostOptions {
+				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", thousands(last-i), showAll)
+			}
+			continue
+		}
+		fmt.Fprintf(w, "  %d) %s\n", i+1, fold(show.Line(option)))
 	}
+	return folded
 }

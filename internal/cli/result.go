@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // follow shows a run until it ends, prints its result and returns its exit code
@@ -88,7 +89,7 @@ func (a *app) nextAction(r *maker.Result) string {
 		return ""
 	case r.Wrong:
 		return "a wrong step is committed, so there is nothing to resume; a larger --ahead-by makes that rarer"
-	case r.Status == maker.StatusInterrupted:
+	case r.Status == runs.StatusInterrupted:
 		return "its process is gone; everything committed is kept. Continue with: " + resume
 	case r.Status == event.StatusRunning:
 		return ""
@@ -106,19 +107,42 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "what was not agreed on is asked again with: " + resume
 	case r.Status == event.StatusUndecided:
 		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
-	default:
+	}
+	switch ahead := a.outlook(r); {
+	case ahead.AsksAgain:
+		return "you are asked again about the call that you refused with: " + resume
+	case ahead.Further:
 		return "once the cause is gone, continue with: " + resume
+	default:
+		return "" // it would end in the same way
 	}
 }
 
+// outlook is what a resume would do. Where that cannot be told it may help.
+func (a *app) outlook(r *maker.Result) runs.Outlook {
+	dir, err := runs.Find(a.logDir, r.Run)
+	if err != nil {
+		return runs.Outlook{Further: true}
+	}
+	run, err := runs.Open(dir)
+	if err != nil {
+		return runs.Outlook{Further: true}
+	}
+	ahead, err := run.Outlook()
+	if err != nil {
+		return runs.Outlook{Further: true}
+	}
+	return ahead
+}
+
 // countEffects says in a few words what came of the calls that won a vote.
-func countEffects(effects []maker.EffectResult) string {
+func countEffects(effects []runs.EffectResult) string {
 	counts := map[string]int{}
 	for _, e := range effects {
 		counts[e.Status]++
 	}
 	var parts []string
-	for _, status := range []string{maker.EffectDone, maker.EffectFailed, maker.EffectRefused, maker.EffectUnknown} {
+	for _, status := range []string{runs.EffectDone, runs.EffectFailed, runs.EffectRefused, runs.EffectUnknown} {
 		if n := counts[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), status))
 		}
@@ -134,14 +158,14 @@ func (a *app) printResult(r *maker.Result) {
 		fmt.Fprintf(w, "  reason      %s\n", oneLine(r.Reason))
 	}
 	fmt.Fprintf(w, "  run         %s\n", r.Run)
-	fmt.Fprintf(w, "  model       %s\n", maker.DescribeModel(r))
+	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
 	if r.Kind == maker.KindCalibrate {
 		printMeasured(w, r)
 		return
 	}
-	fmt.Fprintf(w, "  voting      %s\n", maker.DescribeRule(r.Voting.Rule))
+	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
 	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "    from step %s: %s, %s\n", thousands(s.Step), s.Model, maker.DescribeRule(s.Rule))
+		fmt.Fprintf(w, "    from step %s: %s, %s\n", thousands(s.Step), s.Model, runs.DescribeRule(s.Rule))
 	}
 	if r.StepsTotal > 0 {
 		fmt.Fprintf(w, "  steps       %s of %s\n", thousands(r.StepsCompleted), thousands(r.StepsTotal))
@@ -189,7 +213,7 @@ func (a *app) printResult(r *maker.Result) {
 	} else if r.Kind == maker.KindDo {
 		a.printOutcome(r)
 	} else if r.Solve == nil && r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
-		if out := maker.DescribeOutput(r.Output); out != "" {
+		if out := runs.DescribeOutput(r.Output); out != "" {
 			fmt.Fprintf(w, "\n%s\n", printable(strings.TrimRight(out, "\n")))
 		}
 	}
@@ -197,11 +221,11 @@ func (a *app) printResult(r *maker.Result) {
 
 // printCost shows what a run took.
 func printCost(w io.Writer, r *maker.Result) {
-	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", maker.DescribeCost(r.TotalCostUSD),
+	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", runs.DescribeCost(r.TotalCostUSD),
 		thousands(int(r.Usage.Calls)), thousands(int(r.Usage.Tokens.Total())))
 	if u := r.Usage; u.HeldUSD > 0 || u.Abandoned > 0 {
 		fmt.Fprintf(w, "  held        up to %s more for %s calls that were given up and may be billed\n",
-			maker.DescribeCost(&u.HeldUSD), thousands(int(u.Abandoned)))
+			runs.DescribeCost(&u.HeldUSD), thousands(int(u.Abandoned)))
 	}
 	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
 }
@@ -211,13 +235,22 @@ func (a *app) outputOf(r *maker.Result) event.Value {
 	if r.Output.Ref == nil {
 		return r.Output
 	}
-	dir, err := maker.FindRun(a.logDir, r.Run)
+	run, err := a.open(r.Run)
 	if err != nil {
 		return r.Output
 	}
-	loaded, err := maker.LoadValue(dir, r.Output)
+	loaded, err := run.Load(r.Output)
 	if err != nil {
 		return r.Output
 	}
 	return loaded
+}
+
+// loadFrom returns a value of the run in a folder with its content.
+func loadFrom(dir string, v event.Value) (event.Value, error) {
+	run, err := runs.Open(dir)
+	if err != nil {
+		return v, err
+	}
+	return run.Load(v)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 func (a *app) printJSON(v any) error {
@@ -31,9 +31,9 @@ func (a *app) runs() *cobra.Command {
 A run that is "interrupted" has no process any more: continue it with maker resume.`,
 		Args: exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			list, err := maker.List(a.logDir)
+			list, err := runs.List(a.logDir)
 			if err != nil {
-				return err
+				return ofLogDir(err)
 			}
 			if a.json {
 				for _, s := range list {
@@ -54,7 +54,7 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 					fmt.Fprintf(w, "%s\t%s\t\t\t%s\n", s.Run, s.Status, s.Error)
 					continue
 				}
-				cost := maker.DescribeCost(s.CostUSD)
+				cost := runs.DescribeCost(s.CostUSD)
 				if s.Simulated {
 					cost += " sim"
 				}
@@ -90,17 +90,17 @@ tree of parts with their votes, or writes it as one page with --html.`,
   maker show solve-20260102 --html tree.html`,
 		Args: exactArgs("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := maker.FindRun(a.logDir, args[0])
+			run, err := a.open(args[0])
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("step") {
-				return a.showStep(dir, step)
+				return a.showStep(run, step)
 			}
 			if contested {
-				return a.showContested(dir)
+				return a.showContested(run)
 			}
-			r, err := maker.BuildResult(dir)
+			r, err := run.Result()
 			if err != nil {
 				return err
 			}
@@ -111,14 +111,14 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			case a.json:
 				return a.printJSON(r)
 			case r.Kind == maker.KindSolve:
-				err = a.showSolve(dir, r, page)
+				err = a.showSolve(run, r, page)
 			default:
 				a.printResult(r)
 			}
 			if err != nil {
 				return err
 			}
-			if r.Status == maker.StatusInterrupted {
+			if r.Status == runs.StatusInterrupted {
 				fmt.Fprintln(a.Err, a.nextAction(r))
 			}
 			return nil
@@ -130,73 +130,63 @@ tree of parts with their votes, or writes it as one page with --html.`,
 	return cmd
 }
 
-func (a *app) showStep(dir string, step int) error {
-	x, err := runlog.OpenIndex(dir)
+// open opens a run by its name, the beginning of one, or the path of its folder.
+func (a *app) open(name string) (*runs.Run, error) {
+	dir, err := runs.Find(a.logDir, name)
+	if err != nil {
+		return nil, ofLogDir(err)
+	}
+	return runs.Open(dir)
+}
+
+// ofLogDir is an error about the folder of runs as one about the setting that names it.
+func ofLogDir(err error) error {
+	if f, ok := errors.AsType[*runs.FolderError](err); ok {
+		return &maker.ConfigError{Field: "log_dir", Err: f.Err}
+	}
+	return err
+}
+
+func (a *app) showStep(run *runs.Run, step int) error {
+	s, err := run.Step(step)
+	if isA[*runs.NoStepError](err) {
+		return usageError{fmt.Errorf("--step: %w", err)}
+	}
 	if err != nil {
 		return err
 	}
-	defer x.Close()
-	s, err := findStep(x, step)
-	if err != nil {
-		return err
-	}
-	e, err := x.Event(s)
-	if err != nil {
-		return err
-	}
-	if e.Output, err = runlog.Load(dir, e.Output); err != nil {
+	if s.Output, err = run.Load(s.Output); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(e)
+		return a.printJSON(s.StepCompleted)
 	}
-	fmt.Fprintf(a.Out, "step %s, committed %s\n", thousands(e.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
-	fmt.Fprintf(a.Out, "  output    %s\n", e.Output.JSON)
-	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", e.Voting.Split(), e.Voting.Margin)
-	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
-		e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Cancelled)
-	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", maker.DescribeCost(e.CostUSD), maker.DescribeCost(e.Spent.CostUSD()))
-	fmt.Fprintf(a.Out, "  time      %d ms\n", e.DurationMS)
-	return nil
-}
-
-// findStep finds a step by its number: at its place where steps are in a row, or
-// else one by one, because a plan leaves out the steps of branches not taken.
-func findStep(x *runlog.Index, step int) (runlog.Step, error) {
-	if step < x.Len() {
-		if s, err := x.At(step); err != nil || s.Step == step {
-			return s, err
-		}
-	}
-	for s, err := range x.All() {
-		if err != nil || s.Step == step {
-			return s, err
-		}
-	}
-	return runlog.Step{}, usageError{fmt.Errorf("--step: step %d is not committed; the run has %d steps", step, x.Len())}
-}
-
-func (a *app) showContested(dir string) error {
-	x, err := runlog.OpenIndex(dir)
+	changed, err := run.Changed(step)
 	if err != nil {
 		return err
 	}
-	defer x.Close()
-	for s, err := range x.All() {
-		if err != nil {
-			return err
-		}
-		if s.Answers < 2 {
-			continue
-		}
-		e, err := x.Event(s)
+	fmt.Fprintf(a.Out, "step %s, committed %s\n", thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
+	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
+	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
+	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
+		s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Faults, s.Voting.Cancelled)
+	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))
+	fmt.Fprintf(a.Out, "  time      %d ms\n", s.DurationMS)
+	if len(changed) > 0 {
+		fmt.Fprintf(a.Out, "  %s\n", askedDifferently(changed))
+	}
+	return nil
+}
+
+func (a *app) showContested(run *runs.Run) error {
+	for s, err := range run.Steps(&runs.StepOptions{Contested: true}) {
 		if err != nil {
 			return err
 		}
 		if a.json {
-			err = a.printJSON(e)
+			err = a.printJSON(s.StepCompleted)
 		} else {
-			_, err = fmt.Fprintf(a.Out, "step %-9d %s after %d samples, %d flagged\n", e.Step, e.Voting.Split(), e.Voting.Samples, e.Voting.RedFlagged)
+			_, err = fmt.Fprintf(a.Out, "step %-9d %s after %d samples, %d flagged\n", s.Step, s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
 		}
 		if err != nil {
 			return err
@@ -265,12 +255,12 @@ shown as it ended.`,
 	return cmd
 }
 
-func (a *app) showFinished(run string) error {
-	dir, err := maker.FindRun(a.logDir, run)
+func (a *app) showFinished(name string) error {
+	run, err := a.open(name)
 	if err != nil {
 		return err
 	}
-	r, err := maker.BuildResult(dir)
+	r, err := run.Result()
 	if err != nil {
 		return err
 	}
@@ -284,15 +274,16 @@ func (a *app) replay() *cobra.Command {
 		Short: "Derive a run's result from its log again and compare",
 		Long: `replay reads the whole log of a run, counts again every vote that the log has
 the samples of, checks that each step was decided by the rule and committed
-exactly once, and compares the result that follows with the stored one. It asks
-no model. Exit code 1 means that something does not fit.`,
+exactly once, that no call was made twice, and compares the result that follows
+with the stored one. It asks no model. Exit code 1 means that something does not
+fit.`,
 		Args: exactArgs("RUN"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			engine, err := a.newEngine(&maker.Options{LogDir: a.logDir, Config: maker.Config{Model: "sim/default"}})
+		RunE: func(_ *cobra.Command, args []string) error {
+			run, err := a.open(args[0])
 			if err != nil {
 				return err
 			}
-			r, err := engine.Replay(args[0])
+			r, err := run.Replay(nil)
 			if err != nil {
 				return err
 			}
@@ -309,7 +300,7 @@ no model. Exit code 1 means that something does not fit.`,
 	}
 }
 
-func (a *app) printReplay(r *maker.Replay) {
+func (a *app) printReplay(r *runs.Replay) {
 	for _, d := range r.Differences {
 		fmt.Fprintf(a.Out, "differs: %s\n", d)
 	}

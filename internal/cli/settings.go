@@ -48,8 +48,14 @@ func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 		}
 		for _, file := range files {
 			v, ok := file.values[f.Name]
-			if !ok && f.Name == "mcp-config" && file.servers {
-				v, ok = configValue{texts: []string{file.path}}, true
+			if !ok && f.Name == "mcp-config" && file.servers > 0 {
+				v, ok = configValue{texts: []string{file.path}, line: file.servers}, true
+			}
+			if ok && slices.Contains(needTrust, f.Name) {
+				if err := file.checkTrust(); err != nil {
+					failed = err
+					return
+				}
 			}
 			if ok {
 				if err := v.apply(cmd.Flags(), f); err != nil {
@@ -81,7 +87,7 @@ func envName(flag string) string {
 type configFile struct {
 	path    string
 	values  map[string]configValue // by flag
-	servers bool                   // it configures MCP servers
+	servers int                    // the line where it configures MCP servers, 0 if it does not
 }
 
 type configValue struct {
@@ -213,7 +219,7 @@ func readConfigFile(path string, known []string) (configFile, error) {
 		key, value := top.Content[i], top.Content[i+1]
 		name := strings.ReplaceAll(key.Value, "_", "-")
 		if key.Value == serversKey {
-			file.servers = true // whoever starts them reads it
+			file.servers = key.Line // whoever starts them reads it
 			continue
 		}
 		texts, single := scalars(value)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -244,7 +245,7 @@ func (a *app) previewSolve(engine *maker.Engine, problem string) error {
 			*maker.SolvePreview
 		}{"preview", p})
 	}
-	fmt.Fprintf(a.Out, "asked first, %s, by %s:\n\n", oneLine(maker.DescribeRule(p.Rule)), oneLine(p.Model))
+	fmt.Fprintf(a.Out, "asked first, %s, by %s:\n\n", oneLine(runs.DescribeRule(p.Rule)), oneLine(p.Model))
 	fmt.Fprintf(a.Out, "%s\n\nif voters agree at once:\n", indented(p.Prompt))
 	for _, e := range p.Estimates {
 		name := "solved as it is"
@@ -252,7 +253,7 @@ func (a *app) previewSolve(engine *maker.Engine, problem string) error {
 			name = fmt.Sprintf("in %d parts", e.Parts)
 		}
 		fmt.Fprintf(a.Out, "  %-16s %3d steps, some %4d calls and %7s tokens: about %s\n",
-			name, e.Steps, e.Calls, thousands(int(e.Tokens.Total())), maker.DescribeCost(e.CostUSD))
+			name, e.Steps, e.Calls, thousands(int(e.Tokens.Total())), runs.DescribeCost(e.CostUSD))
 	}
 	limit := "no limit of tokens"
 	if p.MaxTokens > 0 {
@@ -276,7 +277,7 @@ func describeSolve(e event.Event) string {
 		return fmt.Sprintf("  solved %s: %s%s", e.Path, brief(e.Solution), because(e.By, ""))
 	case event.AnswerComposed:
 		answer := e.Answer
-		if full, ok := maker.ReadAnswer(answer); ok {
+		if full, ok := runs.ReadAnswer(answer); ok {
 			answer = event.TextValue(full.Answer)
 		}
 		switch {
@@ -366,7 +367,7 @@ func printCalibrated(w io.Writer, c *event.Calibrated) {
 // printAnswer shows the answer, or the best draft.
 func (a *app) printAnswer(r *maker.Result) {
 	w := a.Out
-	answer, ok := maker.ReadAnswer(a.outputOf(r))
+	answer, ok := runs.ReadAnswer(a.outputOf(r))
 	if !ok {
 		fmt.Fprintln(w, "\nThere is no draft of an answer.")
 		return
@@ -389,8 +390,8 @@ func indented(s string) string {
 }
 
 // showSolve shows a run that solved a problem, with its tree.
-func (a *app) showSolve(dir string, r *maker.Result, page string) error {
-	tree, err := readTree(dir)
+func (a *app) showSolve(run *runs.Run, r *maker.Result, page string) error {
+	tree, err := readTree(run)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -132,8 +133,8 @@ func TestQuestionOf(t *testing.T) {
 	}
 }
 
-// logOf writes a log with the given events and returns its folder.
-func logOf(t testing.TB, events ...event.Event) string {
+// logOf writes a log with the given events and opens the run.
+func logOf(t testing.TB, events ...event.Event) *runs.Run {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "solve-1")
 	log, err := runlog.Create(dir, "solve-1", nil)
@@ -148,7 +149,11 @@ func logOf(t testing.TB, events ...event.Event) string {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	run, err := runs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
 }
 
 // story are the events of a run that solves a problem in two parts, with every text
@@ -241,6 +246,37 @@ func TestTreeUnfinished(t *testing.T) {
 	}
 }
 
+// TestTreeOfSeveralSessions: a vote that goes on is one vote, with the samples that
+// count; one that begins anew is another.
+func TestTreeOfSeveralSessions(t *testing.T) {
+	sample := func(question string, n int) event.Event {
+		return event.SampleCompleted{Sample: event.Sample{Question: question, Sample: n}, Vote: "v"}
+	}
+	decided := func(question string, votes int) event.Event {
+		return event.VoteCompleted{Question: question, Status: "decided", Voting: event.Voting{Samples: votes, Votes: map[string]int{"v": votes}}}
+	}
+	const goesOn, anew = "solve/0/decompose", "solve/0/solve"
+	tree, err := readTree(logOf(t,
+		event.TaskSubmitted{Format: event.Format, Kind: maker.KindSolve, Task: "whole"},
+		sample(goesOn, 0), sample(goesOn, 1), sample(anew, 0),
+		event.RunResumed{},
+		event.VoteResumed{Question: goesOn, Samples: []int{1}}, sample(goesOn, 2), decided(goesOn, 2),
+		sample(anew, 0), decided(anew, 1),
+		event.RunResumed{}, event.QuestionChanged{Question: goesOn, Changed: []string{"prompt", "tools"}},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range tree.Nodes[0].Votes {
+		got = append(got, fmt.Sprintf("%s, %d samples", v, len(v.Samples)))
+	}
+	want := []string{"decompose 2 (asked differently now: prompt, tools), 2 samples", "solve no votes unfinished, 1 samples", "solve 1, 1 samples"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("votes of the problem: -want +got\n%s", diff)
+	}
+}
+
 // hostile texts try to get out of every place that a page may put them in.
 var hostile = []string{
 	`<script>alert(1)</script>`, `</pre></details><img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`,
@@ -248,18 +284,18 @@ var hostile = []string{
 	"javascript:alert(1)", "a\x00b\x1b[2J", "\u202eright to left", strings.Repeat("long ", 3000), "https://example.com/x.png", "",
 }
 
-func pageOf(t testing.TB, dir string) string {
+func pageOf(t testing.TB, run *runs.Run) string {
 	t.Helper()
-	r, err := maker.BuildResult(dir)
+	r, err := run.Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := readTree(dir)
+	tree, err := readTree(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out, messages bytes.Buffer
-	a := &app{Streams: Streams{Out: &out, Err: &messages}, logDir: filepath.Dir(dir)}
+	a := &app{Streams: Streams{Out: &out, Err: &messages}, logDir: filepath.Dir(run.Dir())}
 	file := filepath.Join(t.TempDir(), "page.html")
 	if err := a.writePage(file, r, tree); err != nil {
 		t.Fatal(err)
@@ -381,7 +417,7 @@ func FuzzPage(f *testing.F) {
 			tree.take(event.Record{Event: e})
 		}
 		var out bytes.Buffer
-		r := &maker.Result{Task: evil, Reason: evil, Run: evil, Model: evil, Status: evil, Solve: &maker.SolveFigures{}}
+		r := &maker.Result{Task: evil, Reason: evil, Run: evil, Model: evil, Status: evil, Solve: &runs.SolveFigures{}}
 		a := &app{Streams: Streams{Out: &out}}
 		if err := a.writePage("-", r, tree); err != nil {
 			t.Fatal(err)

@@ -1,16 +1,15 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // watchSteps writes a line for everything that happens and, on a terminal, a live
@@ -25,12 +24,16 @@ func (a *app) watchSteps(ctx context.Context, run *maker.Run) {
 		defer close(live)
 		v.liveLine(run, stop)
 	}()
+	load := func(v event.Value) (event.Value, error) { return v, nil }
+	if reader, err := runs.Open(run.Dir()); err == nil {
+		load = reader.Load
+	}
 	titles := map[int]string{}
 	for rec, err := range run.Events(context.WithoutCancel(ctx)) {
 		if err != nil {
 			break // the result will say what is wrong
 		}
-		line, listed := describe(run.Kind(), rec.Event, titles), v.listed(rec.Event, run.Dir())
+		line, listed := describe(run.Kind(), rec.Event, titles), v.listed(rec.Event, load)
 		if line != "" && !listed {
 			v.line(line)
 		}
@@ -64,13 +67,13 @@ func (v *view) line(text string) {
 
 // listed takes an event into the list of tasks and reports whether it is enough to
 // show it there. Without a terminal every event has its line.
-func (v *view) listed(e event.Event, dir string) bool {
+func (v *view) listed(e event.Event, load func(event.Value) (event.Value, error)) bool {
 	if v.width == nil {
 		return false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.list.take(e, func(value event.Value) (event.Value, error) { return maker.LoadValue(dir, value) })
+	v.list.take(e, load)
 	return v.list.shows(e)
 }
 
@@ -94,7 +97,7 @@ func (v *view) liveLine(run *maker.Run, stop <-chan struct{}) {
 					done = countTasks(v.list.tasks)
 				}
 				text := fmt.Sprintf("%s, %d samples, %d flagged, %d faults, %s, %s", done, p.Samples,
-					p.RedFlagged, p.Faults, maker.DescribeCost(p.Spent.CostUSD()), p.Elapsed.Round(time.Second))
+					p.RedFlagged, p.Faults, runs.DescribeCost(p.Spent.CostUSD()), p.Elapsed.Round(time.Second))
 				if p.Trouble != "" {
 					text += "; " + oneLine(p.Trouble)
 				}
@@ -151,6 +154,8 @@ func describe(kind string, e event.Event, titles map[int]string) string {
 			return fmt.Sprintf("         failed: %s", brief(e.Result))
 		}
 		return ""
+	case event.EffectReleased:
+		return fmt.Sprintf("         %s was not called: the run was ended before", e.Tool)
 	case event.EffectRefused:
 		return fmt.Sprintf("  call   %s %s refused: %s", e.Tool, brief(e.Input), oneLine(e.Reason))
 	case event.EffectUnknown:
@@ -159,11 +164,19 @@ func describe(kind string, e event.Event, titles map[int]string) string {
 		return fmt.Sprintf("  asks   %s", oneLine(e.Text))
 	case event.ClarificationProvided:
 		return fmt.Sprintf("  answer %s (%s)", oneLine(e.Answer), e.By)
+	case event.QuestionChanged:
+		return "         " + askedDifferently(e.Changed)
 	case event.ContextCompacted:
 		return fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
 	default:
 		return describeSolve(e)
 	}
+}
+
+// askedDifferently says what of a question that is decided a resume would now ask in
+// another way.
+func askedDifferently(parts []string) string {
+	return "asked differently now: " + oneLine(strings.Join(parts, ", "))
 }
 
 // stepColumn is stepOf at the beginning of a line, above others.
@@ -213,25 +226,5 @@ func brief(v event.Value) string {
 	return text
 }
 
-// prettyInput is the input of a call for people.
-func prettyInput(input json.RawMessage) string {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	var value any
-	if json.Unmarshal(input, &value) != nil || enc.Encode(value) != nil {
-		return string(input)
-	}
-	return strings.TrimRight(out.String(), "\n")
-}
-
-// printable keeps line breaks and takes out what could command a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// printable is a text of several lines that others wrote, safe to show.
+func printable(s string) string { return show.Text(s) }

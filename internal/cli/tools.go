@@ -112,7 +112,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 			available = "no: " + t.Unavailable
 		}
 		does, _, _ := strings.Cut(t.Description, "\n")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", t.Name, t.Effect, t.Source, available, does)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), t.Effect, oneLine(t.Source), oneLine(available), oneLine(does))
 	}
 	a.saySandbox(box.Builtin)
 	return w.Flush()

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // solveTree is how a problem was solved, as the log of the run has it.
@@ -25,8 +25,9 @@ type solveTree struct {
 	samples []treeSample // in order of arrival
 	began   time.Time
 
-	byPath map[string]*treeNode
-	votes  map[string]*treeVote // by question, being counted
+	byPath  map[string]*treeNode
+	votes   map[string]*treeVote // by question, being counted
+	decided map[string]*treeVote // by question
 }
 
 // treeNode is a problem.
@@ -56,7 +57,10 @@ type treeVote struct {
 	Status  string // "" if it was not decided before the run ended
 	Reason  string
 	Voting  event.Voting
+	Changed []string // what of it would now be asked differently
 	Samples []treeSample
+
+	stale bool // a session that did not decide it has ended
 }
 
 // treeSample is one vote or red flag.
@@ -68,26 +72,22 @@ type treeSample struct {
 	Reason string
 	Text   string
 	step   int
+	number int
 }
 
 func newTree() *solveTree {
-	return &solveTree{byPath: map[string]*treeNode{}, votes: map[string]*treeVote{}}
+	return &solveTree{byPath: map[string]*treeNode{}, votes: map[string]*treeVote{}, decided: map[string]*treeVote{}}
 }
 
-// readTree reads the log of a run.
-func readTree(dir string) (*solveTree, error) {
+// readTree reads the events of a run.
+func readTree(run *runs.Run) (*solveTree, error) {
 	t := newTree()
-	for line, err := range runlog.Read(dir) {
-		if err != nil {
-			return nil, err
-		}
-		rec, err := line.Decode()
+	for rec, err := range run.Events(0) {
 		if err != nil {
 			return nil, err
 		}
 		if c, ok := rec.Event.(event.Carrier); ok {
-			rec.Event, err = c.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
-			if err != nil {
+			if rec.Event, err = c.WithValues(run.Load); err != nil {
 				return nil, err
 			}
 		}
@@ -104,16 +104,28 @@ func (t *solveTree) take(rec event.Record) {
 	case event.TaskSubmitted:
 		t.node("0").Problem = e.Task
 	case event.SampleCompleted:
-		t.sample(e.Question, treeSample{At: rec.Time, Model: e.Model, Vote: e.Vote, Text: e.Text.Text(), step: e.Step})
+		t.sample(e.Question, treeSample{At: rec.Time, Model: e.Model, Vote: e.Vote, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
 	case event.SampleRedFlagged:
-		t.sample(e.Question, treeSample{At: rec.Time, Model: e.Model, Flag: e.Flag, Reason: e.Reason, Text: e.Text.Text(), step: e.Step})
+		t.sample(e.Question, treeSample{At: rec.Time, Model: e.Model, Flag: e.Flag, Reason: e.Reason, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
 	case event.VoteCompleted:
 		if v := t.vote(e.Question); v != nil {
 			v.Status, v.Reason, v.Voting = e.Status, e.Reason, e.Voting
+			t.decided[e.Question] = v
 		}
 		delete(t.votes, e.Question) // asked again, it is another vote
 	case event.RunResumed:
-		clear(t.votes) // what was not decided starts again
+		for _, v := range t.votes {
+			v.stale = true
+		}
+	case event.VoteResumed:
+		if v := t.votes[e.Question]; v != nil {
+			v.stale = false
+			v.Samples = slices.DeleteFunc(v.Samples, func(s treeSample) bool { return !slices.Contains(e.Samples, s.number) })
+		}
+	case event.QuestionChanged:
+		if v := t.decided[e.Question]; v != nil {
+			v.Changed = e.Changed
+		}
 	case event.DecompositionSelected:
 		n := t.node(e.Path)
 		n.Problem, n.Atomic, n.How = e.Problem.Text(), e.Atomic, text(e.Compose)
@@ -132,7 +144,7 @@ func (t *solveTree) take(rec event.Record) {
 	case event.AnswerComposed:
 		n := t.node(e.Path)
 		n.Solution, n.Confidence, n.By, n.Solved = e.Answer.Text(), e.Confidence, e.By, !e.Draft
-		if full, ok := maker.ReadAnswer(e.Answer); ok {
+		if full, ok := runs.ReadAnswer(e.Answer); ok {
 			n.Solution, n.Work = full.Answer, full.Support.Summary
 		}
 	case event.CompletenessChecked:
@@ -199,8 +211,8 @@ func questionOf(key string) (path, what string, ok bool) {
 
 // vote returns the question that is being counted, or nil if it is none of solving.
 func (t *solveTree) vote(question string) *treeVote {
-	if v, ok := t.votes[question]; ok {
-		return v
+	if v, ok := t.votes[question]; ok && !v.stale {
+		return v // a stale one begins anew, unless it was said to go on
 	}
 	path, what, ok := questionOf(question)
 	if !ok {
@@ -310,6 +322,9 @@ func (v *treeVote) String() string {
 		out += " unfinished"
 	default:
 		out += " " + strings.ReplaceAll(v.Status, "_", " ")
+	}
+	if len(v.Changed) > 0 {
+		out += fmt.Sprintf(" (%s)", askedDifferently(v.Changed))
 	}
 	return out
 }

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // view shows the progress of a run: a few live lines on a terminal, a plain
@@ -111,7 +113,7 @@ func (v *view) draw(p maker.Progress, perSecond float64) {
 		perStep = float64(p.Samples) / float64(p.Session)
 	}
 	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
-		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), maker.DescribeCost(p.Spent.CostUSD()))
+		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
 	trouble := oneLine(p.Trouble)
 	if v.width == nil {
 		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
@@ -154,15 +156,8 @@ func (v *view) redraw(lines []string) {
 	v.lines, v.drawn = len(lines), b.String()
 }
 
-// oneLine takes what could command a terminal out of a text that others wrote.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// oneLine is a text that others wrote, safe to show on one line.
+func oneLine(s string) string { return show.Line(s) }
 
 // clear removes the live lines.
 func (v *view) clear() {

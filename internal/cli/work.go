@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -275,21 +276,13 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
 }
 
 // dryRun makes the plan of a task, prints it, and says what carrying it out would
-// take. Without a key the simulator makes an outline.
+// take.
 func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 	engine, err := flags.engineOf(a)
 	if err != nil {
 		return err
 	}
-	priced := engine
 	run, err := engine.Plan(ctx, task)
-	if e, ok := errors.AsType[*maker.ConfigError](err); ok && e.Field == "model" {
-		fmt.Fprintf(a.Err, "no plan by a real model: %v\nthis is the outline that the simulator makes\n", e.Err)
-		flags.engine.config.Model = "sim/default?p=1"
-		if engine, err = flags.engineOf(a); err == nil {
-			run, err = engine.Plan(ctx, task)
-		}
-	}
 	if err != nil {
 		return err
 	}
@@ -297,7 +290,7 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 	if err != nil {
 		return err
 	}
-	e, err := priced.Estimate(text)
+	e, err := engine.Estimate(text)
 	if err != nil {
 		return err
 	}
@@ -308,7 +301,7 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 		}{"estimate", e})
 	}
 	fmt.Fprintf(a.Err, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
-		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, maker.DescribeCost(e.CostUSD))
+		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
 	return nil
 }
 
@@ -323,7 +316,7 @@ func (a *app) followPlan(ctx context.Context, run *maker.Run) (string, error) {
 			return "", err
 		}
 	}
-	output, err := maker.LoadValue(run.Dir(), result.Output)
+	output, err := loadFrom(run.Dir(), result.Output)
 	if err != nil {
 		return "", err
 	}

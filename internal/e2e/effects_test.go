@@ -1,4 +1,4 @@
-//go:build slow && linux
+//go:build (slow || soak) && linux
 
 package e2e
 

@@ -79,8 +79,8 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	if t.Effect == tool.Human {
 		return p.askFor(ctx, key, e)
 	}
-	if p.hasSecret(e.Intent.Input) {
-		return p.refuse(key, e, "its input contains a key of ours", "secrets")
+	if reason := p.lostSecret(e.Intent.Input); reason != "" {
+		return p.refuse(key, e, reason, "secrets")
 	}
 	approved, refused, err := p.approve(ctx, key, e, t)
 	if err != nil || refused != nil {
@@ -89,10 +89,16 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: approved})
 }
 
-// hasSecret reports whether an input contains a key of ours, or did before a log took
-// it out.
-func (p *Performer) hasSecret(input json.RawMessage) bool {
-	return p.Redact != nil && !bytes.Equal(p.Redact(input), input) || bytes.Contains(input, []byte(secret.Redacted))
+// lostSecret says why a call with this input is not the one that was decided on, or
+// would give a key away; empty if neither is so.
+func (p *Performer) lostSecret(input json.RawMessage) string {
+	switch {
+	case p.Redact != nil && !bytes.Equal(p.Redact(input), input):
+		return "its input contains a key of ours"
+	case bytes.Contains(input, []byte(secret.Redacted)):
+		return "its input contained a key of ours, which the log does not keep"
+	}
+	return ""
 }
 
 func (p *Performer) tool(name string) (tool.Tool, error) {
@@ -132,7 +138,7 @@ func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t t
 	case !d.Ask:
 		return d.Reason, nil, nil
 	}
-	a, err := p.Journal.Ask(ctx, key+"/approve", &flow.HumanQuestion{
+	a, err := p.Journal.Ask(ctx, Approval(key), &flow.HumanQuestion{
 		Step: e.Step, Kind: event.ClarifyApproval, Text: fmt.Sprintf("May %s be called?", e.Intent.Tool),
 		Options: []string{person.Yes, person.No}, Free: true, Call: &e.Intent, Voting: &e.Voting,
 	})
@@ -140,18 +146,18 @@ func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t t
 		return "", nil, err
 	}
 	if person.IsYes(a.Text) {
-		return "person (" + a.By + ")", nil, nil
+		return byPerson(a.By), nil, nil
 	}
 	reason := "a person refused it"
 	if !person.IsNo(a.Text) {
 		reason += ": " + a.Text
 	}
-	refused, err = p.refuse(key, e, reason, "person ("+a.By+")")
+	refused, err = p.refuse(key, e, reason, byPerson(a.By))
 	return "", refused, err
 }
 
 func (p *Performer) refuse(key string, e *flow.Effect, reason, by string) (*flow.Result, error) {
-	return refusal(reason), p.Journal.Append(event.EffectRefused{
+	return refusal(reason, by), p.Journal.Append(event.EffectRefused{
 		Effect: key, Step: e.Step, Tool: e.Intent.Tool, Input: event.JSONValue(e.Intent.Input), Reason: reason, By: by,
 	})
 }
@@ -263,10 +269,10 @@ func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effec
 	case Happened:
 		result := &flow.Result{Text: "A person says that the call took effect. Its output is lost."}
 		return result, p.record(event.EffectDone{
-			Effect: key, Step: e.Step, Tool: e.Intent.Tool, Result: event.TextValue(result.Text), By: "person (" + a.By + ")", Spent: p.Spent(),
+			Effect: key, Step: e.Step, Tool: e.Intent.Tool, Result: event.TextValue(result.Text), By: byPerson(a.By), Spent: p.Spent(),
 		})
 	case NotYet:
-		return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: "person (" + a.By + ")", Again: true})
+		return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: byPerson(a.By), Again: true})
 	default:
 		return unknownResult(e, "a person ended the step"), nil
 	}

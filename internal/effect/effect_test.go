@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/approval"
 	"github.com/maker-mdap/maker/internal/person"
+	"github.com/maker-mdap/maker/internal/secret"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/usage"
 )
@@ -192,6 +193,39 @@ func TestStates(t *testing.T) {
 		}
 		if got := s["k"]; got.Claims != test.claims || got.Unknown != test.unknown || (got.Result != nil) != test.result {
 			t.Errorf("%s: %+v, want %d claims, unknown %t, a result %t", name, got, test.claims, test.unknown, test.result)
+		}
+	}
+}
+
+// TestOnlyLostKeysAreRefused: what somebody wrote is no key because it looks like what
+// stands where one was.
+func TestOnlyLostKeysAreRefused(t *testing.T) {
+	for input, made := range map[string]bool{
+		`{"note":"[redacted]"}`:            true,
+		`{"note":"a [redacted] b"}`:        true,
+		`{"[redacted]":1}`:                 true,
+		`{"note":"sk-12345678"}`:           false,
+		`{"sk-12345678":1}`:                false,
+		`{"note":"c2stMTIzNDU2Nzg="}`:      false,
+		`{"note":"[redacted by maker]"}`:   false, // a log took a key out
+		`{"[redacted by maker] (2)":true}`: false,
+	} {
+		m := &memory{states: States{}}
+		runs := 0
+		tools := tool.NewRegistry()
+		if err := tools.Register(tool.Tool{Name: "Note", Effect: tool.Mutate, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (tool.Result, error) {
+			runs++
+			return tool.Result{Text: "noted"}, nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		p := &Performer{
+			Journal: m, Tools: tools, Approve: approval.Policy{Mode: approval.None}, Spent: func() usage.Spent { return usage.Spent{} },
+			Redact: secret.NewSet("sk-12345678").RedactBytes,
+		}
+		r, err := p.Perform(t.Context(), "k", &flow.Effect{Intent: event.Intent{Tool: "Note", Input: json.RawMessage(input)}})
+		if err != nil || (runs == 1) != made || r.IsError == made {
+			t.Errorf("Perform(%s) = %+v, %v after %d executions, want it made: %t", input, r, err, runs, made)
 		}
 	}
 }

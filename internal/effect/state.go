@@ -2,6 +2,8 @@ package effect
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -33,7 +35,7 @@ func (s States) Take(e event.Event) {
 		was.Result = &flow.Result{Text: e.Result.Text(), IsError: e.IsError}
 		s[e.Effect] = was
 	case event.EffectRefused:
-		s[e.Effect] = State{Intent: intentOf(e.Tool, e.Input), Result: refusal(e.Reason)}
+		s[e.Effect] = State{Intent: intentOf(e.Tool, e.Input), Result: refusal(e.Reason, e.By)}
 	case event.EffectUnknown:
 		was := s[e.Effect]
 		was.Unknown, was.Reason = true, e.Reason
@@ -46,7 +48,33 @@ func intentOf(tool string, input event.Value) event.Intent {
 	return event.Intent{Tool: tool, Input: json.RawMessage(input.Compact())}
 }
 
+// Reopen forgets the calls that the person refused under the keys that below reports,
+// and returns their keys. They did not happen, so that the person can be asked again. Everything
+// else stays: what rules refused, what was claimed and what was done.
+func (s States) Reopen(below func(key string) bool) []string {
+	var keys []string
+	for k, state := range s {
+		if state.Claims == 0 && state.Result != nil && state.Result.Refused && below(k) {
+			keys = append(keys, k)
+			delete(s, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Approval is the key of the question whether the effect of a key may be executed.
+func Approval(key string) string { return key + "/approve" }
+
+// byPerson is what says that the person let a call pass or refused it.
+func byPerson(by string) string { return personPrefix + by + ")" }
+
+const personPrefix = "person ("
+
+// IsPerson reports whether it was the person who let a call pass or refused it.
+func IsPerson(by string) bool { return strings.HasPrefix(by, personPrefix) }
+
 // refusal is what a model reads of a call that it may not make.
-func refusal(reason string) *flow.Result {
-	return &flow.Result{Text: "The call was not made: " + reason, IsError: true}
+func refusal(reason, by string) *flow.Result {
+	return &flow.Result{Text: "The call was not made: " + reason, IsError: true, Refused: IsPerson(by)}
 }

@@ -266,6 +266,7 @@ func (r *run) fail(batch []*attempt) {
 	var reopen []string
 	mayReplan := r.replan < r.config.MaxReplans
 	for _, a := range batch {
+		reopen = append(reopen, a.key()+"/summary") // of what all of them came to
 		if a.problem == "" {
 			continue
 		}

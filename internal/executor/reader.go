@@ -2,7 +2,6 @@ package executor
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 
@@ -109,13 +108,9 @@ func empty(value json.RawMessage) bool {
 }
 
 func readMapping(text string) (json.RawMessage, error) {
-	root, err := yamlclean.Load(text)
+	data, err := yamlclean.JSON(text)
 	if err != nil {
-		var e *yamlclean.ParseError
-		if errors.As(err, &e) {
-			return nil, fmt.Errorf("the answer is not YAML: %w", e)
-		}
-		return nil, err
+		return nil, fmt.Errorf("the answer is not YAML: %w", err)
 	}
-	return yamlclean.Decode(root)
+	return data, nil
 }

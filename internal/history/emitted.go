@@ -30,11 +30,18 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the run goes another way than its log: %q was %s and is %s now; was it begun by another version of the program?", e.Key, e.Was, e.Is)
 }
 
-// emit notes an event of an orchestrator.
+// emit notes an event of an orchestrator. Of one that this version does not know
+// nobody can say whose it is.
 func (h *History) emit(key string, e event.Event) {
+	if _, unknown := e.(event.Unknown); unknown {
+		return
+	}
 	switch {
 	case key != "":
 		_, sum := committed(e, nil)
+		if was, again := h.emitted[key]; again && h.audit != nil {
+			h.audit.again(key, was.kind, e.Type())
+		}
 		h.emitted[key] = emitted{e.Type(), sum}
 	case !h.compact:
 		h.Unkeyed = true
@@ -49,7 +56,8 @@ func (h *History) Emitted(key string, e event.Event, redact func([]byte) []byte)
 		return false, nil
 	}
 	what, sum := committed(e, redact)
-	if was.kind != e.Type() || was.sum != sum {
+	_, plain := committed(e, nil) // the log may have been written when a key was not known yet
+	if was.kind != e.Type() || was.sum != sum && was.sum != plain {
 		return true, &DivergedError{Key: key, Was: was.kind, Is: e.Type(), What: what}
 	}
 	return true, nil

@@ -3,10 +3,28 @@
 //
 // A runtime that resumes a run looks up here what earlier sessions recorded, and
 // whoever reads a run gets its result from here. It needs no models.
+//
+// # Parts
+//
+// A [History] is fed line by line. What it learns from an event has up to three parts,
+// each in a file of its own:
+//
+//   - the journal: what is recorded under keys, for a resume;
+//   - the [Report]: what came of the run, for a result;
+//   - the [Audit]: what does not fit, for a replay.
+//
+// The journal is always there. The report needs the effects that the journal knows,
+// and the audit the samples, verdicts and keys, so that what a resume goes by, what a
+// result tells and what a replay checks cannot come apart.
+//
+// A resume of a chain decodes no step but the last. A report decodes each, unless the
+// index has what it counts; it holds a bounded number of them.
 package history
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +57,14 @@ type History struct {
 	Answers  map[string]*flow.Answer
 	Effects  effect.States
 
+	// Reopened are the keys of the calls that the person refused and is asked about
+	// again, since the last session failed over them.
+	Reopened []string
+
+	// Answered are the questions to the person that have an answer and were not asked
+	// again since, reopened or not.
+	Answered map[string]bool
+
 	// Changed are the questions of which the log says that they would now be asked
 	// differently.
 	Changed map[string]bool
@@ -46,11 +72,18 @@ type History struct {
 	// Votes are those that were under way when the last session ended.
 	Votes map[string]*Vote
 
+	// Waiting are the questions that no person has answered yet, in the order in which
+	// they were asked.
+	Waiting []event.ClarificationRequested
+
 	// Unkeyed says that an orchestrator's events have no keys: the log is of an early
 	// release, and what a resume would emit again cannot be told from it.
 	Unkeyed bool
 
 	emitted map[string]emitted
+
+	report *Report // nil unless it is wanted
+	audit  *Audit  // nil unless it is wanted; it goes with a report
 
 	claim  event.BudgetClaimed // of a session that has not ended in an orderly way
 	unpaid usage.Spent         // by samples since the last event that says what was spent
@@ -58,11 +91,12 @@ type History struct {
 	sessions []event.Session
 
 	dir          string
+	bare         bool // large values are not needed
 	compactKind  func(kind string) bool
 	compact      bool
 	sessionStart time.Time
-	last         []byte // the last line
-	lastStep     []byte // the last step_completed line
+	last         []byte      // the last line
+	lastStep     runlog.Line // the last step_completed line; no Raw if there is none
 }
 
 // Simulator is how the names of the simulator's models begin.
@@ -90,16 +124,16 @@ func New(dir string, compact func(kind string) bool) *History {
 	return &History{
 		dir: dir, compactKind: compact,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
-		Effects: effect.States{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+		Effects: effect.States{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
 	}
 }
 
 // Visit takes the next line of the log.
 func (h *History) Visit(l runlog.Line) error {
-	if l.Type == event.TypeStepCompleted && h.compact {
+	if l.Type == event.TypeStepCompleted && h.compact && h.report == nil {
 		// The hot path of a million-step log: remember, decode later.
 		h.Steps++
-		h.lastStep = append(h.lastStep[:0], l.Raw...)
+		h.keepStep(l)
 		h.last = append(h.last[:0], l.Raw...)
 		h.End = nil
 		clear(h.Verdicts)
@@ -107,27 +141,67 @@ func (h *History) Visit(l runlog.Line) error {
 		h.unpaid = usage.Spent{}
 		return nil
 	}
+	if h.passesOver(l.Type) {
+		return nil
+	}
 	rec, err := l.Decode()
 	if err != nil {
-		return &runlog.CorruptError{Dir: h.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
+		return h.damaged(l, err.Error())
 	}
 	switch e := rec.Event.(type) {
 	case event.SampleCompleted, event.SampleRedFlagged: // what most samples said is not needed again
 	case event.Carrier:
-		rec.Event, err = e.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(h.dir, v) })
-		if err != nil {
-			return err
+		if h.bare {
+			break
 		}
+		rec.Event, err = e.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(h.dir, v) })
 	}
-	h.take(rec)
+	if err == nil {
+		err = h.learn(rec)
+	}
+	if err != nil {
+		return fmt.Errorf("the run log in %s, line %d: %w", h.dir, l.Seq+1, err)
+	}
 	if l.Type == event.TypeStepCompleted {
-		h.lastStep = append(h.lastStep[:0], l.Raw...)
+		h.keepStep(l)
 	}
 	h.last = append(h.last[:0], l.Raw...)
 	return nil
 }
 
-// take learns from an event.
+// keepStep remembers the last step, to be decoded when there is no later one.
+func (h *History) keepStep(l runlog.Line) {
+	raw := append(h.lastStep.Raw[:0], l.Raw...)
+	h.lastStep = l
+	h.lastStep.Raw = raw
+}
+
+// damaged is a line that is no event.
+func (h *History) damaged(l runlog.Line, reason string) error {
+	return &runlog.CorruptError{Dir: h.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: reason}
+}
+
+// learn gives an event to each part: to the audit before the others know of it, to the
+// report after.
+func (h *History) learn(rec event.Record) error {
+	if h.report != nil && !h.report.begun {
+		if err := h.report.begin(rec); err != nil {
+			return err
+		}
+	}
+	if h.audit != nil {
+		if err := h.audit.take(h, rec); err != nil {
+			return err
+		}
+	}
+	h.take(rec)
+	if h.report != nil {
+		h.report.take(h, rec.Event)
+	}
+	return nil
+}
+
+// take is what the journal learns from an event.
 func (h *History) take(rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.BudgetClaimed:
@@ -181,6 +255,9 @@ func (h *History) take(rec event.Record) {
 		h.paid(e.Spent)
 	case event.Observed:
 		h.Looks[e.Look] = e.Result.JSON
+		if e.Result.JSON == nil {
+			h.Looks[e.Look] = json.RawMessage("null")
+		}
 	case event.EffectClaimed, event.EffectReleased, event.EffectRefused, event.EffectUnknown:
 		h.Effects.Take(e)
 	case event.EffectDone:
@@ -188,14 +265,22 @@ func (h *History) take(rec event.Record) {
 		h.paid(e.Spent)
 	case event.ClarificationRequested:
 		h.Answers[e.Question] = nil // not yet
+		h.Waiting = append(h.Waiting, e)
+		delete(h.Answered, e.Question)
 	case event.ClarificationProvided:
 		h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
+		h.Answered[e.Question] = true
+		h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == e.Question })
 	case event.QuestionChanged:
 		h.Changed[e.Question] = true
 	default:
 		if step, ok := e.(event.StepCompleted); ok {
 			h.Steps++
 			h.paid(step.Spent)
+			if h.compact { // what led to it is not needed any more
+				clear(h.Verdicts)
+				clear(h.Votes)
+			}
 		} else if failed, ok := e.(event.StepFailed); ok {
 			h.paid(failed.Spent)
 		}
@@ -241,9 +326,10 @@ func (h *History) continued(e event.VoteResumed) {
 		return
 	}
 	var counted []event.Event
-	for _, n := range e.Samples {
-		if i := slices.IndexFunc(v.Samples, func(s event.Event) bool { return numberOf(s) == n }); i >= 0 {
-			counted = append(counted, v.Samples[i])
+	for i, n := range e.Samples {
+		at := slices.IndexFunc(v.Samples, func(s event.Event) bool { return numberOf(s) == n })
+		if at >= 0 && !slices.Contains(e.Samples[:i], n) {
+			counted = append(counted, v.Samples[at])
 		}
 	}
 	v.Samples, v.stale = counted, false
@@ -261,22 +347,25 @@ func numberOf(e event.Event) int {
 }
 
 // reopen forgets what is recorded under keys and below them. Effects and answers of
-// the person stay.
+// the person stay, but for calls that the person refused.
 func (h *History) reopen(keys []string) {
-	for _, key := range keys {
-		forget(h.Verdicts, key)
-		forget(h.Looks, key)
-		forget(h.Votes, key)
-		forget(h.emitted, key)
+	h.Reopened = nil
+	if len(keys) == 0 {
+		return
 	}
+	below := flow.Below(keys)
+	h.Reopened = h.Effects.Reopen(below)
+	for _, refused := range h.Reopened {
+		delete(h.Answers, effect.Approval(refused))
+	}
+	forget(h.Verdicts, below)
+	forget(h.Looks, below)
+	forget(h.Votes, below)
+	forget(h.emitted, below)
 }
 
-func forget[V any](m map[string]V, key string) {
-	for k := range m {
-		if rest, ok := strings.CutPrefix(k, key); ok && (rest == "" || rest[0] == '/') {
-			delete(m, k)
-		}
-	}
+func forget[V any](m map[string]V, below func(key string) bool) {
+	maps.DeleteFunc(m, func(key string, _ V) bool { return below(key) })
 }
 
 // resumed begins a session.
@@ -293,6 +382,7 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 		h.hold()
 	}
 	h.claim = event.BudgetClaimed{}
+	h.Reopened = nil
 	for _, v := range h.Votes {
 		v.stale = true
 	}
@@ -380,17 +470,20 @@ func (h *History) hold() {
 }
 
 func (h *History) takeLastStep() error {
-	if h.lastStep == nil {
+	if h.lastStep.Raw == nil {
 		return nil
 	}
-	rec, err := event.Decode(h.lastStep)
+	rec, err := h.lastStep.Decode()
 	if err != nil {
-		return err
+		return h.damaged(h.lastStep, err.Error())
 	}
-	e := rec.Event.(event.StepCompleted)
+	e, ok := rec.Event.(event.StepCompleted)
+	if !ok {
+		return h.damaged(h.lastStep, "it has two types")
+	}
 	out, err := runlog.Load(h.dir, e.Output)
 	if err != nil {
-		return err
+		return fmt.Errorf("the run log in %s, line %d: %w", h.dir, h.lastStep.Seq+1, err)
 	}
 	h.Checkpoint = chain.Checkpoint{Step: e.Step + 1, Output: out.JSON}
 	if e.Spent.Calls > h.Spent.Calls {

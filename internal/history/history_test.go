@@ -149,12 +149,77 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestReopenRefusals: a call that a person refused did not happen. If the step failed
+// over it, the person is asked again; what a rule refused, and what was claimed or
+// done, is never forgotten.
+func TestReopenRefusals(t *testing.T) {
+	input := event.JSONValue([]byte(`{}`))
+	refused := func(key, by string) event.Event {
+		return event.EffectRefused{Effect: key, Tool: "Pay", Input: input, Reason: "no", By: by}
+	}
+	claimed := func(key string) event.Event { return event.EffectClaimed{Effect: key, Tool: "Pay", Input: input} }
+	dir := written(t,
+		event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		event.ClarificationRequested{Question: "s/effect/0/approve"}, event.ClarificationProvided{Question: "s/effect/0/approve", Answer: "no"},
+		refused("s/effect/0", "person (terminal)"),
+		refused("s/effect/1", "rule: deny Pay"),
+		claimed("s/effect/2"), event.EffectDone{Effect: "s/effect/2", Tool: "Pay"},
+		claimed("s/effect/3"),
+		event.ClarificationProvided{Question: "s/effect/4/approve", Answer: "no"}, refused("s/effect/4", "person (terminal)"),
+		refused("s/effect/05", "person (terminal)"),
+		event.TaskFailed{Status: event.StatusFailed, Reopen: []string{"s/effect/0", "s/effect/1", "s/effect/2", "s/effect/3", "s/failed"}},
+	)
+	h, err := read(t, dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, kept := range map[string]bool{"s/effect/0": false, "s/effect/1": true, "s/effect/2": true, "s/effect/3": true, "s/effect/4": true, "s/effect/05": true} {
+		if got := h.Effects[key].Intent.Tool != ""; got != kept {
+			t.Errorf("the effect %s is known: %t, want %t", key, got, kept)
+		}
+	}
+	for key, kept := range map[string]bool{"s/effect/0/approve": false, "s/effect/4/approve": true} {
+		if _, got := h.Answers[key]; got != kept {
+			t.Errorf("the answer to %s is known: %t, want %t", key, got, kept)
+		}
+	}
+	if !slices.Equal(h.Reopened, []string{"s/effect/0"}) {
+		t.Errorf("Reopened = %q, want the call that a person refused", h.Reopened)
+	}
+	if !h.Answered["s/effect/0/approve"] || !h.Answered["s/effect/4/approve"] || len(h.Answered) != 2 {
+		t.Errorf("Answered = %v, want both answers", h.Answered)
+	}
+	again := written(t,
+		event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		event.ClarificationProvided{Question: "s/effect/0/approve", Answer: "no"}, refused("s/effect/0", "person (terminal)"),
+		event.TaskFailed{Status: event.StatusFailed, Reopen: []string{"s/effect/0"}},
+		event.RunResumed{}, event.ClarificationRequested{Question: "s/effect/0/approve"},
+	)
+	if h, err = read(t, again, false); err != nil || len(h.Answered) != 0 {
+		t.Errorf("Answered = %v, %v, want none: it was asked again", h.Answered, err)
+	}
+}
+
+// TestEventsOfALaterVersion: what this version does not know is passed over, and says
+// nothing about the keys of the others.
+func TestEventsOfALaterVersion(t *testing.T) {
+	h, err := read(t, written(t, event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		later{}), false)
+	if err != nil || h.Unkeyed {
+		t.Errorf("a log with an unknown event = %v, without keys: %t, want that it can be resumed", err, h.Unkeyed)
+	}
+}
+
 // TestEmittedOutput: a step that is committed again with another output is not the
 // same step.
 func TestEmittedOutput(t *testing.T) {
 	h := New("", func(string) bool { return false })
 	h.emit("s", event.StepCompleted{Step: 1, Output: event.TextValue("a [redacted]"), DurationMS: 3})
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "key", "[redacted]")) }
+	h.emit("plain", event.StepCompleted{Step: 1, Output: event.TextValue("a key")}) // when it was none of ours
+	if known, err := h.Emitted("plain", event.StepCompleted{Step: 1, Output: event.TextValue("a key")}, redact); !known || err != nil {
+		t.Errorf("Emitted(what holds a key that is new) = %t, %v, want it known", known, err)
+	}
 	for output, same := range map[string]bool{"a [redacted]": true, "a key": true, "b": false} {
 		known, err := h.Emitted("s", event.StepCompleted{Step: 1, Output: event.TextValue(output), DurationMS: 9}, redact)
 		if !known || (err == nil) != same {
@@ -225,3 +290,8 @@ func TestSamplesAreSpent(t *testing.T) {
 		t.Errorf("Spent = %+v, want %+v", h.Spent, want)
 	}
 }
+
+// later is an event of a later version.
+type later struct{}
+
+func (later) Type() event.Type { return "admired" }

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/secret"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -72,6 +73,7 @@ func NewTransport() *http.Transport {
 type Client struct {
 	provider string
 	secret   string
+	forms    *secret.Set // of the secret, if it is long enough to be told from other words
 	maxBytes int64
 	http     *http.Client
 }
@@ -89,7 +91,7 @@ type Options struct {
 
 // New makes a client.
 func New(o Options) *Client {
-	c := &Client{provider: o.Provider, secret: o.Secret, maxBytes: o.MaxBytes}
+	c := &Client{provider: o.Provider, secret: o.Secret, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes}
 	if c.maxBytes <= 0 {
 		c.maxBytes = DefaultMaxBytes
 	}
@@ -217,15 +219,19 @@ func (c *Client) Redact(text string) string {
 	if c.secret == "" {
 		return text
 	}
-	return strings.ReplaceAll(text, c.secret, "[key]")
+	return c.forms.Redact(strings.ReplaceAll(text, c.secret, "[key]"))
 }
+
+// widest is how many bytes one of a secret takes at most in the forms in which it is
+// found.
+const widest = len(`\u0000`)
 
 // Excerpt shows the beginning of a body in one line, for errors about bodies that
 // are not what they should be. The secret goes first: half of one, at the end of
 // an excerpt, would not be found any more.
 func (c *Client) Excerpt(body []byte) string {
 	const most = 200
-	text := c.Redact(string(body[:min(len(body), 4*most+len(c.secret))]))
+	text := c.Redact(string(body[:min(len(body), 4*most+widest*len(c.secret))]))
 	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "?")
 	return clip(strings.Join(strings.Fields(text), " "), most)
 }

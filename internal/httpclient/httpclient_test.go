@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -128,5 +129,15 @@ func TestExcerpt(t *testing.T) {
 	}
 	if got := New(Options{}).Excerpt([]byte(strings.Repeat("ü", 500))); len(got) > 210 || !strings.HasSuffix(got, "ü...") {
 		t.Errorf("Excerpt of a long text = %q", got)
+	}
+	const secret = "sk-secret-of-ours-7Hq2xW9vB4nT6yL1"
+	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
+	for before := 150; before < 850; before += 7 { // at the end of the excerpt it is cut
+		for _, form := range []string{secret, encoded, strings.ReplaceAll(secret, "s", "%73")} {
+			got := New(Options{Secret: secret}).Excerpt([]byte(strings.Repeat("x ", before/2) + form + " y"))
+			if strings.Contains(got, form[:12]) {
+				t.Errorf("Excerpt(%s after %d bytes) = %q, want nothing of it", form, before, got)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
 // TestNoEffectWithoutARun takes the run away before an effect: its claim cannot be
@@ -15,7 +16,7 @@ import (
 func TestNoEffectWithoutARun(t *testing.T) {
 	for name, steal := range map[string]func(dir string) error{
 		"the lock is removed": func(dir string) error { return os.Remove(filepath.Join(dir, runlog.LockFile)) },
-		"the lock is another": func(dir string) error { return runlog.ReplaceFile(filepath.Join(dir, runlog.LockFile), nil) },
+		"the lock is another": func(dir string) error { return wholefile.Replace(filepath.Join(dir, runlog.LockFile), nil) },
 		"the folder is gone":  os.RemoveAll,
 	} {
 		t.Run(name, func(t *testing.T) {

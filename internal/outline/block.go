@@ -110,6 +110,11 @@ type block struct {
 
 func (b *block) text() string { return strings.Join(b.rows, "\n") }
 
+// done reports whether an item is marked as done.
+func (b *block) done() bool {
+	return b.marker.box == doneBox || isStruck(strings.TrimSpace(b.text()))
+}
+
 func (b *block) lastRow() string {
 	if len(b.rows) == 0 {
 		return ""
@@ -431,6 +436,11 @@ func (r *reader) prose(l *line) {
 		wrapped := utf8.RuneCountInString(b.lastRow()) >= wrapWidth
 		first := firstRune(l.text)
 		goesOn := l.indent > b.indent || wrapped || !unicode.IsLetter(first) || unicode.IsLower(first)
+		if b.kind == item && b.done() && l.indent <= b.indent {
+			// What is taken for its text is never done, so that has to be plain.
+			ended := strings.ContainsRune(sentenceEnds, lastRune(b.lastRow()))
+			goesOn = !ended && (wrapped || unicode.IsLower(first))
+		}
 		if b.kind == paragraph || goesOn {
 			b.rows = append(b.rows, l.text)
 			return

@@ -26,7 +26,9 @@
 //   - A code block, block quote or table belongs to the task before it, and so do
 //     thanks and greetings. A line "$ command" is a task.
 //   - What the text marks as done (a checked box, an item struck out) is not
-//     done again, and neither are items below it without a box of their own.
+//     done again, and neither are items below it without a box of their own, if
+//     their indentation or number shows that they are: a bullet in the column of
+//     a checked number is a task to do.
 //
 // Words are never changed or left out. Only marks are: bullets, numbers, boxes,
 // heading signs, rulers, and the comma or semicolon before a "then" at which a

@@ -64,13 +64,9 @@ type resultReader resultFormat
 // agree whatever it is, also with those who call the tool for that: somebody has to be
 // asked.
 func (r resultReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	root, err := yamlclean.Load(text)
+	data, err := yamlclean.JSON(text)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not YAML: %v", err)
-	}
-	data, err := yamlclean.Decode(root)
-	if err != nil {
-		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil || fields == nil {

@@ -136,7 +136,7 @@ type progress struct {
 	started bool
 	work    work
 	moves   []flow.Move // what was done stays done
-	open    []string    // questions that led to nothing since something was decided
+	open    []string    // what led to nothing since something was decided or done
 	round   int         // moves of the rounds before
 	status  flow.Status // of the last attempt
 	report  string      // all that a failed command said
@@ -273,12 +273,16 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.flow.Perform(r.key(r.task(c.ID))+"/command", &flow.Effect{Step: c.ID - 1, Scope: taskKey(c.ID), Intent: intent, Voting: event.Voting{Strategy: vote.None}})
+	key := r.key(r.task(c.ID)) + "/command"
+	result, err := r.flow.Perform(key, &flow.Effect{Step: c.ID - 1, Scope: taskKey(c.ID), Intent: intent, Voting: event.Voting{Strategy: vote.None}})
 	switch {
 	case err != nil:
 		return nil, err
 	case result.IsError || result.Unknown:
 		r.now.status, r.now.report = flow.Failed, result.Text
+		if result.Refused {
+			r.now.open = append(r.now.open, key)
+		}
 		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true, Unknown: result.Unknown}, nil
 	}
 	return TaskCompleted{ID: c.ID, Result: result.Text, By: "command"}, nil
@@ -383,7 +387,13 @@ func (r *runner) end() {
 		r.flow.Emit("end", event.TaskCompleted{Steps: r.committed, Output: summary})
 		return
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: r.reopen}
+	// A resume tries what failed again, with the tools that there are then, and tells
+	// those after it what came of it.
+	reopen := append(r.reopen, "tools")
+	for id := failed[0].ID; id <= len(state.Tasks); id++ {
+		reopen = append(reopen, taskKey(id)+"/summary")
+	}
+	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: reopen}
 	if len(failed) == r.undecided {
 		end.Status = event.StatusUndecided
 	}

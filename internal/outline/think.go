@@ -69,10 +69,10 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	}
 	r.now.work.add(out)
 	r.now.moves = append(slices.Clip(r.now.moves), out.Moves...)
-	if len(out.Moves) > 0 {
+	if out.Happened() {
 		r.now.open = nil
 	}
-	r.now.open = append(r.now.open, out.Open...)
+	r.now.open = append(append(r.now.open, out.Open...), r.key(r.task(c.ID))+"/attachment")
 	v := out.Verdict
 	r.now.status = v.Status
 	switch {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 )
 
@@ -75,11 +76,15 @@ func is(answer string, words ...string) bool {
 }
 
 // Resolve turns what a person wrote into an answer to q: the number of an option,
-// or its words in any case, stand for the option.
+// or its words in any case, stand for the option. It is an error if that is not clear:
+// then the person is to be asked again.
 func Resolve(q *flow.HumanQuestion, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return "", errors.New("the answer is empty")
+	}
+	if q.Kind == event.ClarifyApproval {
+		return approval(text)
 	}
 	if len(q.Options) == 0 {
 		return text, nil
@@ -96,4 +101,23 @@ func Resolve(q *flow.HumanQuestion, text string) (string, error) {
 		return text, nil
 	}
 	return "", fmt.Errorf("%q is none of the answers: %s", text, strings.Join(q.Options, "; "))
+}
+
+// approval is the answer to whether a call may be made: yes, no, or the reason why not.
+// A slip of the keyboard is none of these: a reason has more than one word, and what
+// begins with yes is no refusal.
+func approval(text string) (string, error) {
+	words := strings.Fields(text)
+	first := strings.TrimRight(words[0], ",;.:!")
+	switch {
+	case IsYes(text), text == "1":
+		return Yes, nil
+	case IsNo(text), text == "2":
+		return No, nil
+	case len(words) == 1:
+		return "", fmt.Errorf("%q is neither yes nor no; say why not in more than one word", text)
+	case IsYes(first):
+		return "", fmt.Errorf("%q begins with yes and says more; say yes, or no and why not", text)
+	}
+	return text, nil
 }

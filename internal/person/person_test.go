@@ -32,6 +32,20 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveApproval: what is not clear is neither yes nor no.
+func TestResolveApproval(t *testing.T) {
+	q := &flow.HumanQuestion{Kind: event.ClarifyApproval, Options: []string{person.Yes, person.No}, Free: true}
+	for in, want := range map[string]string{
+		"yes": "yes", " Y ": "yes", "OK": "yes", "1": "yes", "no": "no", "N": "no", "2": "no", "deny": "no",
+		"not on a Sunday": "not on a Sunday", "no: it is Sunday": "no: it is Sunday",
+		"": "", "?": "", "yep": "", "nope": "", "ye": "", "3": "", "yes please": "", "yes, but only docs/": "", "y y": "",
+	} {
+		if got, err := person.Resolve(q, in); got != want || (err == nil) != (want != "") {
+			t.Errorf("Resolve(approval, %q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
 func TestYesAndNo(t *testing.T) {
 	for _, s := range []string{"yes", "Y", " ok ", "approve"} {
 		if !person.IsYes(s) || person.IsNo(s) {
@@ -73,10 +87,17 @@ func TestInbox(t *testing.T) {
 	if _, err := person.Inbox(run).Ask(t.Context(), "step/1/é?*", q); !errors.Is(err, person.ErrAbsent) {
 		t.Errorf("Ask(nothing left) = %v, want ErrAbsent", err)
 	}
-	for _, text := range []string{"red", "2"} { // a later answer replaces the one before
-		if err := person.Leave(run, "step/1/é?*", flow.Answer{Text: text, By: "maker answer"}); err != nil {
-			t.Fatal(err)
-		}
+	if left, err := person.Leave(run, "step/1/é?*", flow.Answer{Text: "red", By: "first"}); !left || err != nil {
+		t.Errorf("Leave(red) = %t, %v, want that it is left", left, err)
+	}
+	if left, err := person.Leave(run, "step/1/é?*", flow.Answer{Text: "2", By: "second"}); left || err != nil {
+		t.Errorf("Leave(another answer) = %t, %v, want that the first stays", left, err)
+	}
+	if a, err := person.Left(run, "step/1/é?*"); err != nil || a == nil || a.Text != "red" || a.By != "first" {
+		t.Errorf("Left() = %+v, %v, want the first answer", a, err)
+	}
+	if err := person.Replace(run, "step/1/é?*", flow.Answer{Text: "2", By: "maker answer"}); err != nil {
+		t.Errorf("Replace() = %v", err)
 	}
 	a, err := person.Inbox(run).Ask(t.Context(), "step/1/é?*", q)
 	if err != nil || a.Text != "blue" || a.By != "maker answer" {

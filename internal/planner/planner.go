@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -94,7 +96,7 @@ func attemptKey(replan, attempt int) string {
 }
 
 // ended is the end of a run whose last plan was rejected. A resume looks at that plan
-// again: what it was held against may have changed. Those before it stay rejected,
+// again if what it was held against may have changed. Those before it stay rejected,
 // because others were made in their place.
 func ended(e event.ValidationFailed) event.TaskFailed {
 	text := "the plan does not pass its checks:"
@@ -104,11 +106,18 @@ func ended(e event.ValidationFailed) event.TaskFailed {
 	for _, problem := range problemsOf(e) {
 		text += "\n- " + problem
 	}
-	key := attemptKey(e.Replan, e.Attempt)
-	return event.TaskFailed{
-		Status: event.StatusFailed, Reason: text,
-		Reopen: []string{key + "/usable", key + "/quality", key + "/validated"},
+	end := event.TaskFailed{Status: event.StatusFailed, Reason: text}
+	if !slices.ContainsFunc(e.Checks, isLasting) {
+		key := attemptKey(e.Replan, e.Attempt)
+		end.Reopen = []string{key + "/usable", key + "/quality", key + "/validated"}
 	}
+	return end
+}
+
+// isLasting reports whether a plan that failed a check always will: it is about the plan
+// alone, and not about tools, models and rules or what somebody thinks of it.
+func isLasting(c event.Check) bool {
+	return c.Score == nil && c.Name != plan.CheckToolsAreValid && c.Name != plan.CheckRequiredFieldsPresent
 }
 
 func problemsOf(e event.ValidationFailed) []string {

@@ -77,11 +77,7 @@ type scoreReader struct{}
 
 // Read implements [domain.Reader]. Scores agree if they are the same number.
 func (scoreReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	root, err := yamlclean.Load(text)
-	if err != nil {
-		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
-	}
-	data, err := yamlclean.Decode(root)
+	data, err := yamlclean.JSON(text)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}

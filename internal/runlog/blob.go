@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
 // store puts a value that is large, or nested so deeply that no line can hold it,
@@ -39,28 +39,10 @@ func writeBlob(dir, name string, data []byte) error {
 	if err := makeDir(dir); err != nil {
 		return err
 	}
-	if err := ReplaceFile(path, data); err != nil {
+	if err := wholefile.Replace(path, data); err != nil {
 		return err
 	}
 	return syncDir(dir)
-}
-
-// ReplaceFile writes a file beside its place and moves it there, so that it is whole
-// or not there at all.
-func ReplaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // Load returns v with its content, reading it from beside the log of dir if it

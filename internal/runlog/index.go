@@ -172,7 +172,10 @@ func (w *indexWriter) add(l Line) error {
 	if err != nil {
 		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: err.Error()}
 	}
-	e := rec.Event.(event.StepCompleted)
+	e, ok := rec.Event.(event.StepCompleted)
+	if !ok {
+		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: "it has two types"}
+	}
 	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, e).append(w.buf[:0])
 	w.good += stepSize
 	if _, err := w.out.Write(w.buf); err != nil {
@@ -238,11 +241,15 @@ func (x *Index) At(i int) (Step, error) {
 }
 
 // All yields the records of all committed steps in order, reading many at a time.
-func (x *Index) All() iter.Seq2[Step, error] {
+func (x *Index) All() iter.Seq2[Step, error] { return x.From(0) }
+
+// From is All from the i-th committed step on.
+func (x *Index) From(i int) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic)), int64(x.n)*stepSize), 64<<10)
+		i, end := int64(min(max(i, 0), x.n)), int64(x.n)
+		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic))+i*stepSize, (end-i)*stepSize), 64<<10)
 		var b [stepSize]byte
-		for i := range x.n {
+		for ; i < end; i++ {
 			var s Step
 			_, err := io.ReadFull(in, b[:])
 			if err == nil {

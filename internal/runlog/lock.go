@@ -170,14 +170,15 @@ func readHolder(f *os.File) Holder {
 // file of that name.
 func (l *lock) release() error { return errors.Join(l.f.Truncate(0), l.f.Close()) }
 
-// HolderOf returns the process that is writing the run in dir, if one is.
+// HolderOf returns the process that has the lock at path, if one has. Asking takes the
+// lock for a moment, but not from others who ask.
 func HolderOf(path string) (Holder, bool) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Holder{}, false
 	}
 	defer f.Close()
-	if err := tryLock(f); errors.Is(err, errLocked) {
+	if err := tryShare(f); errors.Is(err, errLocked) {
 		return readHolder(f), true
 	}
 	return Holder{}, false

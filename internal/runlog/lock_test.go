@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
 // thefts are ways to take a run away from the process that writes it.
 var thefts = map[string]func(dir string) error{
 	"the lock is removed":  func(dir string) error { return os.Remove(filepath.Join(dir, LockFile)) },
-	"the lock is replaced": func(dir string) error { return ReplaceFile(filepath.Join(dir, LockFile), nil) },
+	"the lock is replaced": func(dir string) error { return wholefile.Replace(filepath.Join(dir, LockFile), nil) },
 	"the lock is moved": func(dir string) error {
 		return os.Rename(filepath.Join(dir, LockFile), filepath.Join(dir, "lock.old"))
 	},
@@ -23,7 +24,7 @@ var thefts = map[string]func(dir string) error{
 		if err != nil {
 			return err
 		}
-		return ReplaceFile(filepath.Join(dir, EventsFile), data)
+		return wholefile.Replace(filepath.Join(dir, EventsFile), data)
 	},
 	"the log is removed":  func(dir string) error { return os.Remove(filepath.Join(dir, EventsFile)) },
 	"the folder is gone":  os.RemoveAll,

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/maker-mdap/maker/internal/wholefile"
 )
 
 // TestARunHasDescriptorsForItsEnd takes all descriptors that there are.
@@ -53,8 +55,8 @@ func TestARunHasDescriptorsForItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatalf("OpenIndex() = %v", err)
 	}
-	if err := ReplaceFile(filepath.Join(dir, "result.json"), []byte("{}")); err != nil {
-		t.Errorf("ReplaceFile() = %v, want that it can be written", err)
+	if err := wholefile.Replace(filepath.Join(dir, "result.json"), []byte("{}")); err != nil {
+		t.Errorf("wholefile.Replace() = %v, want that it can be written", err)
 	}
 	if err := x.Close(); err != nil {
 		t.Error(err)

@@ -59,7 +59,10 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // Policy is the approval that the configuration asks for.
 func (c *Config) Policy() (approval.Policy, error) {
-	p := approval.Policy{Mode: approval.Mode(c.Approve)}
+	p := approval.Policy{Mode: approval.Mode(c.Approve), Workspace: c.Workspace}
+	if p.Workspace == "" {
+		p.Workspace = "."
+	}
 	switch p.Mode {
 	case "":
 		p.Mode = approval.Mutate

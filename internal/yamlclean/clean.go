@@ -3,12 +3,11 @@ package yamlclean
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // A Result is what was read from a text.
 type Result struct {
-	// Data is the value as JSON; see [Decode].
+	// Data is the value as JSON; see [JSON].
 	Data json.RawMessage
 
 	// Text is the YAML that was parsed: the text itself, a part of it, or what
@@ -44,27 +43,32 @@ const FixedByModel = "model"
 //
 // An error is a [*ParseError] whose place is in the text as given.
 func Read(text string) (Result, error) {
-	r, _, err := read(text)
-	if err != nil {
-		return Result{}, err
+	p := extract(text)
+	if p.root == nil {
+		return Result{}, p.problem(text)
 	}
-	return r, nil
+	return Result{Data: decode(p.root), Text: p.text}, nil
 }
 
-// Clean does what [Read] does and, if the YAML cannot be loaded, tries the fixes
-// that the package comment lists. The result depends on the text alone.
+// Clean does what [Read] does and, if the YAML cannot be loaded or would lose a part
+// of a text, tries the fixes that the package comment lists. The result depends on the text alone.
 //
 // An error is a [*ParseError] for the text as given, not for what fixes made of
 // it.
 func Clean(text string) (Result, error) {
-	r, p, problem := read(text)
-	if problem == nil {
-		return r, nil
+	p := extract(text)
+	var names []string
+	if p.root == nil {
+		fixed, done := p.repair()
+		if !fixed.collection() {
+			return Result{}, p.problem(text)
+		}
+		p, names = cutAnnouncement(fixed), done
 	}
-	if r, ok := p.repair(); ok {
-		return r, nil
+	if kept := keepHashes(unifyBreaks(p.text), p.root); kept.collection() {
+		p, names = kept, append(names, "unquoted_hash")
 	}
-	return Result{}, problem
+	return Result{Data: decode(p.root), Text: p.text, Repaired: len(names) > 0, Fixes: names}, nil
 }
 
 // CleanWith does what [Clean] does and, if that fails, calls fix once with the
@@ -94,40 +98,12 @@ func isCollection(data json.RawMessage) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// read returns what a text says as it stands, or the part of it that should have
-// been YAML and the error in it.
-func read(text string) (Result, part, *ParseError) {
-	if err := checkText(text); err != nil {
-		return Result{}, part{}, err
-	}
-	p := extract(text)
-	if p.err != nil {
-		err := p.problem()
-		if lines := strings.Count(unifyBreaks(text), "\n") + 1; err.Line > lines {
-			err.Line = lines // after a fence that is the last line
-		}
-		return Result{}, p, err
-	}
-	data, err := encode(p.root)
-	if err != nil {
-		return Result{}, p, err.in(p.line, p.indent)
-	}
-	return Result{Data: data, Text: p.text}, p, nil
-}
-
-// repair tries the fixes on a part that could not be loaded.
-func (p *part) repair() (Result, bool) {
+// repair tries the fixes on a part that could not be loaded. It returns the names of
+// those that helped, and no part if that is not enough.
+func (p *part) repair() (part, []string) {
 	if checkText(p.text) != nil {
-		return Result{}, false
+		return part{}, nil
 	}
-	fixed := repair(unifyBreaks(p.text))
-	if fixed == nil {
-		return Result{}, false
-	}
-	whole := cutAnnouncement(part{text: fixed.doc.String(), root: fixed.root})
-	data, err := encode(whole.root)
-	if err != nil || !isCollection(data) {
-		return Result{}, false
-	}
-	return Result{Data: data, Text: whole.text, Repaired: true, Fixes: fixed.names}, true
+	root, text, names := repair(unifyBreaks(p.text))
+	return part{text: text, root: root}, names
 }

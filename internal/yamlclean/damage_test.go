@@ -32,7 +32,7 @@ func (v *vandal) scalar(damage, item bool) (text, written string) {
 		text = v.pick("Read the file", "Write it down", "run the tests twice", "it's here", "config.json")
 		return text, text
 	}
-	switch kind := v.IntN(5); {
+	switch kind := v.IntN(4); {
 	case kind == 0 && !item: // an item with a colon is a mapping
 		text = v.pick("Step 1: read", "Read: the file", "Use tool: Read on path: /tmp/x", "Do this:", "it's: fine", "issue: see #12")
 		return text, text
@@ -40,10 +40,7 @@ func (v *vandal) scalar(damage, item bool) (text, written string) {
 		text = v.pick("@ann", "`ls -la`", "*.go", "[WIP] fix it", "{user}/files", "%5 more", "!important thing", "& more", "**bold** word", "[docs](http://x/y)", ">= 5", "{{ name }}")
 		return text, text
 	case kind == 2:
-		text = v.pick(`the "best" one`, `say "hi"`, `from "a" to "b"`)
-		return text, `"` + text + `"`
-	case kind == 3:
-		text = v.pick(`"Foo" and more`, `"Foo" or "bar"`, `'a' is not b`)
+		text = v.pick(`"Foo" and more`, `"Foo" or 'bar'`, `'a' is not b`)
 		return text, text
 	default:
 		text = v.pick(`\d+`, `C:\Documents\Git`, `a\.b`)
@@ -178,133 +175,5 @@ func TestRepairsAreRight(t *testing.T) {
 	}
 	if fixed < plans/3 || failed > plans/3 {
 		t.Errorf("%d of %d plans were repaired and %d were not, want more of the first", fixed, plans, failed)
-	}
-}
-
-// A jsonVandal writes values as somebody would who knows JSON by hearsay.
-type jsonVandal struct {
-	*rand.Rand
-	strings.Builder
-	slips int // how likely each of them is, in percent
-}
-
-func (v *jsonVandal) slip() bool { return v.IntN(100) < v.slips }
-
-func (v *jsonVandal) string(s string) {
-	switch {
-	case v.slip():
-		v.WriteString("'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(s) + "'")
-	case v.slip():
-		v.WriteString(`"` + s + `"`) // nothing is escaped
-	case v.slip():
-		v.WriteString("“" + s + "”")
-	default:
-		b, _ := json.Marshal(s)
-		v.Write(b)
-	}
-}
-
-func (v *jsonVandal) value(x any, depth int) {
-	space := strings.Repeat("  ", depth)
-	comma := func(last bool) {
-		switch {
-		case last && !v.slip() || !last && v.slip():
-		case v.slip():
-			v.WriteString(", // see: below")
-		default:
-			v.WriteString(",")
-		}
-		v.WriteString("\n")
-	}
-	switch x := x.(type) {
-	case string:
-		v.string(x)
-	case []any:
-		v.WriteString("[\n")
-		for i, e := range x {
-			v.WriteString(space + "  ")
-			v.value(e, depth+1)
-			comma(i == len(x)-1)
-		}
-		v.WriteString(space + "]")
-	case map[string]any:
-		v.WriteString("{\n")
-		i := 0
-		for _, k := range []string{"a", "b c", "d", "e"} {
-			if e, ok := x[k]; ok {
-				v.WriteString(space + "  ")
-				v.string(k)
-				v.WriteString(": ")
-				v.value(e, depth+1)
-				i++
-				comma(i == len(x))
-			}
-		}
-		v.WriteString(space + "}")
-	case bool:
-		if s := fmt.Sprint(x); v.slip() {
-			v.WriteString(strings.ToUpper(s[:1]) + s[1:])
-		} else {
-			v.WriteString(s)
-		}
-	case nil:
-		if v.slip() {
-			v.WriteString("None")
-		} else {
-			v.WriteString("null")
-		}
-	default:
-		fmt.Fprint(v, x)
-	}
-}
-
-func randomPlain(r *rand.Rand, depth int) any {
-	switch kind := r.IntN(8); {
-	case kind == 0:
-		return r.IntN(2) == 0
-	case kind == 1:
-		return nil
-	case kind == 2:
-		return r.IntN(1000)
-	case kind < 6 || depth > 2:
-		return []string{"", "x", "it's", `say "hi" now`, "a, b", "k: v", "[x]", "{y}", `\d+`, "two\nlines", "// no", "# no", `a "b", c`, `"q"`, "end.", "don't 'do' it"}[r.IntN(16)]
-	case kind == 6:
-		list := []any{}
-		for range r.IntN(4) {
-			list = append(list, randomPlain(r, depth+1))
-		}
-		return list
-	}
-	m := map[string]any{}
-	for _, k := range []string{"a", "b c", "d", "e"} {
-		if r.IntN(2) == 0 {
-			m[k] = randomPlain(r, depth+1)
-		}
-	}
-	return m
-}
-
-func TestNearlyJSONIsRight(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	fixed := 0
-	for range 4000 {
-		want := map[string]any{"a": randomPlain(r, 0), "d": randomPlain(r, 0)}
-		v := &jsonVandal{Rand: r, slips: 1 + r.IntN(10)}
-		v.value(want, 0)
-		got, err := Clean(v.String())
-		if err != nil || !got.Repaired {
-			continue
-		}
-		fixed++
-		data, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(exactly(t, data), exactly(t, got.Data)); diff != "" {
-			t.Fatalf("Clean(%s) with the fixes %q: -want +got\n%s", v.String(), got.Fixes, diff)
-		}
-	}
-	if fixed < 500 {
-		t.Errorf("%d of 4000 texts were repaired, too few to test anything", fixed)
 	}
 }

@@ -1,7 +1,7 @@
 // Package yamlclean reads the YAML and JSON that models and people write: safely,
 // exactly, and if asked, although it is slightly broken.
 //
-// [Load] parses a text into nodes, [Decode] makes JSON of them. [Read] first takes
+// [Load] parses a text into nodes, [JSON] makes JSON of it. [Read] first takes
 // the YAML out of the fences and the prose around it. [Clean] does the same, and
 // repairs what can only be a slip of syntax; [CleanWith] lets a model have a last
 // try. The package computes and does nothing else.
@@ -14,13 +14,10 @@
 // UTF-8 or has control characters, and what YAML reads in silence as something
 // else than what is there to see:
 //
-//   - tags other than the standard ones (a value such as "!important x");
-//   - an anchor that nothing refers to ("&Company news");
+//   - tags (a value such as "!important x");
+//   - anchors and aliases ("&Company news", "*.go"), so there are no bombs;
 //   - a # directly behind a quoted value, comments of JSON (// and /* */) within
 //     brackets, and keys that begin with a typographic quote.
-//
-// Aliases and merge keys are replaced by what they stand for, up to twice the size
-// of the largest text, so there are no bombs.
 //
 // What a plain scalar is follows the core schema of YAML 1.2, with one change:
 // what may be meant as text stays text. So no, yes, on, off and dates are strings
@@ -38,30 +35,30 @@
 // # What is repaired
 //
 // Only a text that cannot be loaded is repaired; one that can be, means what YAML
-// says. Each fix corrects one kind of damage wherever it is, by rules that hold for
-// broken text only. The fixes are tried in this order, and one is kept only if more
-// of the text can be read after it:
+// says, with one exception: what YAML would drop in silence. In "channel: #general"
+// and "note: fixes #42 now" the # begins no comment, as there is no blank behind it;
+// these values are put in quotes (unquoted_hash).
 //
-//   - tabs: tabs in indentation become spaces.
-//   - smart_quotes: typographic quotes around keys and values become plain.
-//   - json_syntax: what is nearly JSON becomes JSON; reported by what it found:
-//     comments, smart_quotes, single_quotes, python_literals, unquoted_keys,
-//     trailing_commas, missing_commas, inner_quotes, bad_escapes and
-//     line_breaks_in_strings.
+// Of a text that cannot be loaded the parser tells which line is the first that cannot
+// be read, and what it read before tells which lists and mappings are open there. The
+// fixes are tried on that line in this order, and one is kept only if more of the text
+// can be read after it:
+//
+//   - tabs: tabs in indentation become spaces, in the whole text.
+//   - smart_quotes: typographic quotes around keys and values become plain, in the
+//     whole text.
 //   - trailing_commas: commas between what is JSON but for its brackets go.
-//   - bad_escapes: the backslash in "\d" is doubled.
-//   - inner_quotes: quotes within quotes are escaped.
-//   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, and
-//     has no other reading, is put in quotes.
+//   - bad_escapes: a text such as "\d" is put in single quotes.
+//   - block_marker: a text of several lines that is no YAML becomes a literal block.
+//   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, or
+//     with a quoted word, and has no other reading, is put in quotes.
 //   - unquoted_colon: so is one with a colon in it.
 //   - indentation: a key or item that is a space or two off moves to the only place
 //     that it can belong to.
-//   - block_marker: a text of several lines that is no YAML becomes a literal block.
-//   - unindented_text: so do lines of prose between the keys of a mapping.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //
-// A fix changes no letter and no digit, other than the words of Python and the
-// comments of JSON. Where there are two readings there is no repair: it is better
-// to ask again than to guess.
+// A fix changes no letter and no digit. Where there are two readings there is no
+// repair: it is better to ask again than to guess. So what is nearly JSON, with
+// comments, quotes within quotes or commas that are missing, is not repaired.
 package yamlclean

@@ -29,11 +29,18 @@ func (p *part) isA(kind yaml.Kind) bool { return p.root != nil && p.root.Kind ==
 func (p *part) collection() bool { return p.isA(yaml.MappingNode) || p.isA(yaml.SequenceNode) }
 
 // problem returns why the part cannot be loaded, with the place in the whole text.
-func (p *part) problem() *ParseError { return p.err.locate().in(p.line, p.indent) }
+func (p *part) problem(whole string) *ParseError {
+	err := p.err.locate().in(p.line, p.indent)
+	err.Line = min(err.Line, strings.Count(unifyBreaks(whole), "\n")+1) // after a fence that is the last line
+	return err
+}
 
 // extract returns the part of a text that is YAML; see [Read].
 func extract(text string) part {
 	whole := newPart(text, 0, 0)
+	if checkText(text) != nil {
+		return whole
+	}
 	if whole.collection() {
 		return cutAnnouncement(whole)
 	}
@@ -101,7 +108,7 @@ func fences(lines []string) []fence {
 func keys(lines []string) int {
 	n := 0
 	for _, t := range lines {
-		if t != "" && t[0] != ' ' && nameLike(leadingKey(t)) {
+		if t != "" && t[0] != ' ' && nameLike(headOf(t).key) {
 			n++
 		}
 	}

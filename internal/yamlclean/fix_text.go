@@ -1,259 +1,116 @@
 package yamlclean
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 )
 
 // fixBlockMarker makes a text of several lines, which cannot be read as it
 // stands, the literal block that it was meant as. The text is kept line by line.
-func fixBlockMarker(d document) document {
-	const most = 100
-	entries := scan(d)
-	keys := keyCounts(d)
-	edit := editor{from: d}
-	tried := 0
-	for i, e := range entries {
-		if !e.isKey() && !e.isItem() || tried > most || edit.full() {
-			continue
-		}
-		var texts []string
-		last := e.last
-		switch {
-		case e.style == plain && !e.oneLine():
-			texts = blockOfPlain(d, e, keys)
-		case e.style == empty && e.isKey() && i+1 < len(entries) && e.text(d) == "":
-			if last = bodyEnd(d, e); isProse(d, entries[i+1], last, keys) {
-				tried++
-				texts = blockOfBody(d, e, last)
-			}
-		}
-		if texts != nil {
-			edit.replace(e.first, last, texts...)
-		}
-	}
-	return edit.result()
-}
-
-// keyCounts returns how often each key begins a line.
-func keyCounts(d document) map[string]int {
-	keys := map[string]int{}
-	for _, l := range d {
-		keys[leadingKey(l.text)]++
-	}
-	return keys
-}
-
-// blockOfPlain returns the lines of a plain scalar as a block, nil if they can be
-// read as they are or may be something else than text.
-func blockOfPlain(d document, e *entry, keys map[string]int) []string {
-	first := e.text(d)
-	if strings.IndexByte("&!", first[0]) >= 0 || !damagedText(d, e) {
+func fixBlockMarker(d *damage) [][]string {
+	first := d.textStart()
+	if first < 0 {
 		return nil
 	}
-	marker, first := cutMarker(first)
-	keyLines, sentences, others := 0, 0, 0
-	common := -1
-	for i := e.first + 1; i <= e.last; i++ {
-		t := d[i].text
-		if strings.TrimSpace(t) == "" {
+	t := strings.TrimRight(d.lines[first], " \t")
+	h := headOf(t)
+	last := d.bodyEnd(first, h.parent())
+	body := d.lines[first+1 : last+1]
+	if last == first {
+		return nil
+	}
+	marker, value := cutMarker(t[h.value:])
+	if marker == "" && !d.isText(value, body, h.keyAt < 0) {
+		return nil
+	}
+	if value == "" {
+		return [][]string{d.with(first, first, t+" |-")}
+	}
+	if marker == "" {
+		marker = "|-"
+	}
+	margin := strings.Repeat(" ", h.parent()+2)
+	texts := []string{t[:h.value] + marker, margin + value}
+	common := indentOf(d.after(first))
+	for _, t := range body {
+		switch {
+		case isBlank(t):
+			texts = append(texts, "")
+		case indentOf(t) < common:
+			return nil
+		default:
+			texts = append(texts, margin+t[common:])
+		}
+	}
+	return [][]string{d.with(first, last, texts...)}
+}
+
+// textStart returns the line with the key or the dash of the text that the damage
+// may be in, -1 if there is none.
+func (d *damage) textStart() int {
+	t := d.lines[d.at]
+	if h := headOf(t); h.parent() >= 0 && indentOf(d.after(d.at)) > h.parent() {
+		return d.at
+	}
+	for i := d.at - 1; i >= 0; i-- {
+		if isBlank(d.lines[i]) || indentOf(d.lines[i]) >= indentOf(t) {
 			continue
 		}
-		n := indentOf(t)
+		if h := headOf(d.lines[i]); h.parent() >= 0 && h.parent() < indentOf(t) {
+			return i
+		}
+		break
+	}
+	return -1
+}
+
+// behindMarker is the marker of a block with a text put behind it. What is greater
+// than a number is no marker.
+var behindMarker = regexp.MustCompile(`^([|>][-+]?) +([^0-9 ].*)$`)
+
+// cutMarker cuts the marker of a block off a text that was put behind it.
+func cutMarker(t string) (marker, rest string) {
+	if m := behindMarker.FindStringSubmatch(t); m != nil {
+		return m[1], m[2]
+	}
+	return "", t
+}
+
+// isText reports whether a value with further lines below it can only be text: it
+// has a sentence in it, no key that the document has elsewhere, and no other item
+// if it is one itself.
+func (d *damage) isText(value string, body []string, item bool) bool {
+	if value != "" && (strings.IndexByte("&!|>\"'[{", value[0]) >= 0 || maybeComment(value)) {
+		return false
+	}
+	keys, sentences, others := 0, 0, 0
+	common := -1
+	for _, t := range body {
+		if isBlank(t) {
+			continue
+		}
+		h := headOf(t)
+		words := strings.TrimSpace(t)
 		if common < 0 {
-			common = n
+			common = h.indent
+			if value == "" && (h.dash >= 0 || nameLike(h.key) || strings.IndexByte("\"'[{|>", words[0]) >= 0 || words[0] == '*' && blankAt(words, 1)) {
+				return false // it may be a collection, or a list with the wrong bullets
+			}
 		}
-		if marker == "" && n != common || n < common {
-			return nil // who knows how far the first line would be indented
-		}
-		key := leadingKey(t)
 		switch {
-		case marker != "":
-		case nameLike(key) && (keys[key] > 1 || blockHeader(valueOf(t[keyColumn(t):]))):
-			return nil
-		case nameLike(key):
-			keyLines++
-		case isSentence(strings.TrimSpace(t)):
+		case h.indent < common || value != "" && h.indent != common:
+			return false // who knows how far the first line would be indented
+		case words[0] == '#' || maybeComment(words) || item && h.dash >= 0:
+			return false
+		case nameLike(h.key) && (d.keyCount(h.key) > 1 || blockHeader(t[h.value:])):
+			return false
+		case nameLike(h.key):
+			keys++
+		case isSentence(words):
 			sentences++
 		default:
 			others++
 		}
 	}
-	if marker == "" {
-		if sentences == 0 && (keyLines > 0 || others == 0 || !isSentence(first)) {
-			return nil
-		}
-		marker = "|-"
-	}
-	margin := strings.Repeat(" ", e.parent+2)
-	texts := []string{d[e.first].text[:e.value] + marker, margin + first}
-	for _, l := range d[e.first+1 : e.last+1] {
-		t := ""
-		if strings.TrimSpace(l.text) != "" {
-			t = margin + l.text[common:]
-		}
-		texts = append(texts, t)
-	}
-	return texts
-}
-
-// cutMarker cuts the marker of a block off a text that was put behind it.
-func cutMarker(t string) (marker, rest string) {
-	for _, m := range []string{"|-", "|+", ">-", ">+", "|", ">"} {
-		if rest, ok := strings.CutPrefix(t, m+" "); ok {
-			return m, strings.TrimLeft(rest, " ")
-		}
-	}
-	return "", t
-}
-
-// damagedText reports whether a plain scalar of several lines cannot be read.
-func damagedText(d document, e *entry) bool {
-	damaged := e.text(d)[0] == '|' || e.text(d)[0] == '>'
-	for i := e.first; i <= e.last; i++ {
-		t := strings.TrimLeft(d[i].text, " ")
-		if i == e.first {
-			t = e.text(d)
-		}
-		if maybeComment(t) {
-			return false // it may be one
-		}
-		damaged = damaged || badColon(t) >= 0 || comment(t) >= 0 && i < e.last
-	}
-	return damaged
-}
-
-// bodyEnd returns the last line that is indented more than the key of an entry.
-func bodyEnd(d document, e *entry) int {
-	last := e.first
-	for i := e.first + 1; i < len(d); i++ {
-		if strings.TrimSpace(d[i].text) == "" {
-			continue
-		}
-		if indentOf(d[i].text) <= e.keyAt {
-			break
-		}
-		last = i
-	}
-	return last
-}
-
-// isProse reports whether lines below a key that begin with this entry can only
-// be text.
-func isProse(d document, first *entry, last int, keys map[string]int) bool {
-	if first.first > last || first.isItem() || nameLike(first.key) || first.style == quote || first.style == flow || first.style == block {
-		return false
-	}
-	t := first.all(d)
-	if t[0] == '*' && blankAt(t, 1) {
-		return false // a list with the wrong bullets, perhaps
-	}
-	sentence := isSentence(t)
-	for i := first.first; i <= last; i++ {
-		t := d[i].text
-		if strings.TrimSpace(t) == "" {
-			continue
-		}
-		if n := indentOf(t); n < first.indent || !sentence && nameLike(leadingKey(t)) || n == first.indent && nameLike(keyOf(t)) && keys[keyOf(t)] > 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// blockOfBody returns the lines of a key and its body as a block, nil if the body
-// can be read as it is.
-func blockOfBody(d document, e *entry, last int) []string {
-	if !cannotBe("\n" + d[e.first+1:last+1].String()) {
-		return nil
-	}
-	texts := []string{strings.TrimRight(d[e.first].text, " \t") + " |-"}
-	for _, l := range d[e.first+1 : last+1] {
-		texts = append(texts, l.text)
-	}
-	return texts
-}
-
-// fixUnindentedText makes lines without a key, between the keys of a mapping, part
-// of the text before them:
-//
-//	reasoning: The first line
-//	and the second.
-//	plan: []
-//
-// Lines at the end are left alone: they may be a remark about the whole.
-func fixUnindentedText(d document) document {
-	edit := editor{from: d}
-	entries := scan(d)
-	keys := keyCounts(d)
-	for i, next := 0, 0; i < len(entries) && !edit.full(); i = next {
-		e := entries[i]
-		for next = i + 1; next < len(entries) && isLooseText(d, e, entries[next], keys); next++ {
-		}
-		if next == i+1 || next == len(entries) || !continues(e, entries[next]) {
-			continue
-		}
-		last := entries[next-1].last
-		switch t := e.text(d); {
-		case e.style == block && !e.oneLine():
-			texts := indentTexts(d.texts(e.last+1, last), indentOf(d[firstText(d, e)].text))
-			edit.replace(e.last+1, last, texts...)
-		case e.style == plain && strings.IndexByte("&!|>", t[0]) < 0 && comment(t) < 0 && plainTag(t) == tagStr:
-			texts := indentTexts(slices.Concat([]string{t}, d.texts(e.first+1, last)), e.parent+2)
-			edit.replace(e.first, last, slices.Concat([]string{d[e.first].text[:e.value] + "|-"}, texts)...)
-		}
-	}
-	return edit.result()
-}
-
-// isLooseText reports whether an entry is a line of prose that belongs to nothing.
-// One that stands where keys do may be a key that has lost its colon.
-func isLooseText(d document, e, text *entry, keys map[string]int) bool {
-	t := text.text(d)
-	if text.isKey() || text.isItem() || text.style != plain || text.parent != loose || t[0] == '\t' {
-		return false
-	}
-	first, _, _ := strings.Cut(t, " ")
-	return text.indent != e.keyAt || text.indent == 0 && keys[first] == 0 && isSentence(t)
-}
-
-// isSentence reports whether a line reads like prose, and not like a key and a
-// value.
-func isSentence(t string) bool {
-	words := strings.Fields(t)
-	return len(words) > 2 || len(words) == 2 && strings.ContainsAny(t[len(t)-1:], ".!?:")
-}
-
-// continues reports whether an entry is the next key of the mapping that another
-// one is in, or begins the next item of the list that it is in.
-func continues(e, next *entry) bool {
-	return e.isKey() && next.keyAt == e.keyAt && nameLike(next.key)
-}
-
-// firstText returns the first line of a block scalar that is not blank.
-func firstText(d document, e *entry) int {
-	i := e.first + 1
-	for i < e.last && strings.TrimSpace(d[i].text) == "" {
-		i++
-	}
-	return i
-}
-
-// texts returns lines without their indentation, last included.
-func (d document) texts(first, last int) []string {
-	var texts []string
-	for i := first; i <= last; i++ {
-		texts = append(texts, strings.TrimLeft(d[i].text, " "))
-	}
-	return texts
-}
-
-func indentTexts(texts []string, by int) []string {
-	margin := strings.Repeat(" ", by)
-	for i, t := range texts {
-		if t != "" {
-			texts[i] = margin + t
-		}
-	}
-	return texts
+	return sentences > 0 || value != "" && keys == 0 && others > 0 && isSentence(value)
 }

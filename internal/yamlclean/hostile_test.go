@@ -86,11 +86,7 @@ func TestHostileTexts(t *testing.T) {
 	for _, name := range names {
 		text := texts[name]
 		start := time.Now()
-		if root, err := Load(text); err == nil {
-			if _, err := Decode(root); err != nil {
-				t.Errorf("%s: Decode(Load(...)) = %v", name, err)
-			}
-		}
+		_, _ = JSON(text)
 		loaded := time.Since(start)
 		_, _ = Clean(text)
 		if took := time.Since(start); took > patience {

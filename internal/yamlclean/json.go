@@ -1,14 +1,79 @@
 package yamlclean
 
 import (
+	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// JSON loads a text, as [Load] does, and returns it as JSON with the keys of
+// mappings in the order of the text.
+//
+// It is exact: numbers keep their digits, whatever their size. Only their syntax
+// becomes that of JSON: +1 is 1, .5 is 0.5 and 5. is 5.0. JSON has no number for
+// .nan and .inf, so these are strings. Keys are strings: the text that they are
+// written as.
+//
+// An error is a [*ParseError].
+func JSON(text string) (json.RawMessage, error) {
+	root, err := Load(text)
+	if err != nil {
+		return nil, err
+	}
+	return decode(root), nil
+}
+
+// decode returns the JSON of a node that was loaded.
+func decode(root *yaml.Node) json.RawMessage {
+	var w jsonWriter
+	w.strings = json.NewEncoder(&w.out)
+	w.strings.SetEscapeHTML(false)
+	w.value(root)
+	return w.out.Bytes()
+}
+
+type jsonWriter struct {
+	out     bytes.Buffer
+	strings *json.Encoder // writes to out
+}
+
+func (w *jsonWriter) value(n *yaml.Node) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		w.out.WriteByte('{')
+		for i, child := range n.Content {
+			switch {
+			case i%2 == 1:
+				w.out.WriteByte(':')
+			case i > 0:
+				w.out.WriteByte(',')
+			}
+			w.value(child)
+		}
+		w.out.WriteByte('}')
+	case n.Kind == yaml.SequenceNode:
+		w.out.WriteByte('[')
+		for i, child := range n.Content {
+			if i > 0 {
+				w.out.WriteByte(',')
+			}
+			w.value(child)
+		}
+		w.out.WriteByte(']')
+	case n.Tag == tagNull:
+		w.out.WriteString("null")
+	case n.Tag == tagBool:
+		w.out.WriteString(strings.ToLower(n.Value))
+	case n.Tag == tagInt || n.Tag == tagFloat:
+		digits, _ := number(n.Value)
+		w.out.WriteString(digits)
+	default:
+		_ = w.strings.Encode(n.Value)   // a buffer takes everything
+		w.out.Truncate(w.out.Len() - 1) // the line break that the encoder adds
+	}
+}
 
 // loadJSON reads a text that is JSON. It returns nil and no error if it is not.
 func loadJSON(text string) (*yaml.Node, *ParseError) {
@@ -19,185 +84,89 @@ func loadJSON(text string) (*yaml.Node, *ParseError) {
 	case !json.Valid([]byte(text)):
 		return nil, nil
 	}
-	r := jsonReader{text: text, line: 1}
+	r := jsonReader{text: text, tokens: json.NewDecoder(strings.NewReader(text)), line: 1, column: 1}
+	r.tokens.UseNumber()
 	return r.value(1)
 }
 
 // A jsonReader makes nodes of a text that is known to be valid JSON.
 type jsonReader struct {
-	text  string
-	next  int // the byte to read
-	line  int
-	start int // of the line
-	rune  int // the byte up to which the characters of the line are counted
-	count int // the number of them
+	text         string
+	tokens       *json.Decoder
+	start, end   int // of the last token
+	line, column int // of its start
 }
 
-// skip passes over white space and separators.
-func (r *jsonReader) skip() byte {
-	for ; r.next < len(r.text); r.next++ {
-		switch r.text[r.next] {
-		case '\n':
-			r.line++
-			r.start, r.rune, r.count = r.next+1, r.next+1, 0
-		case ' ', '\t', '\r', ',', ':':
-		default:
-			return r.text[r.next]
+// next returns the next token, and a node at its place.
+func (r *jsonReader) next() (json.Token, *yaml.Node) {
+	start := r.end
+	for strings.IndexByte(" \t\r\n,:", r.text[start]) >= 0 {
+		start++
+	}
+	for _, c := range r.text[r.start:start] {
+		if r.column++; c == '\n' {
+			r.line, r.column = r.line+1, 1
 		}
 	}
-	return 0
-}
-
-// node returns a new node at the place of the next byte.
-func (r *jsonReader) node(kind yaml.Kind, tag string) *yaml.Node {
-	r.count += utf8.RuneCountInString(r.text[r.rune:r.next])
-	r.rune = r.next
-	return &yaml.Node{Kind: kind, Tag: tag, Line: r.line, Column: r.count + 1}
+	token, _ := r.tokens.Token() // the text is valid
+	r.start, r.end = start, int(r.tokens.InputOffset())
+	return token, &yaml.Node{Kind: yaml.ScalarNode, Line: r.line, Column: r.column}
 }
 
 func (r *jsonReader) value(depth int) (*yaml.Node, *ParseError) {
-	switch c := r.skip(); c {
-	case '{':
-		n := r.node(yaml.MappingNode, "!!map")
-		return n, r.members(n, depth)
-	case '[':
-		n := r.node(yaml.SequenceNode, "!!seq")
-		return n, r.elements(n, depth)
-	case '"':
-		return r.string()
-	default:
-		n := r.node(yaml.ScalarNode, "")
-		end := strings.IndexAny(r.text[r.next:], " \t\r\n,:]}")
-		if end < 0 {
-			end = len(r.text) - r.next
+	token, n := r.next()
+	switch token := token.(type) {
+	case json.Delim:
+		if depth > MaxDepth {
+			return nil, nodeError(n, "%s", tooDeep)
 		}
-		n.Value = r.text[r.next : r.next+end]
+		n.Kind, n.Tag, n.Style = yaml.SequenceNode, "!!seq", yaml.FlowStyle
+		if token == '{' {
+			n.Kind, n.Tag = yaml.MappingNode, "!!map"
+		}
+		return n, r.collection(n, depth)
+	case string:
+		n.Tag, n.Style, n.Value = tagStr, yaml.DoubleQuotedStyle, token
+		return n, r.checkHalves(n)
+	default:
+		n.Value = r.text[r.start:r.end]
 		n.Tag = plainTag(n.Value)
-		r.next += end
 		return n, nil
 	}
 }
 
-func (r *jsonReader) elements(n *yaml.Node, depth int) *ParseError {
-	if depth > MaxDepth {
-		return nodeError(n, "the nesting is deeper than %d; write it flatter", MaxDepth)
-	}
-	n.Style = yaml.FlowStyle
-	for r.next++; r.skip() != ']'; {
+func (r *jsonReader) collection(n *yaml.Node, depth int) *ParseError {
+	seen := map[string]int{}
+	for r.tokens.More() {
 		child, err := r.value(depth + 1)
 		if err != nil {
 			return err
 		}
+		if n.Kind == yaml.MappingNode && len(n.Content)%2 == 0 {
+			if line := seen[child.Value]; line > 0 {
+				return duplicate(child, line)
+			}
+			if seen[child.Value] = child.Line; len(seen) > MaxKeys {
+				return nodeError(n, "this mapping has more keys than the %d that are read; use a list", MaxKeys)
+			}
+		}
 		n.Content = append(n.Content, child)
 	}
-	r.next++
+	r.next() // the closing bracket
 	return nil
 }
 
-func (r *jsonReader) members(n *yaml.Node, depth int) *ParseError {
-	if depth > MaxDepth {
-		return nodeError(n, "the nesting is deeper than %d; write it flatter", MaxDepth)
+// checkHalves finds a \u escape that is half of a character. The standard library
+// reads such a half as U+FFFD.
+func (r *jsonReader) checkHalves(n *yaml.Node) *ParseError {
+	const replacement = "\uFFFD"
+	found := strings.Count(n.Value, replacement)
+	if found == 0 {
+		return nil
 	}
-	n.Style = yaml.FlowStyle
-	seen := map[string]int{}
-	for r.next++; r.skip() != '}'; {
-		key, err := r.string()
-		if err != nil {
-			return err
-		}
-		if line := seen[key.Value]; line > 0 {
-			return duplicate(key, line)
-		}
-		if seen[key.Value] = key.Line; len(seen) > MaxKeys {
-			return nodeError(n, "this mapping has more keys than the %d that are read; use a list", MaxKeys)
-		}
-		value, err := r.value(depth + 1)
-		if err != nil {
-			return err
-		}
-		n.Content = append(n.Content, key, value)
+	written := r.text[r.start:r.end]
+	if found > strings.Count(written, replacement)+strings.Count(strings.ToLower(written), `\ufffd`) {
+		return nodeError(n, "a \\u escape in this string is half of a character; write both halves")
 	}
-	r.next++
 	return nil
-}
-
-func (r *jsonReader) string() (*yaml.Node, *ParseError) {
-	n := r.node(yaml.ScalarNode, tagStr)
-	n.Style = yaml.DoubleQuotedStyle
-	end := r.next + 1
-	escaped := false
-	for r.text[end] != '"' {
-		if r.text[end] == '\\' {
-			escaped = true
-			end++
-		}
-		end++
-	}
-	body := r.text[r.next+1 : end]
-	r.next = end + 1
-	if !escaped {
-		n.Value = body
-		return n, nil
-	}
-	var ok bool
-	if n.Value, ok = unescapeJSON(body); !ok {
-		return nil, nodeError(n, "a \\u escape in this string is half of a character; write both halves")
-	}
-	return n, nil
-}
-
-// unescapeJSON replaces the escapes in a valid string of JSON. It returns false
-// if one of them is half of a surrogate pair.
-func unescapeJSON(s string) (string, bool) {
-	var b strings.Builder
-	b.Grow(len(s))
-	for s != "" {
-		i := strings.IndexByte(s, '\\')
-		if i < 0 {
-			b.WriteString(s)
-			break
-		}
-		b.WriteString(s[:i])
-		c := s[i+1]
-		s = s[i+2:]
-		if c != 'u' {
-			b.WriteString(unescapeByte(c))
-			continue
-		}
-		r := hex(s[:4])
-		s = s[4:]
-		if utf16.IsSurrogate(r) {
-			if !strings.HasPrefix(s, `\u`) {
-				return "", false
-			}
-			if r = utf16.DecodeRune(r, hex(s[2:6])); r == utf8.RuneError {
-				return "", false
-			}
-			s = s[6:]
-		}
-		b.WriteRune(r)
-	}
-	return b.String(), true
-}
-
-// unescapeByte returns what a backslash and this byte mean in JSON.
-func unescapeByte(c byte) string {
-	switch c {
-	case 'b':
-		return "\b"
-	case 'f':
-		return "\f"
-	case 'n':
-		return "\n"
-	case 'r':
-		return "\r"
-	case 't':
-		return "\t"
-	}
-	return string(rune(c))
-}
-
-func hex(s string) rune {
-	n, _ := strconv.ParseUint(s, 16, 32) // the text is valid
-	return rune(n)
 }

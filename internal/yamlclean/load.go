@@ -24,11 +24,6 @@ const (
 	// key with every other one when it decodes into a Go value, which at this
 	// number takes some hundredths of a second.
 	MaxKeys = 4096
-
-	// maxExpanded bounds what aliases may make of a text, in nodes and bytes of
-	// scalars, and maxMerged the entries that merge keys copy.
-	maxExpanded = 2 * MaxSize
-	maxMerged   = 16 * MaxKeys
 )
 
 // A ParseError says where a text is not YAML that this package reads, and why.
@@ -73,10 +68,9 @@ func (e *ParseError) in(lines, columns int) *ParseError {
 
 // Load parses one YAML document safely and returns the root of its content.
 //
-// The tree has no aliases, anchors or merge keys left: they are replaced by what
-// they stand for, so a node may occur in it more than once. The tag of a scalar
-// is one of !!null, !!bool, !!int, !!float and !!str, by the rules of the
-// package; keys are scalars with the tag !!str and occur once in their mapping.
+// The tree has no aliases and anchors. The tag of a scalar is one of !!null,
+// !!bool, !!int, !!float and !!str, by the rules of the package; keys are scalars
+// with the tag !!str and occur once in their mapping.
 //
 // An error is a [*ParseError].
 func Load(text string) (*yaml.Node, error) {
@@ -186,7 +180,7 @@ func parse(text string) (*yaml.Node, *problem) {
 	if strings.TrimSpace(text) == "" {
 		return nil, &problem{exact: newError(1, 1, nothingHere)} // also if there are tabs
 	}
-	root, second, err := decode(strings.NewReader(text))
+	root, second, err := parseAll(strings.NewReader(text))
 	switch {
 	case err != nil:
 		return nil, newProblem(text, err)
@@ -198,8 +192,8 @@ func parse(text string) (*yaml.Node, *problem) {
 	return root, nil
 }
 
-// decode returns the content of the first document, and the second document.
-func decode(r io.Reader) (root, second *yaml.Node, err error) {
+// parseAll returns the content of the first document, and the second document.
+func parseAll(r io.Reader) (root, second *yaml.Node, err error) {
 	// The library reports its own mistakes by panicking. A text is no reason to
 	// end the program.
 	defer func() {

@@ -3,6 +3,7 @@ package yamlclean
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -57,7 +58,7 @@ func isRemark(lines []string, i int) bool {
 	case strings.IndexByte("{[", t[0]) >= 0, t[0] == '-' && blankAt(t, 1), marker(t, "---"):
 		return false
 	}
-	key := keyOf(t)
+	key := headOf(t).key
 	if key == "" {
 		return true
 	}
@@ -88,7 +89,7 @@ func remark(lines []string, start int) int {
 			from = i + 1
 			continue
 		}
-		if t[0] == ' ' || t[0] == '\t' || strings.IndexByte("-{}[]#\"'", t[0]) >= 0 || keyOf(t) != "" {
+		if t[0] == ' ' || t[0] == '\t' || strings.IndexByte("-{}[]#\"'", t[0]) >= 0 || headOf(t).key != "" {
 			if t[0] == '}' || t[0] == ']' {
 				return i + 1 // the end of what is in brackets
 			}
@@ -102,7 +103,7 @@ func remark(lines []string, start int) int {
 		return from
 	}
 	const least = 4 // words, fewer may be a key without its colon
-	if first := firstRune(lines[from]); unicode.IsUpper(first) && len(strings.Fields(lines[from])) >= least && completeBefore(lines[start:from]) {
+	if first, _ := utf8.DecodeRuneInString(lines[from]); unicode.IsUpper(first) && len(strings.Fields(lines[from])) >= least && completeBefore(lines[start:from]) {
 		return from
 	}
 	return -1
@@ -120,19 +121,14 @@ func courtesy(t string) bool {
 	return false
 }
 
-// completeBefore reports whether the last value of a text is in quotes or
-// brackets, or is a number or another literal.
+// completeBefore reports whether the last line of a text ends with quotes or
+// brackets, or with a number or another literal.
 func completeBefore(lines []string) bool {
-	d := newDocument(strings.Join(lines, "\n"))
-	entries := scan(d)
-	if len(entries) == 0 {
-		return false
-	}
-	switch e := entries[len(entries)-1]; e.style {
-	case quote, flow:
-		return e.end >= 0 && e.rest(d) == ""
-	case plain:
-		return e.oneLine() && plainTag(e.text(d)) != tagStr
+	for i := len(lines) - 1; i >= 0; i-- {
+		if t := strings.TrimRight(lines[i], " \t"); t != "" {
+			value := t[headOf(t).value:]
+			return strings.ContainsAny(t[len(t)-1:], "\"']}") || value != "" && plainTag(value) != tagStr
+		}
 	}
 	return false
 }

@@ -69,16 +69,12 @@ func TestJSONSurvives(t *testing.T) {
 			}
 			text = b.Bytes()
 		}
-		root, err := Load(string(text))
+		got, err := JSON(string(text))
 		if err != nil {
-			t.Fatalf("Load(%s) = %v", text, err)
-		}
-		got, err := Decode(root)
-		if err != nil {
-			t.Fatalf("Decode(Load(%s)) = %v", text, err)
+			t.Fatalf("JSON(%s) = %v", text, err)
 		}
 		if diff := cmp.Diff(exactly(t, text), exactly(t, got)); diff != "" {
-			t.Fatalf("Decode(Load(%s)): -want +got\n%s", text, diff)
+			t.Fatalf("JSON(%s): -want +got\n%s", text, diff)
 		}
 	}
 }

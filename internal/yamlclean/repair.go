@@ -2,242 +2,217 @@ package yamlclean
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// A fix corrects one kind of damage wherever it finds it in a document.
-//
-// It touches only what cannot be YAML as it stands, so a document that parses
-// comes out of it with the same data; and of two ways to read what was meant it
-// takes neither.
+// A fix mends one kind of damage. It returns the lines of the whole text as they
+// should be, nil if the damage is not of its kind or has more than one reading. It
+// may return several ways to mend it, which help only if they come to the same.
 type fix struct {
 	name string
-
-	// apply returns the corrected document. It returns several if the damage
-	// leaves more than one, and none if there is nothing to correct.
-	apply func(document) []variant
-}
-
-type variant struct {
-	doc   document
-	names []string // of what was done, if not the name of the fix
+	mend func(*damage) [][]string
 }
 
 // fixes are in the order in which they are tried: first what others rely on, and
 // what is surest.
 var fixes = []fix{
 	{"tabs", fixTabs},
-	{"smart_quotes", one(fixSmartQuotes)},
-	{"json_syntax", fixJSON},
-	{"trailing_commas", one(fixTrailingCommas)},
-	{"bad_escapes", one(fixEscapes)},
-	{"inner_quotes", one(fixInnerQuotes)},
-	{"unquoted_special", one(fixUnquotedSpecial)},
-	{"unquoted_colon", one(fixUnquotedColon)},
-	{"indentation", one(fixIndentation)},
-	{"block_marker", one(fixBlockMarker)},
-	{"unindented_text", one(fixUnindentedText)},
-}
-
-// one makes a fix of a function that returns a document, or nil if it has nothing
-// to correct.
-func one(f func(document) document) func(document) []variant {
-	return func(d document) []variant {
-		if fixed := f(d); fixed != nil {
-			return []variant{{doc: fixed}}
-		}
-		return nil
-	}
+	{"smart_quotes", fixSmartQuotes},
+	{"trailing_commas", fixTrailingCommas},
+	{"bad_escapes", fixEscapes},
+	{"block_marker", fixBlockMarker},
+	{"unquoted_special", fixUnquotedSpecial},
+	{"unquoted_colon", fixUnquotedColon},
+	{"indentation", fixIndentation},
 }
 
 // maxRepair is the length of a text up to which it is repaired. It is more than a
-// model writes in one answer; with all fixes, a text is parsed some twenty times.
+// model writes in one answer.
 const maxRepair = MaxSize / 4
 
-// maxRounds is how often all fixes are tried. One round is enough unless a damage
-// hides another one of a kind that comes before it.
-const maxRounds = 4
+// maxParsed bounds how many bytes are parsed to repair one text: each damage takes
+// a few rounds.
+const maxParsed = 16 << 20
 
-// maxHarmless is how many fixes are remembered that do not help alone.
-const maxHarmless = 4
+// A damage is the first line of a text that cannot be read together with what is
+// before it.
+type damage struct {
+	lines  []string
+	at     int        // the index of the line
+	before *yaml.Node // what the lines before it say, nil if that is nothing
+	syntax bool       // it is no YAML; otherwise it says what is not read
 
-// A repaired is a text under repair with how far it can be read.
-type repaired struct {
-	doc   document
-	root  *yaml.Node // nil if it does not load
-	reach reach
-	names []string
+	root *yaml.Node // what the text says, if there is no damage
+
+	counts map[string]int // how many lines begin with each key, once that is needed
 }
 
-// repair tries the fixes in turn and keeps those after which more of the text can
-// be read. It returns nil if the text does not load in the end.
-//
-// Where two damages are in one place, correcting one of them alone does not help.
-// So a fix that does no harm is remembered, and kept if another one on top of it
-// helps.
-func repair(text string) *repaired {
+// left returns how many lines there are from the damage on.
+func (d *damage) left() int {
+	if d.root != nil {
+		return -1
+	}
+	return len(d.lines) - d.at
+}
+
+// readable returns as JSON what can be read.
+func (d *damage) readable() []byte {
+	if n := cmp.Or(d.root, d.before); n != nil {
+		return decode(n)
+	}
+	return nil
+}
+
+// A repairer mends one damage after the other, from the first to the last.
+type repairer struct{ parsed int }
+
+// repair returns what the text says when it is repaired, the text that does say
+// so, and the names of what was done. It returns nil if there is a damage that no
+// fix mends.
+func repair(text string) (root *yaml.Node, mended string, names []string) {
 	if len(text) > maxRepair {
-		return nil
+		return nil, "", nil
 	}
-	now := try(newDocument(text), nil)
-	var harmless []*repaired // each is now and one more fix
-	for range maxRounds {
-		before, known := now, len(harmless)
-		for _, f := range fixes {
-			if now.root != nil {
-				return now
-			}
-			better, equal := now.apply(f)
-			for _, r := range harmless {
-				if better == nil {
-					better, _ = r.apply(f)
-				}
-			}
-			switch {
-			case better != nil:
-				now, harmless = better, nil
-			case equal != nil && len(harmless) < maxHarmless:
-				harmless = append(harmless, equal)
-			}
-		}
-		if now == before && (known > 0 || len(harmless) == 0) {
-			break
+	var r repairer
+	d := r.diagnose(strings.Split(text, "\n"))
+	for d != nil && d.root == nil {
+		var done []string
+		if d, done = r.mend(d); d != nil {
+			names = append(names, slices.DeleteFunc(done, func(n string) bool { return slices.Contains(names, n) })...)
 		}
 	}
-	if now.root == nil {
-		return nil
+	if d == nil {
+		return nil, "", nil
 	}
-	return now
+	return d.root, strings.Join(d.lines, "\n"), names
 }
 
-// apply returns the best that a fix makes of a text: if more of it can be read
-// then, as better, and if just as much of it, as equal.
-func (r *repaired) apply(f fix) (better, equal *repaired) {
-	var data []byte
-	for _, v := range f.apply(r.doc) {
-		names := v.names
-		if names == nil {
-			if !sameWords(r.doc, v.doc) {
-				continue
-			}
-			names = []string{f.name}
+// mend applies the first fix after which more can be read, or the first two if
+// there are two damages on one line. It returns nil if there are none.
+func (r *repairer) mend(d *damage) (*damage, []string) {
+	type attempt struct {
+		damage *damage
+		name   string
+	}
+	var attempts []attempt
+	for _, f := range fixes {
+		better, equal := r.apply(f, d)
+		if better != nil {
+			return better, []string{f.name}
 		}
-		next := try(v.doc, slices.Concat(r.names, without(names, r.names)))
-		if next.root != nil {
-			decoded, err := Decode(next.root)
-			if err != nil {
-				continue
-			}
-			if data != nil && !bytes.Equal(data, decoded) {
-				return nil, nil // there are two readings
-			}
-			data = decoded
+		if equal != nil {
+			attempts = append(attempts, attempt{equal, f.name})
 		}
+	}
+	for _, a := range attempts {
+		for _, f := range fixes {
+			if better, _ := r.apply(f, a.damage); better != nil {
+				return better, []string{a.name, f.name}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// apply returns what a fix makes of a text: as better if more of it can be read
+// then, and as equal if just as much. It returns neither if there is more than one
+// reading.
+func (r *repairer) apply(f fix, d *damage) (better, equal *damage) {
+	for _, lines := range f.mend(d) {
+		next := r.diagnose(lines)
 		switch {
-		case next.reach.beyond(r.reach) && (better == nil || next.reach.beyond(better.reach)):
-			better = next
-		case next.reach == r.reach && equal == nil:
+		case next == nil || next.left() > d.left():
+		case next.left() == d.left():
 			equal = next
+		case better == nil:
+			better = next
+		case !bytes.Equal(better.readable(), next.readable()):
+			return nil, nil
 		}
 	}
 	return better, equal
 }
 
-func without(names, known []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(known, n) })
-}
-
-func try(d document, names []string) *repaired {
-	text := d.String()
-	root, p := load(text)
-	r := &repaired{doc: d, root: root, names: names}
-	if p != nil {
-		r.reach = p.reach(d)
-	} else {
-		r.reach = reach{stage: loaded}
+// diagnose finds the first damage of a text. It returns nil if it cannot be found.
+func (r *repairer) diagnose(lines []string) *damage {
+	root, p := r.load(lines)
+	if p == nil {
+		return &damage{lines: lines, root: root}
 	}
-	return r
-}
-
-// A reach is how far a text can be read.
-type reach struct {
-	stage int
-	line  int // of the original text
-	left  int // bytes of the line that are left
-}
-
-const (
-	broken = iota // the syntax is wrong
-	parsed        // the syntax is right
-	loaded
-)
-
-func (r reach) beyond(other reach) bool {
-	switch {
-	case r.stage != other.stage:
-		return r.stage > other.stage
-	case r.line != other.line:
-		return r.line > other.line
-	}
-	return r.left < other.left
-}
-
-// reach returns how far the document that has the problem can be read.
-func (p *problem) reach(d document) reach {
-	var r reach
-	var index, column int
-	switch {
-	case p.exact != nil:
-		index, column = p.exact.Line-1, p.exact.Column-1
-		if p.parsed {
-			r.stage = parsed
+	// The parser has read ahead before it complains, so that the damage may be on a
+	// line before.
+	const most = 8
+	for range most {
+		if r.parsed > maxParsed {
+			break
 		}
-	case p.message == unclosedQuote:
-		index = max(p.line-1, 0)
-	default:
-		index, column = bytePosition(p.text, p.end())
+		at := p.lastLine() - 1
+		if !slices.ContainsFunc(lines[:at], saysSomething) {
+			return &damage{lines: lines, at: at, syntax: !p.parsed}
+		}
+		before, earlier := r.load(lines[:at])
+		if earlier == nil {
+			return &damage{lines: lines, at: at, before: before, syntax: !p.parsed}
+		}
+		p = earlier
 	}
-	index = min(index, len(d)-1)
-	r.line = d[index].origin
-	r.left = len(d[index].text) - column
-	return r
+	return nil
 }
 
-// bytePosition returns the index of the line of a byte, and where on it the byte
-// is.
-func bytePosition(text string, offset int) (index, column int) {
-	before := text[:offset]
-	return strings.Count(before, "\n"), offset - (strings.LastIndexByte(before, '\n') + 1)
+// saysSomething reports whether a line is neither blank nor a comment.
+func saysSomething(t string) bool {
+	t = strings.TrimSpace(t)
+	return t != "" && t[0] != '#'
 }
 
-// sameWords reports whether two documents have the same letters and digits. A fix
-// that changes more than the syntax is not trusted.
-func sameWords(a, b document) bool {
-	next := func(d document) func() rune {
-		text := d.String()
-		return func() rune {
-			for i, r := range text {
-				if unicode.IsLetter(r) || unicode.IsDigit(r) {
-					text = text[i+len(string(r)):]
-					return r
-				}
-			}
-			text = ""
-			return 0
+func (r *repairer) load(lines []string) (*yaml.Node, *problem) {
+	text := strings.Join(lines, "\n")
+	r.parsed += len(text)
+	return load(text)
+}
+
+// with returns the lines of the text with others in place of some, last included.
+func (d *damage) with(first, last int, lines ...string) []string {
+	return slices.Concat(d.lines[:first], lines, d.lines[last+1:])
+}
+
+// after returns the next line after i that is not blank, "" if there is none.
+func (d *damage) after(i int) string {
+	for _, t := range d.lines[i+1:] {
+		if !isBlank(t) {
+			return t
 		}
 	}
-	nextA, nextB := next(a), next(b)
-	for {
-		x, y := nextA(), nextB()
-		if x != y {
-			return false
+	return ""
+}
+
+// bodyEnd returns the last line after i that is indented more than a column, i if
+// there is none.
+func (d *damage) bodyEnd(i, column int) int {
+	last := i
+	for j := i + 1; j < len(d.lines); j++ {
+		if isBlank(d.lines[j]) {
+			continue
 		}
-		if x == 0 {
-			return true
+		if indentOf(d.lines[j]) <= column {
+			break
+		}
+		last = j
+	}
+	return last
+}
+
+// keyCount returns how many lines begin with a key, behind a dash or not.
+func (d *damage) keyCount(key string) int {
+	if d.counts == nil {
+		d.counts = map[string]int{}
+		for _, t := range d.lines {
+			d.counts[headOf(t).key]++
 		}
 	}
+	return d.counts[key]
 }

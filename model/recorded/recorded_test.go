@@ -3,6 +3,7 @@ package recorded
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -198,6 +199,27 @@ func TestRedact(t *testing.T) {
 	}
 	if resp, err := p.Generate(t.Context(), req); err != nil || resp.Text != "it is [secret]" {
 		t.Errorf("Generate() = %v, %v, want the redacted answer to the original request", resp, err)
+	}
+}
+
+// TestRedactLine: what is no text of a call is redacted as well.
+func TestRedactLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.jsonl")
+	const secret = "sk-12345"
+	rec, err := NewRecorder(model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+		return &model.Response{ToolCalls: []model.ToolCall{{ID: "1", Name: "Write", Input: json.RawMessage(`{"content":"sk-12345"}`)}}}, nil
+	}), path, &Options{RedactLine: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(secret), []byte("[secret]")) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rec.Generate(t.Context(), ask("?")); err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte(secret)) || !bytes.Contains(text, []byte(`{"content":"[secret]"}`)) {
+		t.Errorf("the file holds %s, %v, want the input of the call without the secret", text, err)
 	}
 }
 

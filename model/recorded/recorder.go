@@ -19,6 +19,17 @@ type Options struct {
 	// prompts, answers, messages of errors, names of models and providers. It may
 	// be called from many goroutines at once.
 	Redact func(string) string
+
+	// RedactLine, if set, is applied to every line as it is about to be written: a
+	// call has more than texts, such as the input of tools. What it returns must be
+	// JSON with the same fields; see [FieldNames].
+	RedactLine func([]byte) []byte
+}
+
+// FieldNames are the names of the fields of a line, but for those of requests and
+// responses.
+func FieldNames() []string {
+	return []string{"hash", "request", "response", "error", "kind", "provider", "status", "message", "retry_after_ms"}
 }
 
 // A Recorder is a model that records the calls to another one. It belongs right
@@ -27,6 +38,7 @@ type Options struct {
 type Recorder struct {
 	model  model.Model
 	redact func(string) string
+	line   func([]byte) []byte
 
 	mu   sync.Mutex
 	file *os.File
@@ -45,9 +57,12 @@ func NewRecorder(m model.Model, path string, o *Options) (*Recorder, error) {
 	if err := endLastLine(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("recorded: %s: %w", path, err), f.Close())
 	}
-	r := &Recorder{model: m, file: f, redact: func(s string) string { return s }}
+	r := &Recorder{model: m, file: f, redact: func(s string) string { return s }, line: func(b []byte) []byte { return b }}
 	if o != nil && o.Redact != nil {
 		r.redact = o.Redact
+	}
+	if o != nil && o.RedactLine != nil {
+		r.line = o.RedactLine
 	}
 	return r, nil
 }
@@ -99,7 +114,7 @@ func (r *Recorder) write(l line) {
 		return
 	}
 	if err == nil {
-		_, err = r.file.Write(append(text, '\n'))
+		_, err = r.file.Write(append(r.line(text), '\n'))
 	}
 	r.err = err
 }

@@ -32,6 +32,6 @@ func (m *Model) cacheable(req *model.Request) (key uint64, tokens int) {
 // are sent at the same time as the first one find nothing yet.
 func (m *Model) remember(req *model.Request) {
 	if key, tokens := m.cacheable(req); tokens > 0 {
-		m.prefixes.sample(key)
+		m.prefixes.sample(key, 0)
 	}
 }

@@ -21,15 +21,13 @@
 //   - Arithmetic: a line "Compute: (12 + 3) * 4" or "What is 17 + 25?", exact at
 //     any size. The answer ends with "answer = ...".
 //   - Sorting: a line "Sort: [3, 1, 2]". The answer ends with "answer = [...]".
-//   - The parts of models in maker run: the planner, agents that do steps and
-//     choose the next one, judges, and the repair of YAML, each recognised by the
-//     form of its prompt in internal/prompts. Plans and answers are YAML.
 //   - The voters of maker solve, recognised by the line with what is asked, which is
 //     JSON: calculations, sorting and merging are split, solved and put together.
-//   - Scripts: a file of rules, asked first if there is one; see [Settings.Script]
-//     and the format below.
+//   - Scripts: a file of rules, asked first if there is one, and those that ship with
+//     the simulator for the examples in the documentation; see [Settings.Script] and
+//     the format below.
 //
-// It says so if a prompt is none of these.
+// It declines whatever is none of these, and says so.
 //
 // If [model.Request.Output] asks for structured output, the answer is a JSON
 // object with the same fields, {"move": ..., "next_state": ...} or
@@ -40,13 +38,17 @@
 // An answer is malformed with the probability malformed, rambling with the
 // probability overlong, and well-formed otherwise; of the last two, p are
 // right. A wrong answer is one of the step's rivals, each as likely as the
-// others, and each the same text whenever it comes up. Which wrong answers
-// these are depends on a hash of the prompt. A step that has fewer possible
-// wrong answers than rivals uses those it has.
+// others, and each the same text whenever it comes up. A step that has fewer
+// possible wrong answers than rivals uses those it has.
+//
+// Which wrong answers these are, whether the step is a hard one and the common draw
+// of rho follow from the problem: the state and the last move, the expression, the
+// list, what a voter of maker solve is asked, or the rule of a script and what it
+// captured. Wordings of one problem share them.
 //
 // Voters of maker solve who do n operations in one go are right with probability
 // p^(1+load*(n-1)); each operation goes wrong on its own, so that their wrong
-// answers differ. A wrong tool call is one that does no harm.
+// answers differ.
 //
 // Answers that exceed [model.Request.MaxOutput] are cut there and stop for
 // length. Tokens are estimated as a quarter of the bytes, rounded up. With the
@@ -74,8 +76,7 @@
 // # Scripts
 //
 // A script is a YAML or JSON list of rules. The first rule whose conditions all
-// hold answers; p and the shares of odd answers do not apply. The conditions, each
-// of which holds if it is absent, are
+// hold answers. The conditions, each of which holds if it is absent, are
 //
 //   - match: a pattern for the prompt, as defined above
 //   - match_result: a pattern for the texts of the tool results in the last turn of
@@ -87,32 +88,39 @@
 // So a rule with match alone also holds after a tool has run: put those with
 // after or match_result before it.
 //
-// Answers are drawn by weight (1 if absent), or with sequence given to the samples
-// of a question in order, the last one repeated. An answer has text, tool_calls or
-// both; it stops for tool_use if it has calls, unless it says otherwise. Calls are
-// made whether or not the request offers such a tool: models do that. ${1} and
-// ${name} stand for what match captured, ${result.1} and ${result.name} for what
-// match_result did, in the text and in all strings of a call's input.
+// A rule has a right answer and perhaps wrong ones, and p, rivals, hard, rho and the
+// shares of odd answers say which is given; without wrong ones it is never wrong. The
+// problem is the rule together with what its patterns captured. Or it has answers, to
+// which these settings do not apply: they are drawn by weight (1 if absent), or with
+// sequence given to the samples of a question in order, the last one repeated.
 //
-//	# a script
-//	- match: 'capital of (\w+)'
-//	  answers:
-//	    - {text: 'The capital of ${1} is Paris.', weight: 9}
-//	    - {text: 'I would rather not say.', stop: refusal, tokens: 6}
-//	- match: 'step \d+'
-//	  sequence: true
-//	  answers: [{text: 'oops'}, {text: 'done'}]
+// An answer has text, tool_calls or both; it stops for tool_use if it has calls,
+// unless stop says otherwise (end, length, refusal), and tokens may say how many
+// it counts for. Calls are made whether or not the request offers such a tool: models
+// do that. ${1} and ${name} stand for what match captured, ${result.1} and
+// ${result.name} for what match_result did, in the text and in all strings of a call's
+// input. Filters make another text of it:
 //
-//	# a script that copies a file with the tools Read and Write
+//   - ${1|json}: in quotes, as JSON and YAML read them
+//   - ${1|lines}: its lines, as a list in JSON
+//   - ${1|count}: how many lines it has
+//   - ${1|field counts}: what it has in this field, if it is YAML. A list has a line
+//     for each of its elements; a.b is a field of a field.
+//
+// So a script can do work with tools:
+//
+//	# copies a file with the tools Read and Write
 //	- match: 'Copy (\S+)'
 //	  after: 0
-//	  answers: [{tool_calls: [{name: Read, input: {path: '${1}'}}]}]
+//	  right: {tool_calls: [{name: Read, input: {path: '${1}'}}]}
+//	  wrong: [{tool_calls: [{name: Read, input: {path: '${1}~'}}]}]
 //	- match: 'Copy (\S+)'
 //	  after: 1
 //	  match_result: '(?s).+'
-//	  answers: [{tool_calls: [{name: Write, input: {path: '${1}.bak', text: '${result.0}'}}]}]
+//	  right: {tool_calls: [{name: Write, input: {path: '${1}.bak', text: '${result.0}'}}]}
 //	- match: 'Copy'
-//	  answers: [{text: 'Done.'}]
+//	  match_result: '(?s).+'
+//	  right: {text: 'message: ${result.0|json}'}
 //
 // Ids of calls are a function of the seed, the question and the sample's number.
 package sim

@@ -23,9 +23,8 @@ func isTowers(s string) bool {
 	return scanTowers(s, func(int, int) {})
 }
 
-// parseTowers reads a state that isTowers accepts.
-func parseTowers(s string) towers {
-	var t towers
+// parse reads a state that isTowers accepts.
+func (t *towers) parse(s string) {
 	var seen [maxDisks + 1]bool
 	n, sound := 0, true
 	scanTowers(s, func(peg, disk int) {
@@ -41,7 +40,18 @@ func parseTowers(s string) towers {
 	if sound && n == t.height[0]+t.height[1]+t.height[2] {
 		t.disks = n
 	}
-	return t
+}
+
+// hash stands for the state and the disk that was moved last.
+func (t *towers) hash(previous int) uint64 {
+	h := uint64(previous)
+	for p := range t.pegs {
+		for _, disk := range t.pegs[p][:t.height[p]] {
+			h = (h ^ uint64(disk)) * golden
+		}
+		h = (h ^ 0xff) * golden // the peg ends here
+	}
+	return mix(h)
 }
 
 // scanTowers reads [[3, 2, 1], [], []] and calls f for each disk.

@@ -220,11 +220,16 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("Sort: [3, -1, 2, 2]", uint64(9), uint8(1), uint16(8))
 	f.Fuzz(func(t *testing.T, prompt string, step uint64, q uint8, n uint16) {
 		d := decision{quality: quality(q % 3), step: step, rival: int(n), form: int(n), ramble: int(n % 3)}
-		first := string(d.answerLines(nil, prompt))
+		answer := func() string {
+			var l lineTask
+			l.read(prompt)
+			return string(d.answerLine(nil, &l))
+		}
+		first := answer()
 		if first == "" {
 			t.Errorf("answer(%q) is empty", prompt)
 		}
-		if again := string(d.answerLines(nil, prompt)); again != first {
+		if again := answer(); again != first {
 			t.Errorf("answer(%q) = %q, then %q", prompt, first, again)
 		}
 	})

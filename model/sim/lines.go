@@ -6,9 +6,6 @@ import (
 	"github.com/maker-mdap/maker/model/sim/internal/problem"
 )
 
-const unknownTask = "I am a simulated model and do not know this task. " +
-	"I can play Towers of Hanoi, compute, sort whole numbers, take part in maker run and maker solve, and follow a script."
-
 // Lines that make a prompt a task.
 const (
 	stateLine   = "Current state:"
@@ -18,11 +15,29 @@ const (
 	sortLine    = "Sort:"
 )
 
-// answerLines appends the answer to a task that is stated on lines of the prompt.
-// It reads them from the last to the first, because instructions and examples
-// come before the task. A line that only looks like a task ("What is the next
-// move?") is passed over.
-func (d *decision) answerLines(buf []byte, prompt string) []byte {
+// A lineTask is a task that is stated on lines of the prompt.
+type lineTask struct {
+	kind     lineKind
+	towers   towers
+	previous int    // the disk that was moved last
+	text     string // the expression
+	number   problem.Number
+	list     problem.List
+}
+
+type lineKind uint8
+
+const (
+	noTask lineKind = iota
+	towersTask
+	numberTask
+	listTask
+)
+
+// read finds the task of a prompt. It reads the lines from the last to the first,
+// because instructions and examples come before the task. A line that only looks
+// like a task ("What is the next move?") is passed over.
+func (t *lineTask) read(prompt string) {
 	var state, move string // the rest of the prompt after these labels
 	for end := len(prompt); end >= 0; {
 		start := strings.LastIndexByte(prompt[:end], '\n') + 1
@@ -41,21 +56,18 @@ func (d *decision) answerLines(buf []byte, prompt string) []byte {
 				if rest := prompt[at+len(stateLine):]; isTowers(rest) {
 					state = rest
 				}
-			} else if expr, ok := strings.CutPrefix(line, computeLine); ok {
-				if n, ok := problem.Evaluate(expr); ok {
-					return d.answerNumber(buf, n)
-				}
+			} else if expr, ok := strings.CutPrefix(line, computeLine); ok && t.readNumber(expr) {
+				return
 			}
 		case 'W':
-			if expr, ok := strings.CutPrefix(line, whatLine); ok && state == "" {
-				if n, ok := problem.Evaluate(expr); ok {
-					return d.answerNumber(buf, n)
-				}
+			if expr, ok := strings.CutPrefix(line, whatLine); ok && state == "" && t.readNumber(expr) {
+				return
 			}
 		case 'S':
 			if list, ok := strings.CutPrefix(line, sortLine); ok && state == "" {
-				if l, ok := problem.ParseList(list); ok {
-					return d.answerList(buf, l)
+				if t.list, ok = problem.ParseList(list); ok {
+					t.kind = listTask
+					return
 				}
 			}
 		case 'P':
@@ -70,11 +82,40 @@ func (d *decision) answerLines(buf []byte, prompt string) []byte {
 		}
 	}
 	if state != "" {
-		t := parseTowers(state)
-		return t.answer(buf, parseMove(move), d)
+		t.kind, t.previous = towersTask, parseMove(move)
+		t.towers.parse(state)
 	}
-	buf = d.appendRamble(buf)
-	return d.complain(buf, unknownTask)
+}
+
+func (t *lineTask) readNumber(expr string) bool {
+	n, ok := problem.Evaluate(expr)
+	if ok {
+		t.kind, t.text, t.number = numberTask, expr, n
+	}
+	return ok
+}
+
+// hash stands for the task: a state and the disk that was moved last, an expression,
+// or a list, however it is written.
+func (t *lineTask) hash() uint64 {
+	switch t.kind {
+	case towersTask:
+		return t.towers.hash(t.previous)
+	case numberTask:
+		return hash(computeLine + strings.TrimRight(strings.Join(strings.Fields(t.text), ""), ".?!="))
+	}
+	return hash(sortLine + string(t.list.Append(nil)))
+}
+
+// answerLine appends the answer to a task that there is.
+func (d *decision) answerLine(buf []byte, t *lineTask) []byte {
+	switch t.kind {
+	case towersTask:
+		return t.towers.answer(buf, t.previous, d)
+	case numberTask:
+		return d.answerNumber(buf, t.number)
+	}
+	return d.answerList(buf, t.list)
 }
 
 // skipSpace drops white space before what follows. It is called between any two

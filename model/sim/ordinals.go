@@ -1,6 +1,9 @@
 package sim
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // ordinals counts the samples and attempts of the most recent prompts. It is a
 // set-associative cache: a prompt can live in one set only, and within a set
@@ -28,13 +31,14 @@ type ordinalEntry struct {
 	samples, attempts uint32
 }
 
-// sample returns 1 for the first sample of the prompt, 2 for the second, ...
-func (o *ordinals) sample(prompt uint64) uint64 {
+// sample returns 1 for the first sample of the prompt, 2 for the second, ...; those
+// that were taken elsewhere before count too.
+func (o *ordinals) sample(prompt uint64, earlier int) uint64 {
 	s := &o.sets[prompt%ordinalSets]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.touch(prompt)
-	e.samples++
+	e.samples = max(e.samples, uint32(min(max(earlier, 0), math.MaxUint32-1))) + 1
 	return uint64(e.samples)
 }
 

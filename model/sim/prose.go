@@ -78,6 +78,16 @@ func (d *decision) appendRamble(buf []byte) []byte {
 	return buf
 }
 
+// rambleBefore is what stands before an answer that is some data: a comment, because
+// prose there would keep some readers from finding it.
+func (d *decision) rambleBefore() string {
+	text := string(d.appendRamble(nil))
+	if text == "" || d.structured {
+		return text
+	}
+	return "# " + text
+}
+
 // say appends one of the phrases, always the same for the same answer to the
 // same step.
 func (d *decision) say(buf []byte, salt int, phrases ...string) []byte {

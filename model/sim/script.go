@@ -8,8 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
-	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,14 +26,21 @@ type script struct {
 // A rule answers the questions that meet all of its conditions. A condition that
 // is absent is met.
 type rule struct {
-	Match       string         `json:"match" yaml:"match"`               // the prompt
-	MatchResult *string        `json:"match_result" yaml:"match_result"` // the tool results of the last turn
-	After       *int           `json:"after" yaml:"after"`               // how many tool results there are so far
-	Sequence    bool           `json:"sequence" yaml:"sequence"`
-	Answers     []scriptAnswer `json:"answers" yaml:"answers"`
+	Match       string  `json:"match" yaml:"match"`               // the prompt
+	MatchResult *string `json:"match_result" yaml:"match_result"` // the tool results of the last turn
+	After       *int    `json:"after" yaml:"after"`               // how many tool results there are so far
+
+	// Either there is a right answer, perhaps with wrong ones, and the settings say
+	// how often which of them is given; or there are answers that the script has drawn
+	// by weight or given in order.
+	Right    *scriptAnswer  `json:"right" yaml:"right"`
+	Wrong    []scriptAnswer `json:"wrong" yaml:"wrong"`
+	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
+	Sequence bool           `json:"sequence" yaml:"sequence"`
 
 	pattern *regexp.Regexp
 	result  *regexp.Regexp // nil without MatchResult
+	hash    uint64         // of the conditions
 	weight  float64        // of all answers
 }
 
@@ -107,6 +113,10 @@ func (r *rule) prepare() error {
 	if r.After != nil && *r.After < 0 {
 		return errors.New("after is negative")
 	}
+	r.hash = r.conditions()
+	if r.Right != nil || len(r.Wrong) > 0 {
+		return r.prepareRight()
+	}
 	if len(r.Answers) == 0 {
 		return errors.New("there are no answers")
 	}
@@ -120,6 +130,42 @@ func (r *rule) prepare() error {
 		return errors.New("all weights are 0")
 	}
 	return nil
+}
+
+// prepareRight prepares a rule whose answers are right or wrong.
+func (r *rule) prepareRight() error {
+	switch {
+	case r.Right == nil:
+		return errors.New("there are wrong answers and no right one")
+	case len(r.Answers) > 0 || r.Sequence:
+		return errors.New("answers and sequence do not go with right and wrong")
+	}
+	if err := r.Right.prepare(r); err != nil {
+		return fmt.Errorf("right: %w", err)
+	}
+	for i := range r.Wrong {
+		if err := r.Wrong[i].prepare(r); err != nil {
+			return fmt.Errorf("wrong answer %d: %w", i+1, err)
+		}
+	}
+	for _, a := range append(r.Wrong[:len(r.Wrong):len(r.Wrong)], *r.Right) {
+		if a.Weight != nil {
+			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
+		}
+	}
+	return nil
+}
+
+// conditions stands for the conditions of the rule, wherever in a script it is.
+func (r *rule) conditions() uint64 {
+	h := hash(r.Match)
+	if r.MatchResult != nil {
+		h = mix(h ^ hash(*r.MatchResult))
+	}
+	if r.After != nil {
+		h = mix(h + uint64(*r.After+1)*golden)
+	}
+	return h
 }
 
 func (a *scriptAnswer) prepare(r *rule) error {
@@ -155,46 +201,17 @@ func (a *scriptAnswer) prepare(r *rule) error {
 	return r.checkReferences(a.Text)
 }
 
-func (r *rule) checkReferences(text string) error {
-	for _, ref := range references.FindAllStringSubmatch(text, -1) {
-		pattern := r.pattern
-		if ref[1] != "" {
-			pattern = r.result
+// find returns the first rule that matches, with what it captured; none has no rule.
+func (s *script) find(q *question) match {
+	if s == nil {
+		return match{}
+	}
+	for i := range s.rules {
+		if s.rules[i].matches(q) {
+			return s.rules[i].capture(q)
 		}
-		if group(pattern, ref[2]) < 0 {
-			return fmt.Errorf("the pattern captures no group %s", ref[0])
-		}
 	}
-	return nil
-}
-
-// group returns the number of a captured group, or -1.
-func group(pattern *regexp.Regexp, name string) int {
-	if pattern == nil {
-		return -1
-	}
-	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n <= pattern.NumSubexp() {
-		return n
-	}
-	return slices.Index(pattern.SubexpNames(), name)
-}
-
-// expander returns a function that fills in what the patterns captured.
-func (r *rule) expander(q *question) func(string) string {
-	inPrompt := r.pattern.FindStringSubmatch(q.prompt)
-	var inResult []string
-	if r.result != nil {
-		inResult = r.result.FindStringSubmatch(q.result())
-	}
-	return func(text string) string {
-		return references.ReplaceAllStringFunc(text, func(ref string) string {
-			parts := references.FindStringSubmatch(ref)
-			if parts[1] != "" {
-				return inResult[group(r.result, parts[2])]
-			}
-			return inPrompt[group(r.pattern, parts[2])]
-		})
-	}
+	return match{}
 }
 
 func (r *rule) matches(q *question) bool {
@@ -203,37 +220,73 @@ func (r *rule) matches(q *question) bool {
 		r.pattern.MatchString(q.prompt)
 }
 
-// find returns the first rule that matches, or nil.
-func (s *script) find(q *question) *rule {
-	if s == nil {
-		return nil
+// A match is a rule that answers a question, and what its patterns captured.
+type match struct {
+	rule     *rule
+	inPrompt []string
+	inResult []string
+}
+
+func (r *rule) capture(q *question) match {
+	m := match{rule: r, inPrompt: r.pattern.FindStringSubmatch(q.prompt)}
+	if r.result != nil {
+		m.inResult = r.result.FindStringSubmatch(q.result())
 	}
-	for i := range s.rules {
-		if s.rules[i].matches(q) {
-			return &s.rules[i]
+	return m
+}
+
+// problem stands for the rule and what it captured: all that the prompts which it
+// matches differ in, as far as the script cares.
+func (m *match) problem() uint64 {
+	h := m.rule.hash
+	for _, captured := range [...][]string{m.inPrompt, m.inResult} {
+		for i := 1; i < len(captured); i++ { // the whole match is a matter of wording
+			h = mix(h ^ hash(captured[i]))
 		}
+		h = mix(h + golden)
 	}
-	return nil
+	return h
 }
 
-// sequential reports whether the samples of the question are answered in order.
-func (s *script) sequential(q *question) bool {
-	r := s.find(q)
-	return r != nil && r.Sequence
+// answer is the answer that the rule gives.
+func (m *match) answer(d *decision) *answer {
+	r := m.rule
+	if r.Right == nil {
+		return m.give(r.choose(d), d)
+	}
+	if d.quality == malformed {
+		return m.garble(d)
+	}
+	chosen := r.Right
+	if d.quality == wrong && len(r.Wrong) > 0 {
+		chosen = &r.Wrong[slipOf(d).Among(len(r.Wrong))]
+	}
+	a := m.give(chosen, d)
+	a.text = d.rambleBefore() + a.text
+	return a
 }
 
-// answer returns the scripted answer, or nil if no rule matches.
-func (s *script) answer(q *question, d *decision) *answer {
-	r := s.find(q)
-	if r == nil {
-		return nil
-	}
-	chosen, expand := r.choose(d), r.expander(q)
-	a := &answer{text: expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
+// give makes an answer of what the script has.
+func (m *match) give(chosen *scriptAnswer, d *decision) *answer {
+	a := &answer{text: m.expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
 	for i := range chosen.ToolCalls {
-		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), expand))
+		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m.expand))
 	}
 	return a
+}
+
+// garble is the right answer in a form that nobody asked for: talk about it, a bracket
+// that does not close, or a list of its lines. Calls are not made.
+func (m *match) garble(d *decision) *answer {
+	text := m.expand(m.rule.Right.Text)
+	switch d.form % 3 {
+	case 0:
+		return say(string(d.chat(nil, "This is done, and it went well as far as I can see.")))
+	case 1:
+		return say(`{"answer": "` + text)
+	default:
+		return say("- " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n- "))
+	}
 }
 
 func (r *rule) choose(d *decision) *scriptAnswer {

@@ -156,6 +156,8 @@ func (m *Model) Draw(req *model.Request) Outcome {
 	var o Outcome
 	q := asked(req)
 	key := m.key(&q)
+	var t task
+	m.recognise(&t, &q)
 	if m.faults || m.settings.Latency > 0 {
 		attempt := m.ordinals.attempt(key)
 		o.Latency = m.latency(key, attempt)
@@ -167,13 +169,13 @@ func (m *Model) Draw(req *model.Request) Outcome {
 			return o
 		case Cut:
 			draws := newStream(key, forCuts, attempt)
-			o.Response = m.respond(req, &q, m.decide(key, draws, attempt))
+			o.Response = m.respond(req, &t, m.decide(key, t.problem, draws, attempt))
 			return o
 		default:
 			return o
 		}
 	}
-	o.Response = m.answer(req, &q, key)
+	o.Response = m.answer(req, &t, key)
 	if m.prefixes != nil {
 		o.learn = func() { m.remember(req) }
 	}
@@ -184,22 +186,24 @@ func (m *Model) Draw(req *model.Request) Outcome {
 // and faults. A server that is asked for several choices in one call needs it.
 func (m *Model) Answer(req *model.Request) *model.Response {
 	q := asked(req)
-	r := m.answer(req, &q, m.key(&q))
+	var t task
+	m.recognise(&t, &q)
+	r := m.answer(req, &t, m.key(&q))
 	m.remember(req)
 	return r
 }
 
-func (m *Model) answer(req *model.Request, q *question, key uint64) *model.Response {
+func (m *Model) answer(req *model.Request, t *task, key uint64) *model.Response {
 	// A greedy sample is sample 0, always. A sequence counts all samples alike.
 	var ordinal uint64
-	if !m.greedy(req) || m.script.sequential(q) {
-		ordinal = m.ordinals.sample(key)
+	if !m.greedy(req) || t.sequential() {
+		ordinal = m.ordinals.sample(key, req.Earlier)
 	}
 	draws := newStream(key, forSamples, ordinal)
 	if draws.float() < m.settings.Rho {
-		draws = newStream(key, forCommon, 0)
+		draws = newStream(t.problem, forCommon, 0)
 	}
-	return m.respond(req, q, m.decide(key, draws, ordinal))
+	return m.respond(req, t, m.decide(key, t.problem, draws, ordinal))
 }
 
 // key stands for the seed and the question.
@@ -234,7 +238,7 @@ func (m *Model) fault(key, attempt uint64) Fault {
 type decision struct {
 	quality quality
 	rival   int    // which wrong answer, if it is to be wrong
-	step    uint64 // random number of the step: which wrong answers compete
+	step    uint64 // random number of the problem: which wrong answers compete
 	form    int    // random number of the sample: in which way it is malformed
 	ramble  int    // tokens to waste before the answer
 
@@ -247,8 +251,6 @@ type decision struct {
 	load    float64
 	key     uint64 // of the question, for the ids of tool calls
 	ordinal uint64 // of the sample, for those and for a script's sequences
-
-	room int // bytes that the answer may have; 0 if there is no limit
 }
 
 type quality uint8
@@ -261,17 +263,17 @@ const (
 
 // decide makes every draw whatever the settings, so that changing one setting
 // leaves the answers that it does not concern as they were.
-func (m *Model) decide(key uint64, draws stream, ordinal uint64) decision {
+func (m *Model) decide(key, problem uint64, draws stream, ordinal uint64) decision {
 	s := &m.settings
 	d := decision{key: key, ordinal: ordinal, rivals: s.Rivals, load: s.Load, p: s.P}
 	shape, luck := draws.float(), draws.float()
 	d.rival = draws.below(s.Rivals)
 	d.form = draws.below(1 << 30)
 	d.more = draws
-	rivals := newStream(key, forRivals, 0)
+	rivals := newStream(problem, forRivals, 0)
 	d.step = rivals.next()
 
-	if difficulty := newStream(key, forDifficulty, 0); s.HardShare > 0 && difficulty.float() < s.HardShare {
+	if difficulty := newStream(problem, forDifficulty, 0); s.HardShare > 0 && difficulty.float() < s.HardShare {
 		d.p = s.HardP
 	}
 	if luck >= d.p {
@@ -287,17 +289,22 @@ func (m *Model) decide(key uint64, draws stream, ordinal uint64) decision {
 }
 
 // respond writes the answer and accounts for it.
-func (m *Model) respond(req *model.Request, q *question, d decision) *model.Response {
-	if a := m.script.answer(q, &d); a != nil {
-		return m.price(req, a)
-	}
+func (m *Model) respond(req *model.Request, t *task, d decision) *model.Response {
 	d.structured = m.structured(req)
-	d.room = req.MaxOutput * bytesPerToken
-	if a := d.takePart(q); a != nil {
-		return m.price(req, a)
+	var a *answer
+	switch {
+	case t.scripted.rule != nil:
+		a = t.scripted.answer(&d)
+	case t.inquiry != nil:
+		a = d.takePartInSolving(t.inquiry)
+	case t.line.kind != noTask:
+		var space [1024]byte // most answers fit, and then need one allocation
+		return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
 	}
-	var space [1024]byte // most answers fit, and then need one allocation
-	return m.price(req, &answer{text: string(d.answerLines(space[:0], q.prompt)), stop: model.StopEnd})
+	if a == nil {
+		a = decline()
+	}
+	return m.price(req, a)
 }
 
 // An answer is what there is to say before it is cut and counted.

@@ -40,7 +40,7 @@ func TestRates(t *testing.T) {
 			for i := range n {
 				req := ask("Compute: 1200 + 34")
 				if !onePrompt {
-					req = askf("Task %d.\nCompute: 1200 + 34", i)
+					req = askf("Compute: %d - %d", 1234+i, i)
 				}
 				r := m.Answer(req)
 				if r.Usage.Output >= 200 {
@@ -98,7 +98,7 @@ func TestPairs(t *testing.T) {
 		m := newModel(t, fmt.Sprintf("default?p=%v&rho=%v", p, rho))
 		both, neighbours, last := 0, 0, false
 		for i := range steps {
-			req := askf("Step %d\nCompute: 5 + 5", i)
+			req := askf("Compute: %d - %d", 10+i, i)
 			a := lastLine(m.Answer(req).Text) != "answer = 10"
 			b := lastLine(m.Answer(req).Text) != "answer = 10"
 			if a && b {
@@ -127,7 +127,7 @@ func TestHardSteps(t *testing.T) {
 	for i := range steps {
 		wrong := 0
 		for range samples {
-			if lastLine(m.Answer(askf("Step %d\nCompute: 5 + 5", i)).Text) != "answer = 10" {
+			if lastLine(m.Answer(askf("Compute: %d - %d", 10+i, i)).Text) != "answer = 10" {
 				wrong++
 			}
 		}
@@ -220,7 +220,7 @@ func TestOrdinals(t *testing.T) {
 	const live = 1000
 	for round := uint64(1); round <= 3; round++ {
 		for i := range uint64(live) {
-			if got := o.sample(mix(i)); got != round {
+			if got := o.sample(mix(i), 0); got != round {
 				t.Fatalf("sample(prompt %d) = %d, want %d: %d live prompts crowd each other out", i, got, round, live)
 			}
 			if got := o.attempt(mix(i)); got != round {
@@ -229,9 +229,9 @@ func TestOrdinals(t *testing.T) {
 		}
 	}
 	for i := range uint64(200_000) {
-		o.sample(mix(i + 1<<32))
+		o.sample(mix(i+1<<32), 0)
 	}
-	if got := o.sample(mix(0)); got != 1 {
+	if got := o.sample(mix(0), 0); got != 1 {
 		t.Errorf("sample of a long forgotten prompt = %d, want 1", got)
 	}
 }
@@ -360,5 +360,42 @@ func TestResponse(t *testing.T) {
 	}
 	if got := truncate("aé", 2); got != "a" {
 		t.Errorf(`truncate("aé", 2) = %q, want "a"`, got)
+	}
+}
+
+// TestEarlierSamples: a simulator that is new draws on where another one, asked the
+// same, was.
+func TestEarlierSamples(t *testing.T) {
+	warm := 0.7
+	draw := func(m *Model, earlier int) string {
+		r, err := m.Generate(t.Context(), &model.Request{
+			Messages: []model.Message{{Role: model.User, Text: "What is 31 + 45?"}}, Temperature: &warm, Earlier: earlier,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Text
+	}
+	open := func() *Model {
+		s, err := Parse("sim/default?p=0.5&rivals=50&seed=3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	one := open()
+	var all []string
+	for range 12 {
+		all = append(all, draw(one, 0))
+	}
+	other := open()
+	for n := 5; n < len(all); n++ {
+		if got := draw(other, n); got != all[n] {
+			t.Errorf("sample %d of another simulator = %q, want %q", n, got, all[n])
+		}
 	}
 }

@@ -41,6 +41,21 @@ func readInquiry(prompt string) *inquiry {
 	return i
 }
 
+// hash stands for what is asked. The options of a choice count whatever their order,
+// which is another for each voter.
+func (i *inquiry) hash() uint64 {
+	h := hash(i.Ask)
+	for _, text := range [...]string{i.Problem, i.Compose, i.A.Problem, i.A.Solution, i.B.Problem, i.B.Solution, i.Answer, strconv.FormatBool(i.MustSplit)} {
+		h = mix(h ^ hash(text))
+	}
+	for o := range i.Options {
+		h += hash(i.Options[o].content())
+	}
+	return mix(h)
+}
+
+// takePartInSolving answers an inquiry; nil if it is about a problem of which the
+// simulator knows nothing.
 func (d *decision) takePartInSolving(i *inquiry) *answer {
 	switch i.Ask {
 	case "decompose":
@@ -57,10 +72,10 @@ func (d *decision) takePartInSolving(i *inquiry) *answer {
 	return nil
 }
 
-// Texts of answers. Nothing in them tells right from wrong.
+// How confident answers are. That does not tell right from wrong.
 const (
-	sure   = "0.9"
-	unsure = "0.1" // what does not deserve to be counted
+	sure   = 0.9
+	unsure = 0.1 // what does not deserve to be counted
 )
 
 // solve answers a problem as it is. The more operations that takes, the less
@@ -68,7 +83,7 @@ const (
 func (d *decision) solve(i *inquiry) *answer {
 	p := problem.Read(i.Problem)
 	if p == nil {
-		return d.solution(i, unknownTask, unsure, "")
+		return nil
 	}
 	solution, ok := p.Solution(d.slips(p.Operations()))
 	if !ok {
@@ -123,60 +138,81 @@ func (d *decision) join(i *inquiry) *answer {
 }
 
 // solution is the answer to a question for a solution, or for the final answer.
-func (d *decision) solution(i *inquiry, text, confidence, work string) *answer {
+func (d *decision) solution(i *inquiry, text string, confidence float64, work string) *answer {
 	if i.Ask != "answer" {
-		return d.object(mapping{
-			{"solution", textValue(text)}, {"confidence", plainValue(confidence)}, {"work_shown", textValue(d.rambling(work))},
-		}, text)
+		return d.object(object{{"solution", text}, {"confidence", confidence}, {"work_shown", d.rambling(work)}}, text)
 	}
-	return d.object(mapping{
-		{"answer", textValue(text)}, {"confidence", plainValue(confidence)},
-		{"support", fieldsValue(mapping{
-			{"summary", textValue(d.rambling(work))}, {"equations", listValue()}, {"points", listValue()},
-		})},
-	}, text)
+	support := object{{"summary", d.rambling(work)}, {"equations", []string{}}, {"points", []string{}}}
+	return d.object(object{{"answer", text}, {"confidence", confidence}, {"support", support}}, text)
 }
+
+// maxRemark is how much of a problem is repeated, in bytes.
+const maxRemark = 80
 
 // check says whether an answer is complete: whether it is one at all.
 func (d *decision) check(i *inquiry) *answer {
 	complete := strings.TrimSpace(i.Answer) != ""
-	missing := i.Problem
+	missing := "Give an example of this: " + i.Problem
 	if p := problem.Read(i.Problem); p != nil {
 		missing = p.Confuse().String()
-	} else {
-		missing = "Give an example of this: " + clip(missing, 60)
+	} else if len(missing) > maxRemark {
+		missing = truncate(missing, maxRemark) + " …"
 	}
 	if d.quality == wrong {
 		complete = !complete
 	}
-	status, reason, work := "ADDRESSED", "The answer gives it.", listValue()
+	status, reason, work := "ADDRESSED", "The answer gives it.", []string{}
 	if !complete {
-		status, reason, work = "MISSING", "The answer does not have it.", textsValue(missing)
+		status, reason, work = "MISSING", "The answer does not have it.", []string{missing}
 	}
-	return d.object(mapping{
-		{"requirements", listValue(fieldsValue(mapping{
-			{"requirement", textValue("The result that the problem asks for.")}, {"status", textValue(status)}, {"reason", textValue(d.rambling(reason))},
-		}))},
-		{"complete", plainValue(strconv.FormatBool(complete))},
-		{"missing_work", work},
+	requirement := object{
+		{"requirement", "The result that the problem asks for."}, {"status", status}, {"reason", d.rambling(reason)},
+	}
+	return d.object(object{
+		{"requirements", []object{requirement}}, {"complete", complete}, {"missing_work", work},
 	}, status)
+}
+
+// An object is an answer that is a JSON object, with its fields in their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func (o object) String() string {
+	var fields []string
+	for _, m := range o {
+		text := ""
+		switch v := m.value.(type) {
+		case object:
+			text = v.String()
+		case []object: // of which there is one
+			text = "[" + v[0].String() + "]"
+		default:
+			text = jsonText(v)
+		}
+		fields = append(fields, jsonText(m.name)+": "+text)
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // object is an answer that is a JSON object, or that should have been one. gist is
 // what it says in a word.
-func (d *decision) object(m mapping, gist string) *answer {
-	text := m.json()
+func (d *decision) object(o object, gist string) *answer {
 	if d.quality != malformed {
-		return say(text)
+		return say(o.String())
 	}
 	switch d.form % 3 {
 	case 0:
-		return say(string(d.chat(nil, "I would say "+strings.Trim(quoted(gist), `"`)+", but judge for yourself.")))
+		return say(string(d.chat(nil, "I would say "+strings.Trim(jsonText(gist), `"`)+", but judge for yourself.")))
 	case 1: // a bracket that does not close
+		text := o.String()
 		return say(text[:len(text)-1])
 	default: // a field by another name
-		m[0].name = "result"
-		return say(m.json())
+		o[0].name = "result"
+		return say(o.String())
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (d *decision) decompose(i *inquiry) *answer {
 	p := problem.Read(i.Problem)
 	if p == nil {
-		return d.proposal(nil, "I see no way to split it.")
+		return nil
 	}
 	s, ok := p.Split(i.MustSplit)
 	if d.quality == wrong {
@@ -33,16 +33,15 @@ func (d *decision) decompose(i *inquiry) *answer {
 
 // proposal is the answer with a split, or without one.
 func (d *decision) proposal(s *problem.Split, rationale string) *answer {
-	m := mapping{
-		{"subproblem_a", textValue("")}, {"subproblem_b", textValue("")}, {"compose_fn", textValue("")},
-		{"is_atomic", plainValue(strconv.FormatBool(s == nil))}, {"rationale", textValue(d.rambling(rationale))},
-	}
+	var a, b, how string
 	gist := "it is small enough"
 	if s != nil {
-		m[0].value, m[1].value, m[2].value = textValue(s.A.String()), textValue(s.B.String()), textValue(s.How)
+		a, b, how = s.A.String(), s.B.String(), s.How
 		gist = "to split it in two"
 	}
-	return d.object(m, gist)
+	return d.object(object{
+		{"subproblem_a", a}, {"subproblem_b", b}, {"compose_fn", how}, {"is_atomic", s == nil}, {"rationale", d.rambling(rationale)},
+	}, gist)
 }
 
 // An option is a split that others proposed.
@@ -58,7 +57,7 @@ type option struct {
 // they are called.
 func (d *decision) pick(i *inquiry) *answer {
 	if len(i.Options) == 0 {
-		return d.object(mapping{{"pick", textValue("")}, {"reason", textValue("There is nothing to choose from.")}}, "none")
+		return d.object(object{{"pick", ""}, {"reason", "There is nothing to choose from."}}, "none")
 	}
 	p := problem.Read(i.Problem)
 	options := slices.Clone(i.Options)
@@ -69,7 +68,7 @@ func (d *decision) pick(i *inquiry) *answer {
 	if others := options[1:]; d.quality == wrong && len(others) > 0 {
 		chosen = others[slipOf(d).Among(len(others))]
 	}
-	return d.object(mapping{{"pick", textValue(chosen.Label)}, {"reason", textValue(d.rambling("Its parts give the whole."))}}, chosen.Label)
+	return d.object(object{{"pick", chosen.Label}, {"reason", d.rambling("Its parts give the whole.")}}, chosen.Label)
 }
 
 // content is an option without its label.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -78,7 +79,6 @@ func TestDecompose(t *testing.T) {
 		{"Compute: (12 + 3) * 4", false, "Compute: 12 + 3 | Compute: 4 | a * b"},
 		{"Sort: [5, 3, 8, 1, 9, 2]", false, "Sort: [5, 3, 8] | Sort: [1, 9, 2] | merge the two sorted lists"},
 		{"Sort: [5, 3, 8, 1, 9]", false, ""},
-		{"Why is the sky blue?", false, ""},
 		{"Compute: 12345 * 800", true, "Compute: 12300 * 800 | Compute: 45 * 800 | a + b"},
 		{"Compute: 58219 + 74936", true, "Compute: 58200 + 74900 | Compute: 19 + 36 | a + b"},
 		{"Compute: 700 * 8", true, "Compute: 400 * 8 | Compute: 300 * 8 | a + b"},
@@ -144,9 +144,14 @@ func TestSolveAtoms(t *testing.T) {
 			t.Errorf("solve(%q) = %q with confidence %v, want %q", test.problem, v.Solution, v.Confidence, test.want)
 		}
 	}
-	for _, problem := range []string{"Why is the sky blue?", "Compute: 1/0", "Sort [3, 1] in descending order", "Sort [3, 1] and add 5", "", "Multiply 3 by"} {
-		if v := askVoter(t, m, prompts.SolveAtom{Problem: problem}); v.Confidence > 0.2 {
-			t.Errorf("solve(%q) = %q with confidence %v, want a low one", problem, v.Solution, v.Confidence)
+	if v := askVoter(t, m, prompts.SolveAtom{Problem: "Compute: 1/0"}); v.Confidence > 0.2 {
+		t.Errorf("solve(1/0) = %q with confidence %v, want a low one", v.Solution, v.Confidence)
+	}
+	for _, problem := range []string{"Why is the sky blue?", "Sort [3, 1] in descending order", "Sort [3, 1] and add 5", "", "Multiply 3 by"} {
+		for _, d := range []prompts.Data{prompts.SolveAtom{Problem: problem}, prompts.SolveDecompose{Problem: problem}} {
+			if r := reply(t, m, d); r.Text != noScript || r.Stop != model.StopRefusal {
+				t.Errorf("%s(%q) = %q, stop %s, want %q as a refusal", d.Prompt(), problem, r.Text, r.Stop, noScript)
+			}
 		}
 	}
 }
@@ -348,8 +353,8 @@ func FuzzInquiry(f *testing.F) {
 		default:
 			d = prompts.SolveAtom{Problem: problem}
 		}
-		if text := reply(t, m, d).Text; text == "" || strings.HasPrefix(text, unknownTask) {
-			t.Errorf("%s about %q is answered with %q", ask, problem, text)
+		if r := reply(t, m, d); r.Text == "" || (r.Stop == model.StopRefusal) != (r.Text == noScript) {
+			t.Errorf("%s about %q is answered with %q, stop %s", ask, problem, r.Text, r.Stop)
 		}
 	})
 }

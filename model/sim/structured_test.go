@@ -25,7 +25,6 @@ func TestStructured(t *testing.T) {
 		{"Sort: []", `{"answer": []}`},
 		{hanoiPrompt([][]int{{3, 2, 1}, {}, {}}, "none"), `{"move": [1, 0, 2], "next_state": [[3, 2], [], [1]]}`},
 		{hanoiPrompt([][]int{{1, 2, 3}, {}, {}}, "none"), `{"error": "This state cannot be right: the strategy asks for a move that it does not allow. I give no move."}`},
-		{"Hello", `{"error": "I am a simulated model and do not know this task. I can play Towers of Hanoi, compute, sort whole numbers, take part in maker run and maker solve, and follow a script."}`},
 	} {
 		for _, mode := range []model.OutputMode{model.JSONSchema, model.JSONObject} {
 			got := m.Answer(structured(test.prompt, mode)).Text

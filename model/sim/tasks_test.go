@@ -44,8 +44,8 @@ func TestArithmetic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(r.Text, "I am a simulated model and do not know this task.") {
-			t.Errorf("Generate(%.40q) = %q, want an honest no", prompt, r.Text)
+		if r.Text != noScript || r.Stop != model.StopRefusal {
+			t.Errorf("Generate(%.40q) = %q, stop %s, want %q as a refusal", prompt, r.Text, r.Stop, noScript)
 		}
 	}
 }

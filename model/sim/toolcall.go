@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"go.yaml.in/yaml/v3"
 
@@ -42,9 +41,6 @@ func datesAsText(node *yaml.Node) {
 		datesAsText(n)
 	}
 }
-
-// references finds ${1} and ${name}, and ${result.1} and ${result.name}.
-var references = regexp.MustCompile(`\$\{(result\.)?(\w+)\}`)
 
 // check finds references to what no pattern captures, and values that JSON does
 // not have.

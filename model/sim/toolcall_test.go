@@ -211,7 +211,8 @@ func TestParseToolCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.answer(&question{}, &decision{})
+	m := s.find(&question{})
+	a := m.answer(&decision{})
 	if got := string(a.calls[0].Input); got != `{"n":12345678901234567890}` || a.stop != model.StopEnd {
 		t.Errorf("input %s, stop %s, want the number as it is written and stop end", got, a.stop)
 	}
@@ -221,6 +222,8 @@ func TestParseToolCalls(t *testing.T) {
 func FuzzScript(f *testing.F) {
 	f.Add([]byte(agentScript), "Copy a.txt", "the value 7")
 	f.Add([]byte(testScript), "capital of X", "")
+	f.Add([]byte(capitalScript), "Look at it", "x\ny")
+	f.Add([]byte(`[{"match": "(?s)(.*)", "right": {"text": "${1|field a.b|lines} ${1|json|count}"}}]`), "a: {b: [1, 2]}", "")
 	f.Add([]byte(`[{"match": "(a)|b", "answers": [{"text": "${1}", "tool_calls": [{"name": "x", "input": {"y": ["${1}", 1]}}]}]}]`), "b", "")
 	f.Fuzz(func(t *testing.T, script []byte, prompt, result string) {
 		s, err := parseScript(script)
@@ -228,13 +231,15 @@ func FuzzScript(f *testing.F) {
 			return
 		}
 		for _, results := range [][]model.ToolResult{nil, {{Text: result}}, {{Text: result}, {Text: prompt}}} {
-			a := s.answer(&question{prompt: prompt, results: results, after: len(results)}, &decision{})
-			if a == nil {
+			m := s.find(&question{prompt: prompt, results: results, after: len(results)})
+			if m.rule == nil {
 				continue
 			}
-			for _, c := range a.calls {
-				if !json.Valid(c.Input) {
-					t.Errorf("input %s is not JSON", c.Input)
+			for _, q := range []quality{right, wrong, malformed} {
+				for _, c := range m.answer(&decision{quality: q}).calls {
+					if !json.Valid(c.Input) {
+						t.Errorf("input %s is not JSON", c.Input)
+					}
 				}
 			}
 		}

@@ -1,0 +1,296 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// MaxListed is how many steps and effects a report lists. Of a longer run it lists the
+// contested steps and the last; all of them are in the log.
+const MaxListed = 1000
+
+// A Report is what a log says came of a run. A log has a million steps, a report at
+// most [MaxListed].
+type Report struct {
+	Run     string
+	Kind    string
+	Task    string
+	Started time.Time
+
+	Status string // as in package event: running if the log does not say how the run ended
+	Reason string
+	Stop   string
+	Wrong  bool
+
+	Model     string
+	Simulated bool
+	Sessions  []event.Session
+
+	Output event.Value
+	Failed *event.StepFailed // the step that ended the run, if one did
+
+	Total     int // steps of the task, if known
+	Committed int
+	Steps     []event.StepCompleted // those that are listed
+	Effects   []Effect
+	Voting    Totals
+	Solve     *Solve // nil if the run is of another kind
+
+	CostUSD    *float64
+	DurationMS int64
+	Usage      usage.Spent
+
+	// What is listed depends on how many steps there are in the end.
+	early     []event.StepCompleted
+	contested []event.StepCompleted
+	last      event.StepCompleted
+
+	begun   bool
+	ends    []event.Event // the last ones, at most maxEnds; nil for those that were passed over
+	draft   event.Value   // the best answer that is not final
+	solving solving
+}
+
+// maxEnds is how many events at the end of a log say how the run ended: a step that
+// failed and the task that failed with it, a limit and the task that it stopped.
+const maxEnds = 2
+
+// An Effect is a call that won a vote, and what came of it.
+type Effect struct {
+	Effect string
+	Step   int
+	Tool   string
+	Input  event.Value
+	Status string
+	By     string // who let it pass or refused it
+	Result event.Value
+}
+
+// The statuses of an effect.
+const (
+	EffectDone    = "done"
+	EffectFailed  = "failed" // the tool reported an error
+	EffectRefused = "refused"
+	EffectUnknown = "unknown" // claimed, and nobody knows what came of it
+)
+
+// Totals sum up the voting of the committed steps; of a run that solves a problem that
+// of all questions, because a step may take several.
+type Totals struct {
+	Rule           vote.Rule
+	Samples        int
+	RedFlagged     int
+	Faults         int
+	Contested      int
+	MostSamples    int
+	LeastMargin    int
+	SamplesPerStep float64
+}
+
+// config is what a report needs to know of the configuration of a run.
+type config struct {
+	Model          string    `json:"model"`
+	ModelExecution string    `json:"model_execution"`
+	Voters         []string  `json:"voters"`
+	Voting         vote.Rule `json:"voting"`
+	BatchSize      int       `json:"batch_size"`
+}
+
+// readConfig reads the configuration that a log has. One that is not there says nothing.
+func readConfig(raw json.RawMessage) (config, error) {
+	var c config
+	if raw == nil {
+		return c, nil
+	}
+	err := json.Unmarshal(raw, &c)
+	return c, err
+}
+
+// voters are all models that share the samples of a question, separated by commas.
+func (c config) voters() string {
+	if len(c.Voters) > 0 {
+		return strings.Join(c.Voters, ",")
+	}
+	return cmp.Or(c.ModelExecution, c.Model)
+}
+
+// begin takes the first event of a log.
+func (r *Report) begin(rec event.Record) error {
+	e, ok := rec.Event.(event.TaskSubmitted)
+	if !ok {
+		return fmt.Errorf("it does not begin with a task, but with %s", rec.Event.Type())
+	}
+	c, err := readConfig(e.Config)
+	if err != nil {
+		return fmt.Errorf("the configuration of the run: %w", err)
+	}
+	r.Run, r.Kind, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Task, rec.Time, e.Steps
+	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
+	r.Status, r.begun = event.StatusRunning, true
+	if event.IsSolving(e.Kind) {
+		r.Solve = &Solve{}
+		r.solving = newSolving(c.BatchSize)
+	}
+	return nil
+}
+
+// note keeps the last events.
+func (r *Report) note(e event.Event) {
+	if len(r.ends) == maxEnds {
+		r.ends = append(r.ends[:0], r.ends[1:]...)
+	}
+	r.ends = append(r.ends, e)
+}
+
+// take learns from an event, after h did.
+func (r *Report) take(h *History, e event.Event) {
+	r.note(e)
+	r.takeSolve(e)
+	switch e := e.(type) {
+	case event.StepCompleted:
+		r.count(e)
+	case event.EffectClaimed:
+		r.claimed(e)
+	case event.EffectReleased:
+		if h.Effects[e.Effect].Claims == 0 { // otherwise it is as unknown as it was
+			r.Effects = slices.DeleteFunc(r.Effects, func(made Effect) bool { return made.Effect == e.Effect && made.Status == EffectUnknown })
+		}
+	case event.EffectDone:
+		if made := r.effect(e.Effect); made != nil {
+			made.Status, made.Result = EffectDone, e.Result
+			if e.IsError {
+				made.Status = EffectFailed
+			}
+			made.By = cmp.Or(e.By, made.By)
+		}
+	case event.EffectRefused:
+		r.addEffect(Effect{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectRefused, By: e.By})
+	}
+}
+
+func (r *Report) claimed(e event.EffectClaimed) {
+	made := Effect{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved}
+	if was := r.effect(e.Effect); e.Again && was != nil {
+		*was = made
+		return
+	}
+	r.addEffect(made)
+}
+
+// addEffect lists an effect. One that was refused before, and that the person was asked
+// about again, is listed once.
+func (r *Report) addEffect(e Effect) {
+	if was := r.effect(e.Effect); was != nil && was.Status == EffectRefused {
+		*was = e
+	} else if len(r.Effects) < MaxListed {
+		r.Effects = append(r.Effects, e)
+	}
+}
+
+func (r *Report) effect(key string) *Effect {
+	for i := range slices.Backward(r.Effects) {
+		if r.Effects[i].Effect == key {
+			return &r.Effects[i]
+		}
+	}
+	return nil
+}
+
+// count adds a committed step to the totals and the lists.
+func (r *Report) count(e event.StepCompleted) {
+	if r.Solve == nil { // which counts all questions
+		r.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
+	}
+	r.last = e
+	if r.Committed < MaxListed {
+		r.early = append(r.early, e)
+	}
+	if e.Voting.Contested() && len(r.contested) < MaxListed {
+		r.contested = append(r.contested, e)
+	}
+	r.Committed++
+}
+
+// listed chooses the steps that the report lists.
+func (r *Report) listed() []event.StepCompleted {
+	if r.Committed <= MaxListed {
+		return r.early
+	}
+	list := r.contested[:min(len(r.contested), MaxListed-1)]
+	if n := len(list); n > 0 && list[n-1].Step == r.last.Step {
+		return list
+	}
+	return append(slices.Clip(list), r.last)
+}
+
+func (t *Totals) add(samples, flagged, faults, margin, answers int) {
+	if t.Samples == 0 || margin < t.LeastMargin {
+		t.LeastMargin = margin
+	}
+	t.Samples += samples
+	t.RedFlagged += flagged
+	t.Faults += faults
+	t.MostSamples = max(t.MostSamples, samples)
+	if answers > 1 {
+		t.Contested++
+	}
+}
+
+// finish works out what only the end of the log tells.
+func (r *Report) finish() {
+	for _, e := range r.ends {
+		r.end(e)
+	}
+	r.Steps = r.listed()
+	if r.Committed > 0 {
+		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(r.Committed)
+	}
+	switch {
+	case r.Solve != nil:
+		r.finishSolve()
+	case r.Committed > 0 && (r.Output.IsZero() || !event.IsBuiltin(r.Kind)):
+		r.Output = r.last.Output
+	}
+}
+
+// end takes what one of the last events says about the end.
+func (r *Report) end(e event.Event) {
+	switch e := e.(type) {
+	case event.TaskCompleted:
+		r.Status, r.DurationMS, r.Output = event.StatusCompleted, e.DurationMS, e.Output
+		r.spent(e.Spent)
+		r.setup(e.Setup)
+	case event.TaskFailed:
+		r.Status, r.Reason, r.Wrong, r.Stop = e.Status, e.Reason, e.Wrong, e.Stop
+		r.DurationMS, r.Output = e.DurationMS, e.Output
+		r.spent(e.Spent)
+		r.setup(e.Setup)
+	case event.StepFailed:
+		r.Failed = &e
+	case event.StepCompleted:
+		r.spent(e.Spent)
+	case event.RunResumed: // the session before has ended, this one has not
+		r.Status, r.Reason, r.Stop, r.Wrong, r.Failed = event.StatusRunning, "", "", false, nil
+	}
+}
+
+func (r *Report) spent(s usage.Spent) { r.Usage, r.CostUSD = s, s.CostUSD() }
+
+// setup takes what the last session was done with.
+func (r *Report) setup(s event.Setup) {
+	if s.Model != "" {
+		r.Model, r.Voting.Rule, r.Simulated = s.Model, s.Rule, s.Simulated
+	}
+	for _, part := range s.Sessions {
+		r.Simulated = r.Simulated && part.Simulated
+	}
+	r.Sessions = s.Sessions
+}

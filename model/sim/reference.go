@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// references finds ${1} and ${name}, and ${result.1} and ${result.name}, each perhaps
+// with filters behind it: ${result.0|lines}.
+var references = regexp.MustCompile(`\$\{(result\.)?(\w+)((?:\|[^|}]*)*)\}`)
+
+// A filter makes another text of what was captured.
+type filter struct {
+	apply func(text, argument string) string
+	takes string // what its argument is; "" if there is none
+}
+
+var filters = map[string]filter{
+	"json":  {func(text, _ string) string { return jsonText(text) }, ""},
+	"lines": {func(text, _ string) string { return jsonText(linesOf(text)) }, ""},
+	"count": {func(text, _ string) string { return strconv.Itoa(len(linesOf(text))) }, ""},
+	"field": {fieldOf, "the path of a field"},
+}
+
+// filtered applies filters in the form |lines|json.
+func filtered(text, list string) (string, error) {
+	if list == "" {
+		return text, nil
+	}
+	for step := range strings.SplitSeq(list[1:], "|") {
+		name, argument, _ := strings.Cut(strings.TrimSpace(step), " ")
+		f, ok := filters[name]
+		if !ok {
+			return "", fmt.Errorf("there is no filter %q; there are json, lines, count and field", name)
+		}
+		if (argument == "") != (f.takes == "") {
+			return "", fmt.Errorf("the filter %s takes %s", name, cmp.Or(f.takes, "nothing"))
+		}
+		text = f.apply(text, argument)
+	}
+	return text, nil
+}
+
+// checkReferences finds references to what no pattern of the rule captures.
+func (r *rule) checkReferences(text string) error {
+	for _, ref := range references.FindAllStringSubmatch(text, -1) {
+		pattern := r.pattern
+		if ref[1] != "" {
+			pattern = r.result
+		}
+		if group(pattern, ref[2]) < 0 {
+			return fmt.Errorf("the pattern captures no group %s", ref[0])
+		}
+		if _, err := filtered("", ref[3]); err != nil {
+			return fmt.Errorf("%s: %w", ref[0], err)
+		}
+	}
+	return nil
+}
+
+// group returns the number of a captured group, or -1.
+func group(pattern *regexp.Regexp, name string) int {
+	if pattern == nil {
+		return -1
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n <= pattern.NumSubexp() {
+		return n
+	}
+	return slices.Index(pattern.SubexpNames(), name)
+}
+
+// expand fills in what the patterns captured.
+func (m *match) expand(text string) string {
+	return references.ReplaceAllStringFunc(text, func(ref string) string {
+		parts := references.FindStringSubmatch(ref)
+		captured, pattern := m.inPrompt, m.rule.pattern
+		if parts[1] != "" {
+			captured, pattern = m.inResult, m.rule.result
+		}
+		text, err := filtered(captured[group(pattern, parts[2])], parts[3])
+		if err != nil { // checkReferences has seen the same filters
+			panic(err)
+		}
+		return text
+	})
+}
+
+// linesOf are the lines of a text, without the empty ones at its end.
+func linesOf(text string) []string {
+	text = strings.TrimRight(text, "\r\n")
+	if text == "" {
+		return []string{}
+	}
+	return strings.Split(text, "\n")
+}
+
+// jsonText writes texts, numbers and lists of them as JSON, which is YAML too.
+func jsonText(v any) string {
+	text, err := encode(v)
+	if err != nil { // none of them can fail
+		panic(err)
+	}
+	return string(text)
+}
+
+// fieldOf is what a text that is YAML has under a path such as counts or a.b. A list
+// has a line for each of its elements. What is not there is empty.
+func fieldOf(text, path string) string {
+	var document yaml.Node
+	if len(text) > maxScript || yaml.Unmarshal([]byte(text), &document) != nil || len(document.Content) != 1 {
+		return ""
+	}
+	n := document.Content[0]
+	for name := range strings.SplitSeq(path, ".") {
+		if n = child(n, name); n == nil {
+			return ""
+		}
+	}
+	return nodeText(n)
+}
+
+// child is the value of a field of a mapping; nil if there is none.
+func child(n *yaml.Node, name string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func nodeText(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		if n.ShortTag() == "!!null" {
+			return ""
+		}
+		return n.Value
+	}
+	var lines []string
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			lines = append(lines, nodeText(item))
+		}
+	} else if n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			lines = append(lines, n.Content[i].Value+": "+nodeText(n.Content[i+1]))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

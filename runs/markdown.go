@@ -1,0 +1,194 @@
+package runs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Markdown is the result for people.
+func (r *Result) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n**%s**", show.Markdown(r.Task), capital(r.Status))
+	if r.Reason != "" {
+		fmt.Fprintf(&b, ": %s", show.Markdown(r.Reason))
+	}
+	b.WriteString("\n\n| | |\n|---|---|\n")
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, fmt.Sprintf(format, args...))
+	}
+	row("run", "`%s`", r.Run)
+	row("model", "%s", show.Markdown(DescribeModel(r)))
+	row("voting", "%s", DescribeRule(r.Voting.Rule))
+	for _, s := range r.Sessions {
+		row("from step "+strconv.Itoa(s.Step), "%s, %s", show.Markdown(s.Model), DescribeRule(s.Rule))
+	}
+	row("steps", "%s", DescribeSteps(r))
+	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
+	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
+	row("red flags", "%d", r.Voting.RedFlagged)
+	row("faults", "%d", r.Voting.Faults)
+	if s := r.Solve; s != nil && r.Kind == event.KindSolve {
+		row("questions", "%d, %d without agreement, at most %d rounds", s.Questions, s.Undecided, s.MaxRounds)
+		row("rejection rate", "%.1f %%", 100*s.RejectionRate)
+		row("escalations", "%d, after which %d steps were decided", s.Escalations, s.Recoveries)
+		row("tree", "%d nodes, depth %d, %d known already", s.Nodes, s.Depth, s.Memo)
+	}
+	if s := r.Solve; s != nil && s.Calibrated != nil {
+		c := s.Calibrated
+		row("calibration", "p %.3f (%.3f to %.3f, %s), v %.3f, k %d", c.P, c.PLow, c.PHigh, c.Basis, c.V, c.K)
+	}
+	if f := r.FailedStep; f != nil {
+		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, show.Markdown(f.Status), f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
+	}
+	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
+	row("cost", "%s", DescribeCost(r.TotalCostUSD))
+	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
+	if event.IsBuiltin(r.Kind) {
+		r.writeSteps(&b)
+	}
+	if r.Voting.Contested > 0 {
+		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin |\n|---|---|---|---|---|\n")
+		shown := 0
+		for _, s := range r.Steps {
+			if s.Voting.Contested() && shown < 50 {
+				shown++
+				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin)
+			}
+		}
+		if rest := r.Voting.Contested - shown; rest > 0 {
+			fmt.Fprintf(&b, "\n… and %d more; see `maker show %s`.\n", rest, r.Run)
+		}
+	}
+	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
+	return b.String()
+}
+
+// DescribeSteps says how far a run came.
+func DescribeSteps(r *Result) string {
+	if r.StepsTotal == 0 {
+		return strconv.Itoa(r.StepsCompleted)
+	}
+	return fmt.Sprintf("%d of %d", r.StepsCompleted, r.StepsTotal)
+}
+
+// DescribeOutput is a value for people: YAML, or the text that it is.
+func DescribeOutput(v event.Value) string {
+	if v.Ref != nil {
+		return fmt.Sprintf("(%d bytes, stored beside the log)", v.Ref.Bytes)
+	}
+	if len(v.JSON) == 0 {
+		return ""
+	}
+	if v.JSON[0] == '"' {
+		return v.Text()
+	}
+	text, err := yamlclean.Encode(v.JSON)
+	if err != nil {
+		return string(v.JSON)
+	}
+	return text
+}
+
+// writeSteps tells what each step came to and which calls were made.
+func (r *Result) writeSteps(b *strings.Builder) {
+	if out := DescribeOutput(r.Output); out != "" {
+		fmt.Fprintf(b, "\n## Output\n\n%s\n", show.Fenced(out))
+	}
+	if len(r.Steps) > 0 {
+		b.WriteString("\n## Steps\n")
+	}
+	for _, s := range r.Steps {
+		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
+			s.Voting.Split(), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
+		for _, e := range r.Effects {
+			if e.Step == s.Step {
+				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
+			}
+		}
+	}
+	var rest []EffectResult
+	for _, e := range r.Effects {
+		if !r.hasStep(e.Step) {
+			rest = append(rest, e)
+		}
+	}
+	if len(rest) > 0 {
+		b.WriteString("\n## Calls of steps that were not completed\n\n")
+		for _, e := range rest {
+			fmt.Fprintf(b, "- step %d, **%s** %s: %s (%s)\n", e.Step, show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
+		}
+	}
+}
+
+func (r *Result) hasStep(step int) bool {
+	for i := range r.Steps {
+		if r.Steps[i].Step == step {
+			return true
+		}
+	}
+	return false
+}
+
+// capital begins a word with a capital letter.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// code is a text in a few words, as code.
+func code(s string) string {
+	const most = 300
+	if s = show.Line(s); len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return show.Code(s)
+}
+
+// DescribeModel says who answered.
+func DescribeModel(r *Result) string {
+	simulated := false
+	for _, s := range r.Sessions {
+		simulated = simulated || s.Simulated
+	}
+	switch {
+	case r.Simulated:
+		return r.Model + "  (simulated: no real model answered; the cost is what it would have been)"
+	case simulated:
+		return r.Model + "  (part of the run was simulated)"
+	default:
+		return r.Model
+	}
+}
+
+// DescribeRule says in words when a question is decided.
+func DescribeRule(r vote.Rule) string {
+	switch r.Strategy {
+	case vote.FirstToK:
+		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
+	case vote.Majority:
+		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
+	default:
+		return "one sample"
+	}
+}
+
+// DescribeCost formats a cost that may not be known.
+func DescribeCost(usd *float64) string {
+	switch {
+	case usd == nil:
+		return "unknown"
+	case *usd != 0 && *usd < 0.1:
+		return fmt.Sprintf("$%.6f", *usd)
+	default:
+		return fmt.Sprintf("$%.2f", *usd)
+	}
+}

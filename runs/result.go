@@ -1,0 +1,206 @@
+package runs
+
+import (
+	"encoding/json"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/history"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Names of the files that hold a result. They are written when a session ends.
+const (
+	ResultFile  = "result.json"
+	SummaryFile = "result.md"
+)
+
+// A Result says what a run did: what was agreed and how closely, what it cost, and why
+// it ended.
+type Result struct {
+	Run    string `json:"run"`
+	Kind   string `json:"kind"`
+	Task   string `json:"task"`
+	Status string `json:"status"` // completed, failed, undecided or stopped; running or interrupted
+	Reason string `json:"reason,omitempty"`
+
+	// Stop names the limit that stopped the run: max_calls, max_tokens, max_usd
+	// or deadline; or says "cancelled", "waiting", "configuration" or "error".
+	Stop string `json:"stop,omitempty"`
+
+	// Wrong says that what is committed is known to be wrong.
+	Wrong bool `json:"wrong,omitempty"`
+
+	Model     string `json:"model"`
+	Simulated bool   `json:"simulated"` // no real model answered
+
+	// Sessions say what each part of the run was done with, if that changed on a
+	// resume. Model, Simulated and the rule in Voting are those of the last part;
+	// Simulated is true only if all parts were.
+	Sessions []event.Session `json:"sessions,omitempty"`
+
+	// Output is that of the last committed step, or what the run says itself. Of a
+	// problem that was not solved it is the best draft, if there is one.
+	Output event.Value `json:"output"`
+
+	// FailedStep is the step that ended the run, if one did.
+	FailedStep *FailedStep `json:"failed_step,omitempty"`
+
+	// Steps are at most a thousand: of a longer run those that were contested, and the
+	// last.
+	Steps          []StepResult `json:"steps"`
+	StepsTotal     int          `json:"steps_total"`     // of the task, if known
+	StepsCompleted int          `json:"steps_completed"` // committed
+	StepsOmitted   int          `json:"steps_omitted"`   // committed, but not listed in Steps
+
+	// Effects are the calls that won a vote and were executed, or refused.
+	Effects []EffectResult `json:"effects,omitempty"`
+
+	Voting VotingTotals `json:"voting"`
+
+	// Solve is there if the run solved a problem or measured voters.
+	Solve *SolveFigures `json:"solve,omitempty"`
+
+	// TotalCostUSD is null if the cost of any answer is not known.
+	TotalCostUSD    *float64    `json:"total_cost_usd"`
+	TotalDurationMS int64       `json:"total_duration_ms"`
+	Usage           usage.Spent `json:"usage"`
+}
+
+// StatusInterrupted is the status of a run whose process ended without a word.
+const StatusInterrupted = "interrupted"
+
+// A StepResult is one committed step.
+type StepResult struct {
+	Step       int          `json:"step"`
+	Title      string       `json:"title"`
+	Output     event.Value  `json:"output"`
+	Voting     event.Voting `json:"voting"`
+	CostUSD    *float64     `json:"cost_usd"`
+	DurationMS int64        `json:"duration_ms"`
+}
+
+// A FailedStep is a step without a result.
+type FailedStep struct {
+	Step   int          `json:"step"`
+	Status string       `json:"status"`
+	Reason string       `json:"reason"`
+	Voting event.Voting `json:"voting"`
+}
+
+// An EffectResult is a call that won a vote, and what came of it.
+type EffectResult struct {
+	Effect string      `json:"effect"` // the key that the log has it under
+	Step   int         `json:"step"`
+	Tool   string      `json:"tool"`
+	Input  event.Value `json:"input"`
+	Status string      `json:"status"`       // done, failed, refused or unknown
+	By     string      `json:"by,omitempty"` // who let it pass or refused it
+	Result event.Value `json:"result"`
+}
+
+// The statuses of an effect. One that was claimed and taken back before it was begun
+// is no effect.
+const (
+	EffectDone    = history.EffectDone
+	EffectFailed  = history.EffectFailed // the tool reported an error
+	EffectRefused = history.EffectRefused
+	EffectUnknown = history.EffectUnknown // claimed, and nobody knows what came of it
+)
+
+// VotingTotals sum up the voting of the committed steps; of a run that solves a
+// problem that of all questions, because a step may take several.
+type VotingTotals struct {
+	Rule           vote.Rule `json:"rule"`
+	Samples        int       `json:"samples"`
+	RedFlagged     int       `json:"red_flagged"`
+	Faults         int       `json:"faults"`
+	Contested      int       `json:"contested"` // steps with more than one answer
+	MostSamples    int       `json:"most_samples"`
+	LeastMargin    int       `json:"least_margin"`
+	SamplesPerStep float64   `json:"samples_per_step"`
+}
+
+// SolveFigures say how a problem was solved, beyond what its steps say: a step may
+// have taken several questions.
+type SolveFigures struct {
+	Questions   int `json:"questions"` // that were put to voters
+	Undecided   int `json:"undecided"` // of them without a winner
+	Escalations int `json:"escalations"`
+	Recoveries  int `json:"recoveries"` // steps that were committed after an escalation
+
+	SamplesPerStep float64 `json:"samples_per_step"`
+	RejectionRate  float64 `json:"rejection_rate"` // share of samples that were discarded
+	MaxRounds      int     `json:"max_rounds"`     // batches of samples that the longest question took
+
+	Nodes int `json:"nodes"` // of the tree
+	Depth int `json:"depth"` // of the tree; 0 if the problem was not split
+	Memo  int `json:"memo"`  // parts that were known already
+
+	// Calibrated is what the margin follows from, if the voters were measured.
+	Calibrated *event.Calibrated `json:"calibrated,omitempty"`
+}
+
+// Result derives the result of the run from its log. That of a run that goes on is how
+// it stands.
+func (r *Run) Result() (*Result, error) {
+	_, written := r.Writer()
+	report, err := history.ReadReport(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	return newResult(report, written), nil
+}
+
+// newResult is a report as a result. A run whose log does not say how it ended was
+// interrupted, unless a process had it open for writing before the log was read: one
+// that ends in between says so in the log.
+func newResult(p *history.Report, written bool) *Result {
+	r := &Result{
+		Run: p.Run, Kind: p.Kind, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
+		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output,
+		Steps: make([]StepResult, 0, len(p.Steps)), StepsTotal: p.Total, StepsCompleted: p.Committed, StepsOmitted: p.Committed - len(p.Steps),
+		Voting: VotingTotals(p.Voting), Solve: (*SolveFigures)(p.Solve),
+		TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
+	}
+	if r.Status == event.StatusRunning && !written {
+		r.Status = StatusInterrupted
+	}
+	if f := p.Failed; f != nil {
+		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting}
+	}
+	for _, s := range p.Steps {
+		r.Steps = append(r.Steps, StepResult{
+			Step: s.Step, Title: s.Title, Output: s.Output, Voting: s.Voting, CostUSD: s.CostUSD, DurationMS: s.DurationMS,
+		})
+	}
+	for _, e := range p.Effects {
+		r.Effects = append(r.Effects, EffectResult(e))
+	}
+	return r
+}
+
+// An AnswerOutput is the output of a run that solved a problem.
+type AnswerOutput struct {
+	Answer     string  `json:"answer"`
+	Confidence float64 `json:"confidence"`
+	Support    struct {
+		Summary   string   `json:"summary"`
+		Equations []string `json:"equations"`
+		Points    []string `json:"points"`
+	} `json:"support"`
+
+	// Status is "direct" if the problem was solved as it is, "composed" if it was
+	// split, and "draft" if the run ended without success.
+	Status  string   `json:"status"`
+	Remarks []string `json:"remarks,omitempty"`
+}
+
+// ReadAnswer reads the output of a run that solved a problem; false if it has none.
+func ReadAnswer(v event.Value) (AnswerOutput, bool) {
+	var out AnswerOutput
+	if len(v.JSON) == 0 || json.Unmarshal(v.JSON, &out) != nil || out.Status == "" {
+		return out, false
+	}
+	return out, true
+}
