@@ -56,11 +56,15 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		return v, nil
 	}
 	b.logHeld(key, q.Step)
+	var asked map[string]string
+	if !b.opts.Checkpoints { // a chain goes on after its verdicts
+		asked = partsOf(q)
+	}
 	_ = b.append(event.VoteCompleted{
 		Question: key, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: partsOf(q),
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked,
 	})
 	return v, b.failed.get()
 }
