@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/ballot"
 	"github.com/maker-mdap/maker/internal/budget"
 	"github.com/maker-mdap/maker/internal/chain"
@@ -220,7 +221,11 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		err = log.Sync(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, log.Close(), s.close())
+		err = errors.Join(err, log.Close(), s.close())
+		if past == nil {
+			err = errors.Join(err, runlog.RemoveEmpty(log.Dir()))
+		}
+		return nil, err
 	}
 	s.ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
 		if err := log.Append(event.BudgetClaimed{Calls: c.Calls, Tokens: c.Tokens, USD: c.USD}); err != nil {
@@ -250,6 +255,8 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 	if past != nil {
 		at = past.Checkpoint
 	}
-	go r.run(ctx, func(ctx context.Context) error { return j.run(r.runtime.Flow(ctx), s, at) })
+	go r.run(ctx, func(ctx context.Context) error {
+		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.run(f, s, at) })
+	})
 	return r, nil
 }

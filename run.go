@@ -139,6 +139,7 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 	if err != nil {
 		r.logStop(ctx, err)
 	}
+	r.log.FreeSpare()
 	// From here on nothing is cancelled: what is committed is to be kept.
 	if r.err = r.log.Sync(context.WithoutCancel(ctx)); r.err == nil {
 		r.result, r.err = storeResult(r.log.Dir())
@@ -170,7 +171,7 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 		end.Stop = event.StopCancelled
 		f.Emit("end", event.RunCancelled{Reason: cause.Error()})
 	default:
-		end.Status, end.Stop = event.StatusFailed, event.StopError
+		end.Status = event.StatusFailed
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}

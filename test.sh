@@ -27,6 +27,7 @@ go -C test/sdk mod tidy -diff
 say "vet"
 go vet ./...
 go vet -tags slow ./internal/e2e ./tool/mcp ./agent/claudecode
+go vet -tags soak ./internal/e2e
 for os in windows darwin; do
   GOOS=$os go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/sympy ./cmd/maker
 done

@@ -73,6 +73,26 @@ type Flow interface {
 // Branch is what the keys of a branch of a Parallel begin with.
 func Branch(key string, i int) string { return key + "/" + strconv.Itoa(i) + "/" }
 
+// Below returns a function that reports whether a key is one of those in keys, or lies
+// below one: what [event.TaskFailed] reopens.
+func Below(keys []string) func(key string) bool {
+	named := map[string]bool{}
+	for _, key := range keys {
+		named[key] = true
+	}
+	return func(key string) bool {
+		if named[key] {
+			return true
+		}
+		for i := range len(key) {
+			if key[i] == '/' && named[key[:i]] {
+				return true
+			}
+		}
+		return false
+	}
+}
+
 // A Question is what the voters of a step are asked. It is plain data: it can
 // be logged, hashed and sent to another machine.
 type Question struct {

@@ -2,9 +2,7 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/internal/yamlclean"
@@ -14,10 +12,8 @@ import (
 // [Parse] reads back as the same plan whatever the texts in it. (Nil lists come
 // back empty.)
 //
-// A text stands there as it is only where that is certain to mean the same:
-// short ones on their line, long ones folded, those of several lines as a block.
-// All others are in double quotes. It is an error if a text is not UTF-8, or if
-// the plan is too large to be read back.
+// It is an error if a text is not UTF-8, or if the plan is too large to be read
+// back.
 func Encode(p *Plan) (string, error) {
 	e := &encoder{}
 	e.text(0, "reasoning", p.Reasoning)
@@ -49,10 +45,7 @@ type encoder struct {
 	err   error
 }
 
-const (
-	stepIndent = 4
-	width      = 88
-)
+const stepIndent = 4
 
 func (e *encoder) step(s *Step) {
 	e.where = fmt.Sprintf("step %d: ", s.Number)
@@ -83,7 +76,7 @@ func (e *encoder) voting(v *Voting) {
 		return
 	}
 	e.valid("voting", string(v.Strategy))
-	strategy := word(string(v.Strategy))
+	strategy := yamlclean.Word(string(v.Strategy))
 	if v.N == 0 && v.K == 0 && v.MaxSamples == 0 {
 		fmt.Fprintf(&e.out, "    voting: %s\n", strategy)
 		return
@@ -105,10 +98,10 @@ func (e *encoder) list(name string, list []string) {
 	words := make([]string, len(list))
 	for i, text := range list {
 		e.valid(name, text)
-		words[i] = word(text)
+		words[i] = yamlclean.Word(text)
 	}
 	line := fmt.Sprintf("    %s: [%s]", name, strings.Join(words, ", "))
-	if utf8.RuneCountInString(line) <= width || len(words) < 2 {
+	if utf8.RuneCountInString(line) <= yamlclean.Width || len(words) < 2 {
 		e.out.WriteString(line + "\n")
 		return
 	}
@@ -120,139 +113,11 @@ func (e *encoder) list(name string, list []string) {
 
 func (e *encoder) text(indent int, name, text string) {
 	e.valid(name, text)
-	margin := strings.Repeat(" ", indent)
-	e.out.WriteString(margin + name + ":")
-	margin += "  "
-	fits := indent+len(name)+2+utf8.RuneCountInString(text) <= width
-	switch header, literal := literalHeader(text); {
-	case literal:
-		e.out.WriteString(" " + header + "\n")
-		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			if line != "" {
-				e.out.WriteString(margin + line)
-			}
-			e.out.WriteByte('\n')
-		}
-	case !fits && tidy(text) && strings.Contains(text, " "):
-		e.out.WriteString(" >-\n")
-		for _, line := range fold(text, width-len(margin)) {
-			e.out.WriteString(margin + line + "\n")
-		}
-	case isPlain(text):
-		e.out.WriteString(" " + text + "\n")
-	default:
-		e.out.WriteString(" " + quote(text) + "\n")
-	}
+	fmt.Fprintf(&e.out, "%*s%s: %s\n", indent, "", name, yamlclean.Text(text, indent+len(name)+2, indent+2))
 }
 
 func (e *encoder) valid(name, text string) {
 	if e.err == nil && !utf8.ValidString(text) {
 		e.err = fmt.Errorf("plan: %s%s is not UTF-8", e.where, name)
 	}
-}
-
-// literalHeader returns how to open a literal block that holds text, and whether
-// it can be one. It can if it has several lines, of visible characters and
-// spaces only, none with spaces at its end, where editors lose them, and the
-// first neither empty nor indented, since it tells how far the block is.
-func literalHeader(text string) (string, bool) {
-	body, ended := strings.CutSuffix(text, "\n")
-	header := "|-"
-	if ended {
-		header = "|"
-	}
-	if !strings.Contains(body, "\n") || strings.HasPrefix(body, " ") || strings.HasPrefix(body, "\n") || strings.HasSuffix(body, "\n") {
-		return "", false
-	}
-	for line := range strings.SplitSeq(body, "\n") {
-		if strings.HasSuffix(line, " ") || !visible(line) {
-			return "", false
-		}
-	}
-	return header, true
-}
-
-// tidy reports whether text is one line of words with one space between them.
-func tidy(text string) bool {
-	return text != "" && visible(text) && !strings.Contains(text, "  ") && strings.Trim(text, " ") == text
-}
-
-// fold breaks a tidy text into lines. A folded block makes a space of each break.
-func fold(text string, width int) []string {
-	var lines []string
-	line := ""
-	for w := range strings.SplitSeq(text, " ") {
-		switch {
-		case line == "":
-			line = w
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(w) <= width:
-			line += " " + w
-		default:
-			lines = append(lines, line)
-			line = w
-		}
-	}
-	return append(lines, line)
-}
-
-// visible reports whether text has only characters that YAML and people see as
-// what they are.
-func visible(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-// isPlain reports whether text can stand without quotes after a key: it is tidy,
-// begins with a letter, is no word with a meaning of its own, and has nothing
-// that would make a comment, a key or a collection of it.
-func isPlain(text string) bool {
-	if !tidy(text) || !asciiLetter(rune(text[0])) || reserved(text) || strings.HasSuffix(text, ":") || strings.Contains(text, ": ") {
-		return false
-	}
-	return !strings.ContainsAny(text, "#[]{}|\\")
-}
-
-// word is a name in a list or a mapping on one line.
-func word(text string) string {
-	plain := text != "" && asciiLetter(rune(text[0])) && !reserved(text) && !strings.ContainsFunc(text, func(r rune) bool {
-		return !asciiLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("_-./*", r)
-	})
-	if plain {
-		return text
-	}
-	return quote(text)
-}
-
-func asciiLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
-
-// reserved reports whether some reader of YAML takes text for something else.
-func reserved(text string) bool {
-	words := []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"}
-	return slices.Contains(words, strings.ToLower(text))
-}
-
-// quote writes text in double quotes, on one line.
-func quote(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r <= 0xFF:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r <= 0xFFFF:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

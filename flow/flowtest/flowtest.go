@@ -6,7 +6,7 @@ package flowtest
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
+	"maps"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -64,6 +64,9 @@ func (f *Flow) Resume() *Flow {
 	next.Asked, next.used, next.failed = nil, map[string]bool{}, nil
 	return &next
 }
+
+// Err is why the run cannot go on, if an Emit is the reason.
+func (f *Flow) Err() error { return f.failed }
 
 // recall returns what is recorded under a key, or makes it and records it.
 func recall[V any](f *Flow, method, key string, data any, recorded map[string]V, make func() (V, error)) (V, error) {
@@ -175,19 +178,10 @@ func (f *Flow) Emit(key string, e event.Event) {
 }
 
 func (f *Flow) reopen(keys []string) {
-	for _, key := range keys {
-		forget(f.journal.verdicts, key)
-		forget(f.journal.looks, key)
-		forget(f.journal.emitted, key)
-	}
-}
-
-func forget[V any](m map[string]V, key string) {
-	for k := range m {
-		if k == key || strings.HasPrefix(k, key+"/") {
-			delete(m, k)
-		}
-	}
+	below := flow.Below(keys)
+	maps.DeleteFunc(f.journal.verdicts, func(key string, _ *flow.Verdict) bool { return below(key) })
+	maps.DeleteFunc(f.journal.looks, func(key string, _ json.RawMessage) bool { return below(key) })
+	maps.DeleteFunc(f.journal.emitted, func(key string, _ event.Type) bool { return below(key) })
 }
 
 // Parallel implements flow.Flow. It runs the branches one after another.

@@ -131,7 +131,10 @@ func (d *double) Session(ctx context.Context, orchestrate func(flow.Flow) error)
 		return &flow.Result{Text: text}, err
 	}
 	d.flow = f
-	return orchestrate(bounded{f, ctx})
+	if err := orchestrate(bounded{f, ctx}); err != nil {
+		return err
+	}
+	return f.Err()
 }
 
 func (d *double) Records() ([]event.Record, error) {

@@ -353,7 +353,7 @@ func (s *suite) keys() {
 			return err
 		},
 	} {
-		s.session(func(f flow.Flow) error {
+		_ = s.runtime.Session(s.Context(), func(f flow.Flow) error { // an Emit ends it
 			first, second := twice(f), twice(f)
 			if first != nil || second == nil {
 				s.Errorf("%s with one key = %v, then %v, want an error the second time", what, first, second)
@@ -508,6 +508,15 @@ func (s *suite) divergence() {
 		s.Error("Session(that goes another way) = nil, want an error")
 	}
 	s.wantCount("act pay", 0)
+	// Also if it is the last thing that the orchestrator says.
+	err = s.runtime.Session(s.Context(), func(f flow.Flow) error {
+		f.Emit("checked", event.ValidationPassed{})
+		f.Emit("end", event.TaskCompleted{})
+		return nil
+	})
+	if err == nil {
+		s.Error("Session(that goes another way at its end) = nil, want an error")
+	}
 }
 
 func (s *suite) reopening() {

@@ -337,6 +337,7 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			case *s = <-r.arrived:
 				r.inFlight--
 			case <-ctx.Done():
+				r.drain(observe)
 				return nil, context.Cause(ctx)
 			}
 			r.now = time.Now()
@@ -363,6 +364,25 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		if failed != nil {
 			return failed, nil
+		}
+	}
+}
+
+// drain takes in the samples that had arrived when the run was ended: they are paid for.
+func (r *race) drain(observe func(*Sample)) {
+	for {
+		select {
+		case s := <-r.arrived:
+			if s.Response == nil || s.fatal != nil || s.missing || r.tally.Decision().Outcome != vote.Open {
+				continue
+			}
+			r.read(&s)
+			r.count(&s)
+			if observe != nil {
+				observe(&s)
+			}
+		default:
+			return
 		}
 	}
 }

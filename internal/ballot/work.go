@@ -33,8 +33,9 @@ func (r *race) prepareWork() error {
 	return nil
 }
 
-// tools finds the tools called names. One that is known and cannot be used just
-// now is left out: an agent that asks for it is told that it is not there.
+// tools finds the tools called names. One that cannot be used just now, or that is gone
+// since somebody looked, is left out: an agent that asks for it is told that it is not
+// there.
 func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 	var list []tool.Tool
 	for _, name := range names {
@@ -43,7 +44,7 @@ func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 		}
 		t, err := b.opts.Tools.Get(name)
 		switch {
-		case errors.Is(err, tool.ErrUnavailable):
+		case errors.Is(err, tool.ErrUnavailable), errors.Is(err, tool.ErrUnknown):
 		case err != nil:
 			return nil, err
 		default:

@@ -115,14 +115,20 @@ func TestWorkThatCannotBeDone(t *testing.T) {
 	q := question(firstToK(1, 3))
 	q.Work = &flow.Work{Tools: []string{"Fly"}}
 	for name, b := range map[string]*Ballot{
-		"no agent":     New(only(&script{}), readers, nil),
-		"no registry":  New([]Voter{{Agent: &workers{}}}, readers, nil),
-		"unknown tool": New([]Voter{{Agent: &workers{}}}, readers, &Options{Tools: registry(t)}),
+		"no agent":    New(only(&script{}), readers, nil),
+		"no registry": New([]Voter{{Agent: &workers{}}}, readers, nil),
 	} {
 		if v, err := b.Decide(t.Context(), q, Watch{}); err == nil {
 			t.Errorf("Decide(%s) = %+v, want an error", name, v)
 		}
 		b.Close()
+	}
+	// One that is gone since somebody looked is left out.
+	w := &workers{results: []agent.Result{answers("7")}}
+	b := New([]Voter{{Agent: w}}, readers, &Options{Tools: registry(t)})
+	defer b.Close()
+	if v, err := b.Decide(t.Context(), q, Watch{}); err != nil || v.Status != flow.Decided || len(w.tasks[0].Tools) != 0 {
+		t.Errorf("Decide(a tool that is gone) = %+v, %v, want it decided without the tool", v, err)
 	}
 }
 

@@ -159,10 +159,10 @@ func (a *app) message(err error) string {
 	if l, ok := errors.AsType[*runs.LostError](err); ok {
 		return fmt.Sprintf("%v\nsee that no process is writing the run and that its folder is in place, then run `maker resume %s`", l, l.Dir)
 	}
+	if w, ok := errors.AsType[*runs.WriteError](err); ok && w.Empty {
+		return fmt.Sprintf("%v\nmake room or make it writable, then start the run again", w)
+	}
 	if w, ok := errors.AsType[*runs.WriteError](err); ok {
-		if _, err := runs.Open(w.Dir); err != nil {
-			return fmt.Sprintf("%v\nmake room or make it writable, then start the run again: it has not begun", w)
-		}
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}
 	return err.Error()

@@ -164,3 +164,19 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Logf("start: %s", refused(t, start, logDir, append(hanoi, logDir)...).stderr)
 	})
 }
+
+// TestFullAtTheFirstEvent: a run that could not begin cannot be resumed, and nobody is
+// told to.
+func TestFullAtTheFirstEvent(t *testing.T) {
+	logDir := t.TempDir()
+	plan := effectPlan(t, 20, "file") // its first event is larger than the limit
+	o := start(t, "sh", "-c", `ulimit -f 1; exec "$@"`, "sh", makerPath, "exec", plan, "--model", "sim/default", "--no-input",
+		"--workspace", t.TempDir(), "--log-dir", logDir, "--quiet").wait(t)
+	if o.code != 1 || !strings.Contains(o.stderr, "file too large") || !strings.Contains(o.stderr, "start the run again") || strings.Contains(o.stderr, "maker resume") {
+		t.Errorf("maker exec without room for an event = %v, want exit code 1 and to start again", o)
+	}
+	left, err := os.ReadDir(logDir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v, want nothing", left, err)
+	}
+}

@@ -8,6 +8,7 @@ package effect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -215,7 +216,7 @@ func (p *Performer) leaveUnknown(ctx context.Context, key string, e *flow.Effect
 		return unknownResult(e, cause.Error()), nil
 	}
 	t, gone := p.tool(e.Intent.Tool)
-	return p.settleUnknown(ctx, key, e, t, gone, State{Claims: 1, Unknown: true})
+	return p.settleUnknown(ctx, key, e, t, gone, State{Claims: 1, Unknown: true, Reason: cause.Error()})
 }
 
 func unknownEvent(key string, e *flow.Effect, reason string) event.EffectUnknown {
@@ -240,9 +241,10 @@ const (
 // can be repeated is, once; about another the person is asked, anew for each claim. A
 // tool that is not there any more, or that a rule now denies, is not run.
 func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effect, t tool.Tool, gone error, past State) (*flow.Result, error) {
-	const interrupted = "the run was interrupted while it was being executed"
+	why := cmp.Or(past.Reason, "no reason was recorded")
 	if !past.Unknown {
-		if err := p.Journal.Append(unknownEvent(key, e, interrupted)); err != nil {
+		why = "the run was interrupted while it was being executed"
+		if err := p.Journal.Append(unknownEvent(key, e, why)); err != nil {
 			return nil, err
 		}
 	}
@@ -258,7 +260,7 @@ func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effec
 		Text: fmt.Sprintf("A call of %s was begun, and nobody knows whether it took effect. Did it?", e.Intent.Tool),
 	})
 	if _, waiting := errors.AsType[*person.WaitingError](err); waiting {
-		return unknownResult(e, interrupted+"; nobody was there to be asked"), nil
+		return unknownResult(e, why+"; nobody was there to be asked"), nil
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/maker-mdap/maker/event"
@@ -123,6 +125,37 @@ func TestWaitingAndRefusing(t *testing.T) {
 	}
 	if r, err := p.Perform(t.Context(), "yes", payment); err != nil || r.Text != "paid" || len(synced) != 1 {
 		t.Errorf("Perform(approved) = %+v, %v after %d executions, want it paid", r, err, len(synced))
+	}
+}
+
+// TestWhyNobodyKnows: what went wrong is said, also in the session after, and not that
+// somebody ended the run.
+func TestWhyNobodyKnows(t *testing.T) {
+	const why = `server "bank": it ended with exit code 1`
+	m := &memory{states: States{}}
+	var synced []int
+	p := pay(t, m, approval.None, &synced)
+	lost, err := tool.New(tool.Tool{Name: "Transfer", Effect: tool.Mutate}, func(context.Context, struct{}) (tool.Result, error) {
+		return tool.Result{}, fmt.Errorf("%s; %w", why, tool.ErrUnknownOutcome)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Tools.Register(lost); err != nil {
+		t.Fatal(err)
+	}
+	transfer := &flow.Effect{Step: 2, Intent: event.Intent{Tool: "Transfer", Input: json.RawMessage(`{}`)}}
+	for _, session := range []string{"the session", "the next session"} {
+		r, err := p.Perform(t.Context(), "k", transfer)
+		if err != nil || !r.Unknown || !strings.Contains(r.Text, why) || strings.Contains(r.Text, "interrupted") {
+			t.Errorf("Perform() in %s = %+v, %v, want that nobody knows, and why", session, r, err)
+		}
+	}
+	// A claim without a word about its outcome was interrupted indeed.
+	m.states.Take(event.EffectClaimed{Effect: "cut", Tool: "Pay", Input: event.JSONValue(json.RawMessage(`{}`))})
+	r, err := p.Perform(t.Context(), "cut", payment)
+	if err != nil || !r.Unknown || !strings.Contains(r.Text, "interrupted") {
+		t.Errorf("Perform() of what was cut off = %+v, %v, want that it was interrupted", r, err)
 	}
 }
 

@@ -14,6 +14,7 @@ type State struct {
 	Claims  int // without an outcome
 	Intent  event.Intent
 	Unknown bool         // and it was said so
+	Reason  string       // why it is unknown
 	Result  *flow.Result // nil until there is an outcome
 }
 
@@ -37,7 +38,7 @@ func (s States) Take(e event.Event) {
 		s[e.Effect] = State{Intent: intentOf(e.Tool, e.Input), Result: refusal(e.Reason, e.By)}
 	case event.EffectUnknown:
 		was := s[e.Effect]
-		was.Unknown = true
+		was.Unknown, was.Reason = true, e.Reason
 		s[e.Effect] = was
 	}
 }
@@ -47,16 +48,15 @@ func intentOf(tool string, input event.Value) event.Intent {
 	return event.Intent{Tool: tool, Input: json.RawMessage(input.Compact())}
 }
 
-// Reopen forgets the calls that the person refused at a key or below it, and returns
-// their keys. They did not happen, so that the person can be asked again. Everything
-// else stays: what rules refused, what was claimed and what was done.
-func (s States) Reopen(key string) []string {
+// Reopen forgets those of the calls that the person refused, and returns their keys.
+// They did not happen, so that the person can be asked again. Everything else stays:
+// what rules refused, what was claimed and what was done.
+func (s States) Reopen(those func(key string) bool) []string {
 	var keys []string
-	for k, state := range s {
-		rest, ok := strings.CutPrefix(k, key)
-		if ok && (rest == "" || rest[0] == '/') && state.Claims == 0 && state.Result != nil && state.Result.Refused {
-			keys = append(keys, k)
-			delete(s, k)
+	for key, state := range s {
+		if state.Claims == 0 && state.Result != nil && state.Result.Refused && those(key) {
+			keys = append(keys, key)
+			delete(s, key)
 		}
 	}
 	slices.Sort(keys)

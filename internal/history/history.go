@@ -24,6 +24,7 @@ package history
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -254,6 +255,9 @@ func (h *History) take(rec event.Record) {
 		h.paid(e.Spent)
 	case event.Observed:
 		h.Looks[e.Look] = e.Result.JSON
+		if e.Result.JSON == nil {
+			h.Looks[e.Look] = json.RawMessage("null")
+		}
 	case event.EffectClaimed, event.EffectReleased, event.EffectRefused, event.EffectUnknown:
 		h.Effects.Take(e)
 	case event.EffectDone:
@@ -346,24 +350,22 @@ func numberOf(e event.Event) int {
 // the person stay, but for calls that the person refused.
 func (h *History) reopen(keys []string) {
 	h.Reopened = nil
-	for _, key := range keys {
-		for _, refused := range h.Effects.Reopen(key) {
-			h.Reopened = append(h.Reopened, refused)
-			delete(h.Answers, effect.Approval(refused))
-		}
-		forget(h.Verdicts, key)
-		forget(h.Looks, key)
-		forget(h.Votes, key)
-		forget(h.emitted, key)
+	if len(keys) == 0 {
+		return
 	}
+	below := flow.Below(keys)
+	h.Reopened = h.Effects.Reopen(below)
+	for _, refused := range h.Reopened {
+		delete(h.Answers, effect.Approval(refused))
+	}
+	forget(h.Verdicts, below)
+	forget(h.Looks, below)
+	forget(h.Votes, below)
+	forget(h.emitted, below)
 }
 
-func forget[V any](m map[string]V, key string) {
-	for k := range m {
-		if rest, ok := strings.CutPrefix(k, key); ok && (rest == "" || rest[0] == '/') {
-			delete(m, k)
-		}
-	}
+func forget[V any](m map[string]V, below func(key string) bool) {
+	maps.DeleteFunc(m, func(key string, _ V) bool { return below(key) })
 }
 
 // resumed begins a session.

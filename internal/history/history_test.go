@@ -216,6 +216,10 @@ func TestEmittedOutput(t *testing.T) {
 	h := New("", func(string) bool { return false })
 	h.emit("s", event.StepCompleted{Step: 1, Output: event.TextValue("a [redacted]"), DurationMS: 3})
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "key", "[redacted]")) }
+	h.emit("plain", event.StepCompleted{Step: 1, Output: event.TextValue("a key")}) // when it was none of ours
+	if known, err := h.Emitted("plain", event.StepCompleted{Step: 1, Output: event.TextValue("a key")}, redact); !known || err != nil {
+		t.Errorf("Emitted(what holds a key that is new) = %t, %v, want it known", known, err)
+	}
 	for output, same := range map[string]bool{"a [redacted]": true, "a key": true, "b": false} {
 		known, err := h.Emitted("s", event.StepCompleted{Step: 1, Output: event.TextValue(output), DurationMS: 9}, redact)
 		if !known || (err == nil) != same {

@@ -81,6 +81,14 @@ func TestPostReusesConnections(t *testing.T) {
 	}
 }
 
+func TestConnectionsFor(t *testing.T) {
+	for limit, want := range map[uint64]int{0: 4, 48: 4, 49: 4, 64: 8, 256: 104, 1024: 488, 8240: 4096, 1 << 20: 4096, unlimited: 4096} {
+		if got := connectionsFor(limit); got != want {
+			t.Errorf("connectionsFor(%d) = %d, want %d", limit, got, want)
+		}
+	}
+}
+
 func TestPostErrors(t *testing.T) {
 	const secret = "sk-secret"
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

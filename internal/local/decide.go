@@ -93,7 +93,9 @@ func (b *branch) compare(key string, q *flow.Question, v history.Verdict) error 
 	}
 	var changed []string
 	now := partsOf(q)
-	for _, name := range slices.Sorted(maps.Keys(now)) {
+	all := maps.Clone(v.Asked)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if v.Asked[name] != now[name] {
 			changed = append(changed, name)
 		}

@@ -126,6 +126,16 @@ func (r *Runtime) Flow(ctx context.Context) flow.Flow {
 	return &branch{Runtime: r, ctx: ctx, failed: new(failure)}
 }
 
+// Run runs an orchestrator on the run's main line, which ends with ctx. Its error is
+// also that of an Emit, which cannot return one.
+func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) error {
+	b := &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+	if err := orchestrate(b); err != nil {
+		return err
+	}
+	return b.failed.get()
+}
+
 // Elapsed is how long the run took, over all its sessions.
 func (r *Runtime) Elapsed() time.Duration { return r.past.Duration + time.Since(r.started) }
 

@@ -88,7 +88,7 @@ func (o *onDisk) session(ctx context.Context, redact runlog.Redact, orchestrate 
 			return &flow.Answer{Text: text, By: "test"}, nil
 		}),
 	})
-	err = orchestrate(r.Flow(ctx))
+	err = r.Run(ctx, orchestrate)
 	b.Close()
 	return errors.Join(err, log.Close())
 }

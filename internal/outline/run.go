@@ -110,6 +110,7 @@ type runner struct {
 	committed int      // tasks that this run completed
 	undecided int      // tasks that failed because no answer won
 	reopen    []string // what a resume asks again
+	further   bool     // a resume may come to something else
 }
 
 // look learns which tools there are. They stay the same for the run, whatever comes
@@ -140,6 +141,7 @@ type progress struct {
 	round   int         // moves of the rounds before
 	status  flow.Status // of the last attempt
 	report  string      // all that a failed command said
+	final   bool        // it failed for good
 
 	options []string // to choose from, of the question that it waits for
 }
@@ -283,6 +285,7 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 		if result.Refused {
 			r.now.open = append(r.now.open, key)
 		}
+		r.now.final = !result.Refused && !result.Unknown
 		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true, Unknown: result.Unknown}, nil
 	}
 	return TaskCompleted{ID: c.ID, Result: result.Text, By: "command"}, nil
@@ -345,6 +348,7 @@ func (r *runner) settle(e Event) error {
 		if r.now.status == flow.Undecided {
 			r.undecided++
 		}
+		r.further = r.further || !r.now.final
 		key := taskKey(t.ID) + "/failed"
 		r.reopen = append(append(r.reopen, r.now.open...), key)
 		r.flow.Emit(key, event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: r.now.work.voting})
@@ -387,7 +391,13 @@ func (r *runner) end() {
 		r.flow.Emit("end", event.TaskCompleted{Steps: r.committed, Output: summary})
 		return
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: r.reopen}
+	// A resume tries what failed again, with the tools that there are then, and tells
+	// those after it what came of it.
+	reopen := append(r.reopen, "tools")
+	for id := failed[0].ID; id <= len(state.Tasks); id++ {
+		reopen = append(reopen, taskKey(id)+"/summary")
+	}
+	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: reopen, Final: !r.further}
 	if len(failed) == r.undecided {
 		end.Status = event.StatusUndecided
 	}

@@ -72,7 +72,7 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	if out.Happened() {
 		r.now.open = nil
 	}
-	r.now.open = append(r.now.open, out.Open...)
+	r.now.open = append(append(r.now.open, out.Open...), r.key(r.task(c.ID))+"/attachment")
 	v := out.Verdict
 	r.now.status = v.Status
 	switch {

@@ -32,6 +32,20 @@ func makeDir(dir string) error {
 	return nil
 }
 
+// RemoveEmpty removes the folder of a run that never began, and nothing but that: one
+// with an event in its log stays.
+func RemoveEmpty(dir string) error {
+	if info, err := os.Stat(filepath.Join(dir, EventsFile)); err != nil || info.Size() > 0 {
+		return err
+	}
+	for _, name := range []string{EventsFile, IndexFile, LockFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Remove(dir)
+}
+
 func isMissing(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -88,3 +88,21 @@ func TestSetAsideTwice(t *testing.T) {
 		t.Errorf("%s holds %q, %v, want what was there", first, kept, err)
 	}
 }
+
+func TestRemoveEmpty(t *testing.T) {
+	begun := newRun(t, 0)
+	if err := RemoveEmpty(begun); err != nil || isMissing(begun) {
+		t.Errorf("RemoveEmpty(a run with an event) = %v, want that it stays", err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveEmpty(dir); err != nil || !isMissing(dir) {
+		t.Errorf("RemoveEmpty(a run without one) = %v, want that it goes", err)
+	}
+}

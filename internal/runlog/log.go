@@ -67,6 +67,7 @@ type Log struct {
 	waiters  int     // callers of Sync and blocked Appends
 	closing  bool
 	err      error         // the first failure; sticky
+	spare    []*os.File    // see keepSpare
 	progress chan struct{} // closed and replaced whenever durable, err or closed changes
 
 	wake chan struct{} // tells the writer that there is something to do
@@ -240,6 +241,7 @@ func start(dir, run string, redact Redact, events *os.File, index file, lk *lock
 	if l.redact == nil {
 		l.redact = func(line []byte) []byte { return line }
 	}
+	l.keepSpare()
 	go l.write()
 	return l, nil
 }
@@ -358,6 +360,7 @@ func (l *Log) Close() error {
 	l.wakeWriter()
 	l.mu.Unlock()
 	<-l.done
+	l.FreeSpare()
 	return errors.Join(l.err, l.index.Sync(), l.index.Close(), l.events.Close(), l.lock.release())
 }
 
@@ -469,7 +472,7 @@ func (l *Log) commit(base int64, lines, steps []byte) error {
 		if cut := l.events.Truncate(base); cut != nil {
 			err = errors.Join(err, cut)
 		}
-		return &WriteError{Dir: l.dir, Err: err}
+		return &WriteError{Dir: l.dir, Err: err, Empty: base == 0}
 	}
 	if err := l.guard(); err != nil {
 		return err
@@ -554,11 +557,15 @@ var errStop = errors.New("stop")
 // A WriteError is a log that cannot be written any more. What was on disk
 // before stays intact.
 type WriteError struct {
-	Dir string
-	Err error
+	Dir   string
+	Err   error
+	Empty bool // nothing was on disk before: the run has not begun
 }
 
 func (e *WriteError) Error() string {
+	if e.Empty {
+		return fmt.Sprintf("cannot write the run log in %s: %v; the run has not begun", e.Dir, e.Err)
+	}
 	return fmt.Sprintf("cannot write the run log in %s: %v; everything committed before is safe", e.Dir, e.Err)
 }
 

@@ -17,7 +17,7 @@ func (a *action) decompose(f flow.Flow) error {
 	ok, err := a.climb(f, a.key("decompose"), func(key string, w way) (bool, error) {
 		return a.propose(f, key, w, false)
 	})
-	if ok || err != nil {
+	if ok || err != nil || a.broken { // that nobody could be asked says nothing about the problem
 		return err
 	}
 	a.proposal = &Proposal{IsAtomic: true}

@@ -164,6 +164,14 @@ func (s *solver) grow(f flow.Flow) (bool, error) {
 		for _, a := range actions {
 			what := a.title()
 			if a.failed() {
+				// What failed beside it is tried again with it.
+				var tried []string
+				for _, b := range actions {
+					if b.failed() {
+						tried = append(tried, b.tried...)
+					}
+				}
+				a.tried = tried
 				s.fail(f, a, what)
 				return false, nil
 			}

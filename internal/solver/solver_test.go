@@ -410,3 +410,37 @@ func TestFlowErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestAllThatFailedIsTriedAgain: after an outage every part of the round is asked
+// again, not only the first that failed.
+func TestAllThatFailedIsTriedAgain(t *testing.T) {
+	decide := decider(t, adders)
+	f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
+		if strings.HasSuffix(key, "/solve") {
+			return &flow.Verdict{Status: flow.Failed, Reason: "connection refused"}, nil
+		}
+		return decide(key, q)
+	})
+	cfg := config
+	cfg.Escalate = []Escalation{}
+	if err := Run(f, "1+2+3+4", cfg); err != nil {
+		t.Fatal(err)
+	}
+	end, ok := f.Events[len(f.Events)-1].(event.TaskFailed)
+	if !ok {
+		t.Fatalf("Run() ended with %+v, want that it failed", f.Events[len(f.Events)-1])
+	}
+	below := flow.Below(end.Reopen)
+	asked := 0
+	for _, key := range f.Asked {
+		if strings.HasSuffix(key, "/solve") {
+			asked++
+			if !below(key) {
+				t.Errorf("%s is not asked again: %q", key, end.Reopen)
+			}
+		}
+	}
+	if asked < 2 {
+		t.Errorf("%d parts were asked, want several", asked)
+	}
+}

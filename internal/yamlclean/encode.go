@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
+
+// Width is how many columns a line of YAML has that is written for people, if its
+// text can be broken.
+const Width = 88
 
 // Encode writes JSON as YAML that is pleasant to read and that [Load] reads back as
 // the same value, whatever text it holds. Fields keep their order. It is written by
@@ -16,65 +22,74 @@ import (
 func Encode(data json.RawMessage) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	var e writer
-	if err := e.value(dec, 0, false); err != nil {
+	var w writer
+	if err := w.value(dec, 0, false); err != nil {
 		return "", fmt.Errorf("yamlclean: %w", err)
 	}
-	return strings.TrimPrefix(e.out.String(), " "), nil
+	if w.block {
+		w.out.WriteByte('\n') // without it the last line of the block has none
+	}
+	return strings.TrimPrefix(w.out.String(), " "), nil
 }
 
-type writer struct{ out strings.Builder }
+type writer struct {
+	out   strings.Builder
+	line  int  // where the last line begins
+	block bool // the last value is a block whose text ends with a line break
+}
 
 // value writes the next value behind a key or a dash, or at the start. A
 // collection begins on a line of its own, unless it follows a dash.
-func (e *writer) value(dec *json.Decoder, depth int, dash bool) error {
+func (w *writer) value(dec *json.Decoder, depth int, dash bool) error {
 	token, err := dec.Token()
 	if err != nil {
 		return err
 	}
+	w.block = false
 	switch t := token.(type) {
 	case json.Delim:
-		return e.collection(dec, t, depth, dash)
+		return w.collection(dec, t, depth, dash)
 	case string:
-		e.out.WriteByte(' ')
-		e.text(t, depth)
+		// Long lines stay as they are: a model could take breaks for the text's own.
+		text := Text(t, math.MinInt32, 2*max(depth, 1))
+		w.block = strings.HasPrefix(text, "|\n")
+		w.out.WriteString(" " + text)
 	case json.Number:
-		e.out.WriteString(" " + t.String())
+		w.out.WriteString(" " + t.String())
 	case bool:
-		e.out.WriteString(" " + strconv.FormatBool(t))
+		w.out.WriteString(" " + strconv.FormatBool(t))
 	default:
-		e.out.WriteString(" null")
+		w.out.WriteString(" null")
 	}
 	return nil
 }
 
-func (e *writer) collection(dec *json.Decoder, open json.Delim, depth int, dash bool) error {
+func (w *writer) collection(dec *json.Decoder, open json.Delim, depth int, dash bool) error {
 	if depth > MaxDepth {
 		return fmt.Errorf("it is nested deeper than %d", MaxDepth)
 	}
 	if !dec.More() {
-		e.out.WriteString(map[json.Delim]string{'{': " {}", '[': " []"}[open])
+		w.out.WriteString(map[json.Delim]string{'{': " {}", '[': " []"}[open])
 		_, err := dec.Token()
 		return err
 	}
 	for first := true; dec.More(); first = false {
 		if first && dash {
-			e.out.WriteByte(' ')
-		} else if e.out.Len() > 0 {
-			e.out.WriteByte('\n')
-			e.out.WriteString(strings.Repeat("  ", depth))
+			w.out.WriteByte(' ')
+		} else if w.out.Len() > 0 {
+			w.newLine(depth)
 		}
 		if open == '[' {
-			e.out.WriteByte('-')
+			w.out.WriteByte('-')
 		} else {
 			key, err := dec.Token()
 			if err != nil {
 				return err
 			}
 			name, _ := key.(string)
-			e.key(name)
+			w.key(name, depth)
 		}
-		if err := e.value(dec, depth+1, open == '['); err != nil {
+		if err := w.value(dec, depth+1, open == '['); err != nil {
 			return err
 		}
 	}
@@ -82,72 +97,67 @@ func (e *writer) collection(dec *json.Decoder, open json.Delim, depth int, dash 
 	return err
 }
 
-func (e *writer) key(name string) {
-	if isPlain(name) && len(name) < 100 {
-		e.out.WriteString(name + ":")
-		return
-	}
-	if len(name) > 100 { // a reader need not look further for the colon of a key
-		e.out.WriteString("? " + inQuotes(name) + "\n:")
-		return
-	}
-	e.out.WriteString(inQuotes(name) + ":")
+func (w *writer) newLine(depth int) {
+	w.out.WriteByte('\n')
+	w.line = w.out.Len()
+	w.out.WriteString(strings.Repeat("  ", depth))
 }
 
-func (e *writer) text(s string, depth int) {
+func (w *writer) key(name string, depth int) {
+	if len(name) < 100 {
+		w.out.WriteString(Line(name) + ":")
+		return
+	}
+	// A reader need not look further for the colon of a key.
+	w.out.WriteString("? " + Quote(name))
+	w.newLine(depth)
+	w.out.WriteByte(':')
+}
+
+// Text writes a text as the value of a key. It would begin in this column of the
+// line with the key; further lines are indented by margin. A text stands there as it
+// is only where that is certain to mean the same: a short one on its line, a long one
+// folded, one of several lines as a block. All others are in double quotes.
+func Text(s string, column, margin int) string {
+	header, literal := literalHeader(s)
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	switch {
-	case isPlain(s):
-		e.out.WriteString(s)
-	case isBlock(s):
-		body, broken := strings.CutSuffix(s, "\n")
-		e.out.WriteByte('|')
-		if !broken {
-			e.out.WriteByte('-')
-		}
-		for line := range strings.SplitSeq(body, "\n") {
-			e.out.WriteByte('\n')
-			if line != "" {
-				e.out.WriteString(strings.Repeat("  ", max(depth, 1)) + line)
-			}
-		}
+	case literal:
+	case column+utf8.RuneCountInString(s) > Width && tidy(s) && strings.Contains(s, " "):
+		header, lines = ">-", fold(s, Width-margin)
 	default:
-		e.out.WriteString(inQuotes(s))
+		return Line(s)
 	}
-}
-
-var (
-	plainForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./ -]*[A-Za-z0-9_./]$|^[A-Za-z_]$`)
-
-	// What the two versions of YAML take for something else than text.
-	reserved = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nan|inf)$`)
-)
-
-func isPlain(s string) bool {
-	return len(s) < 200 && plainForm.MatchString(s) && !reserved.MatchString(s)
-}
-
-// isBlock reports whether a text of several lines certainly survives as a literal
-// block.
-func isBlock(s string) bool {
-	body := strings.TrimSuffix(s, "\n")
-	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.HasPrefix(body, " ") || strings.HasPrefix(body, "\n") {
-		return false
-	}
-	for _, r := range s {
-		if r != '\n' && (r == '\t' || r == unicode.ReplacementChar || r == 0xFEFF || r == 0x85 || r == 0x2028 || r == 0x2029 || !unicode.IsPrint(r)) {
-			return false
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = strings.Repeat(" ", margin) + line
 		}
 	}
-	for line := range strings.SplitSeq(body, "\n") {
-		if line != "" && strings.TrimSpace(line) == "" {
-			return false
-		}
-	}
-	return true
+	return header + "\n" + strings.Join(lines, "\n")
 }
 
-// inQuotes writes a text in double quotes. What is not printable is escaped.
-func inQuotes(s string) string {
+// Line writes a text on one line, as a key or behind one.
+func Line(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	return Quote(s)
+}
+
+// plainWord has nothing that means something in brackets.
+var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./*-]*$`)
+
+// Word writes a text as an element of a list or a mapping in brackets.
+func Word(s string) string {
+	if plainWord.MatchString(s) && !reserved.MatchString(s) {
+		return s
+	}
+	return Quote(s)
+}
+
+// Quote writes a text in double quotes, on one line. It is read alike as YAML and as
+// JSON.
+func Quote(s string) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	for _, r := range s {
@@ -161,14 +171,74 @@ func inQuotes(s string) string {
 			out.WriteString(`\t`)
 		case r == '\r':
 			out.WriteString(`\r`)
-		case unicode.IsPrint(r):
-			out.WriteRune(r)
-		case r > 0xFFFF:
-			fmt.Fprintf(&out, `\U%08x`, r)
-		default:
+		case !unicode.IsPrint(r) && r <= 0xFFFF:
 			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			out.WriteRune(r)
 		}
 	}
 	out.WriteByte('"')
 	return out.String()
+}
+
+// literalHeader returns how to open a literal block that holds a text, and whether
+// it can be one. It can if it has several lines, of visible characters and spaces
+// only, none with spaces at its end, where editors lose them, and the first neither
+// empty nor indented, since it tells how far the block is.
+func literalHeader(s string) (string, bool) {
+	header := "|-"
+	body, ended := strings.CutSuffix(s, "\n")
+	if ended {
+		header = "|"
+	}
+	if !strings.Contains(body, "\n") || strings.HasPrefix(body, " ") || strings.HasPrefix(body, "\n") || strings.HasSuffix(body, "\n") {
+		return "", false
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		if strings.HasSuffix(line, " ") || !visible(line) {
+			return "", false
+		}
+	}
+	return header, true
+}
+
+// fold breaks a tidy text into lines. A folded block makes a space of each break.
+func fold(s string, width int) []string {
+	var lines []string
+	line := ""
+	for w := range strings.SplitSeq(s, " ") {
+		switch {
+		case line == "":
+			line = w
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(w) <= width:
+			line += " " + w
+		default:
+			lines = append(lines, line)
+			line = w
+		}
+	}
+	return append(lines, line)
+}
+
+// visible reports whether a text has only characters that YAML and people see as
+// what they are.
+func visible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// tidy reports whether a text is one line of words with one space between them.
+func tidy(s string) bool {
+	return s != "" && visible(s) && !strings.Contains(s, "  ") && strings.Trim(s, " ") == s
+}
+
+// reserved is what some version of YAML takes for something else than text.
+var reserved = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$`)
+
+// isPlain reports whether a text can stand without quotes after a key or as one: it
+// is tidy, begins with a letter, is no word with a meaning of its own, and has
+// nothing that would make a comment, a key or a collection of it.
+func isPlain(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	letter := 'a' <= first && first <= 'z' || 'A' <= first && first <= 'Z' || first == '_'
+	return letter && tidy(s) && !reserved.MatchString(s) && !strings.HasSuffix(s, ":") && !strings.Contains(s, ": ") && !strings.ContainsAny(s, `#[]{}|\`)
 }

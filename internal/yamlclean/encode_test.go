@@ -2,6 +2,7 @@ package yamlclean
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,14 +14,28 @@ func TestEncode(t *testing.T) {
 		{`{"b":{"c":[1,{"d":null,"e":true},[]]},"f":{}}`, "b:\n  c:\n    - 1\n    - d: null\n      e: true\n    - []\nf: {}"},
 		{`[["a","b"],["c"]]`, "- - a\n  - b\n- - c"},
 		{`"x"`, "x"},
-		{`{"text":"one\ntwo\n","m":"no","v":"1.10","url":"https://x/y?z=1","e":""}`, "text: |\n  one\n  two\nm: \"no\"\nv: \"1.10\"\nurl: \"https://x/y?z=1\"\ne: \"\""},
+		{`{"text":"one\ntwo\n","m":"no","v":"1.10","url":"https://x/y?z=1","e":""}`, "text: |\n  one\n  two\nm: \"no\"\nv: \"1.10\"\nurl: https://x/y?z=1\ne: \"\""},
 		{`{"a b:":"- x","t":"a\tb"}`, "\"a b:\": \"- x\"\nt: \"a\\tb\""},
 		{`{"m":12345678901234567890,"d":1.10}`, "m: 12345678901234567890\nd: 1.10"},
+		{`{"l":["first\nsecond\n"]}`, "l:\n  - |\n    first\n    second\n"},
 		{`{"l":["first\nsecond"]}`, "l:\n  - |-\n    first\n    second"},
 	} {
 		got, err := Encode(json.RawMessage(test.in))
 		if err != nil || got != test.want {
 			t.Errorf("Encode(%s) = %q, %v, want %q", test.in, got, err, test.want)
+		}
+	}
+	long := strings.Repeat("word ", 20)
+	for _, in := range []string{
+		`[{"a":{"` + long + `":["` + long + `x",{"` + long + `":{"b":"` + long + `\n\n  x\n\n\ny"}}]}}]`,
+		`{"` + strings.Repeat("x", 2000) + `":{"` + strings.Repeat("é", 2000) + `":1}}`,
+	} {
+		text, err := Encode(json.RawMessage(in))
+		if err != nil {
+			t.Fatalf("Encode(%s) = %v", in, err)
+		}
+		if got, err := JSON(text); err != nil || string(got) != in {
+			t.Errorf("JSON(Encode(%s)) = %s, %v from\n%s", in, got, err, text)
 		}
 	}
 	for _, in := range []string{``, `{`, `{"a":`, `[1,]`} {

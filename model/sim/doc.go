@@ -89,25 +89,10 @@
 // after or match_result before it.
 //
 // A rule has a right answer and perhaps wrong ones, and p, rivals, hard, rho and the
-// shares of odd answers say which is given. The problem is the rule together with
-// what its patterns captured: prompts that differ in other words only are as hard as
-// each other and have the same rivals. A rule without wrong answers gives none.
-//
-//	# asked in two ways
-//	- match: '(?:capital|seat of government) of (\w+)'
-//	  right: {text: 'capital: that of ${1}'}
-//	  wrong:
-//	    - {text: 'capital: a large town in ${1}'}
-//	    - {text: 'capital: the port of ${1}'}
-//
-// Or it has answers, to which these settings do not apply: they are drawn by weight
-// (1 if absent), or with sequence given to the samples of a question in order, the
-// last one repeated.
-//
-//	# wrong at first
-//	- match: 'step \d+'
-//	  sequence: true
-//	  answers: [{text: 'oops'}, {text: 'done'}]
+// shares of odd answers say which is given; without wrong ones it is never wrong. The
+// problem is the rule together with what its patterns captured. Or it has answers, to
+// which these settings do not apply: they are drawn by weight (1 if absent), or with
+// sequence given to the samples of a question in order, the last one repeated.
 //
 // An answer has text, tool_calls or both; it stops for tool_use if it has calls,
 // unless stop says otherwise (end, length, refusal), and tokens may say how many

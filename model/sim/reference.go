@@ -100,10 +100,10 @@ func linesOf(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// jsonText writes a text or a list of texts as JSON, which is YAML too.
+// jsonText writes texts, numbers and lists of them as JSON, which is YAML too.
 func jsonText(v any) string {
 	text, err := encode(v)
-	if err != nil { // neither can fail
+	if err != nil { // none of them can fail
 		panic(err)
 	}
 	return string(text)

@@ -3,6 +3,7 @@ package sim
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"sync"
 )
 
@@ -16,20 +17,21 @@ var scriptFiles embed.FS
 // shipped is all of them together, in the order of their names.
 var shipped = sync.OnceValue(func() *script {
 	all := new(script)
-	entries, err := scriptFiles.ReadDir("scripts")
-	for i := 0; i < len(entries) && err == nil; i++ {
-		name := "scripts/" + entries[i].Name()
-		var data []byte
-		if data, err = scriptFiles.ReadFile(name); err != nil {
-			break
+	err := fs.WalkDir(scriptFiles, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
-		var s *script
-		if s, err = parseScript(data); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-			break
+		data, err := scriptFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		s, err := parseScript(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		all.rules = append(all.rules, s.rules...)
-	}
+		return nil
+	})
 	if err != nil {
 		panic(err) // a test would have seen it
 	}

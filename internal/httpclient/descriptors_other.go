@@ -1,0 +1,5 @@
+//go:build !unix
+
+package httpclient
+
+func descriptors() uint64 { return unlimited }
