@@ -108,7 +108,7 @@ func number(usd float64) float64 {
 // What no call comes to, whoever answers it.
 const (
 	maxTokens    = 1 << 31 // of one class
-	dearestToken = 0.01    // dollars: ten times what the dearest model asks for
+	dearestToken = 1       // dollar: no list of prices can name a higher price
 	maxFee       = 10      // dollars beside the tokens, such as for a search
 )
 

@@ -86,7 +86,7 @@ func TestCheck(t *testing.T) {
 		{usage.Tokens{Input: 9}, usd(math.NaN()), "no price"},
 		{usage.Tokens{Input: 9}, usd(math.Inf(1)), "above any price"},
 		{usage.Tokens{Input: 9}, usd(1e308), "above any price"},
-		{usage.Tokens{Input: 1000}, usd(21), "above any price"},
+		{usage.Tokens{Input: 1000}, usd(1011), "above any price"},
 	} {
 		err := usage.Check(test.tokens, test.cost)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -45,6 +45,7 @@ func TestRemovingTheLockOfALiveRun(t *testing.T) {
 			t.Errorf("round %d: %v\nthe first process: %v\nthe second: %v", round, err, one, two)
 			continue
 		}
+		mustMaker(t, 0, "replay", dir)
 		for i, lines := 0, linesOf(t, filepath.Join(workspace, "log.txt")); i < steps; i++ {
 			if n := lines[fmt.Sprintf("item-%d", i)]; n != 1 {
 				doubled++

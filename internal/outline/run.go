@@ -111,6 +111,7 @@ type runner struct {
 	undecided int      // tasks that failed because no answer won
 	reopen    []string // what a resume asks again
 	further   bool     // a resume may come to something else
+	again     bool     // there is something to ask among it
 }
 
 // look learns which tools there are. They stay the same for the run, whatever comes
@@ -351,6 +352,7 @@ func (r *runner) settle(e Event) error {
 		r.further = r.further || !r.now.final
 		key := taskKey(t.ID) + "/failed"
 		r.reopen = append(append(r.reopen, r.now.open...), key)
+		r.again = r.again || len(r.now.open) > 0
 		r.flow.Emit(key, event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: r.now.work.voting})
 	default:
 		return nil // it is tried again, or waits
@@ -393,9 +395,12 @@ func (r *runner) end() {
 	}
 	// A resume tries what failed again, with the tools that there are then, and tells
 	// those after it what came of it.
-	reopen := append(r.reopen, "tools")
-	for id := failed[0].ID; id <= len(state.Tasks); id++ {
-		reopen = append(reopen, taskKey(id)+"/summary")
+	reopen := r.reopen
+	if r.again {
+		reopen = append(reopen, "tools")
+		for id := failed[0].ID; id <= len(state.Tasks); id++ {
+			reopen = append(reopen, taskKey(id)+"/summary")
+		}
 	}
 	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: reopen, Final: !r.further}
 	if len(failed) == r.undecided {

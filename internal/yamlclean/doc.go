@@ -39,10 +39,11 @@
 // and "note: fixes #42 now" the # begins no comment, as there is no blank behind it;
 // these values are put in quotes (unquoted_hash).
 //
-// Of a text that cannot be loaded the parser tells which line is the first that cannot
-// be read, and what it read before tells which lists and mappings are open there. The
-// fixes are tried on that line in this order, and one is kept only if more of the text
-// can be read after it:
+// The one bracket that is missing at the end of a text in brackets, behind another
+// one, is added (unclosed_bracket). Otherwise the parser tells which line is the first
+// that cannot be read, and what it read before tells which lists and mappings are open
+// there. The fixes are tried on that line in this order, and one is kept only if more
+// of the text can be read after it:
 //
 //   - tabs: tabs in indentation become spaces, in the whole text.
 //   - smart_quotes: typographic quotes around keys and values become plain, in the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -34,7 +33,6 @@ func Encode(data json.RawMessage) (string, error) {
 
 type writer struct {
 	out   strings.Builder
-	line  int  // where the last line begins
 	block bool // the last value is a block whose text ends with a line break
 }
 
@@ -50,8 +48,7 @@ func (w *writer) value(dec *json.Decoder, depth int, dash bool) error {
 	case json.Delim:
 		return w.collection(dec, t, depth, dash)
 	case string:
-		// Long lines stay as they are: a model could take breaks for the text's own.
-		text := Text(t, math.MinInt32, 2*max(depth, 1))
+		text := unfolded(t, 2*max(depth, 1))
 		w.block = strings.HasPrefix(text, "|\n")
 		w.out.WriteString(" " + text)
 	case json.Number:
@@ -98,18 +95,16 @@ func (w *writer) collection(dec *json.Decoder, open json.Delim, depth int, dash 
 }
 
 func (w *writer) newLine(depth int) {
-	w.out.WriteByte('\n')
-	w.line = w.out.Len()
-	w.out.WriteString(strings.Repeat("  ", depth))
+	w.out.WriteString("\n" + strings.Repeat("  ", depth))
 }
 
 func (w *writer) key(name string, depth int) {
 	if len(name) < 100 {
-		w.out.WriteString(Line(name) + ":")
+		w.out.WriteString(oneLine(name) + ":")
 		return
 	}
 	// A reader need not look further for the colon of a key.
-	w.out.WriteString("? " + Quote(name))
+	w.out.WriteString("? " + inQuotes(name))
 	w.newLine(depth)
 	w.out.WriteByte(':')
 }
@@ -119,15 +114,21 @@ func (w *writer) key(name string, depth int) {
 // is only where that is certain to mean the same: a short one on its line, a long one
 // folded, one of several lines as a block. All others are in double quotes.
 func Text(s string, column, margin int) string {
-	header, literal := literalHeader(s)
-	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
-	switch {
-	case literal:
-	case column+utf8.RuneCountInString(s) > Width && tidy(s) && strings.Contains(s, " "):
-		header, lines = ">-", fold(s, Width-margin)
-	default:
-		return Line(s)
+	if column+utf8.RuneCountInString(s) > Width && tidy(s) && strings.Contains(s, " ") {
+		return block(">-", fold(s, Width-margin), margin)
 	}
+	return unfolded(s, margin)
+}
+
+// unfolded is what [Text] writes of a text that is short enough.
+func unfolded(s string, margin int) string {
+	if header, ok := literalHeader(s); ok {
+		return block(header, strings.Split(strings.TrimSuffix(s, "\n"), "\n"), margin)
+	}
+	return oneLine(s)
+}
+
+func block(header string, lines []string, margin int) string {
 	for i, line := range lines {
 		if line != "" {
 			lines[i] = strings.Repeat(" ", margin) + line
@@ -136,12 +137,12 @@ func Text(s string, column, margin int) string {
 	return header + "\n" + strings.Join(lines, "\n")
 }
 
-// Line writes a text on one line, as a key or behind one.
-func Line(s string) string {
+// oneLine writes a text on one line, as a key or behind one.
+func oneLine(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	return Quote(s)
+	return inQuotes(s)
 }
 
 // plainWord has nothing that means something in brackets.
@@ -152,12 +153,12 @@ func Word(s string) string {
 	if plainWord.MatchString(s) && !reserved.MatchString(s) {
 		return s
 	}
-	return Quote(s)
+	return inQuotes(s)
 }
 
-// Quote writes a text in double quotes, on one line. It is read alike as YAML and as
+// inQuotes writes a text in double quotes, on one line. It is read alike as YAML and as
 // JSON.
-func Quote(s string) string {
+func inQuotes(s string) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	for _, r := range s {

@@ -1,6 +1,8 @@
 package yamlclean
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -115,46 +117,30 @@ func keys(lines []string) int {
 	return n
 }
 
+var fenceLine = regexp.MustCompile("^(.*?)(`{3,}|~{3,})[ \t]*([^ \t:{\\[`]*)[ \t]*(.*)$")
+
 // openingFence reads a line that opens a fenced block. It returns the block and
 // the mark that closes it.
 func openingFence(t string) (fence, string, bool) {
-	for _, c := range []string{"`", "~"} {
-		at := strings.Index(t, c+c+c)
-		if at < 0 {
-			continue
-		}
-		rest := strings.TrimLeft(t[at:], c)
-		mark := t[at : len(t)-len(rest)]
-		info := strings.TrimSpace(rest)
-		label, after := cutLabel(info)
-		before := strings.TrimSpace(t[:at])
-		f := fence{label: label, indent: at}
-		switch {
-		case before != "" && (!wanted(label) || after != ""):
-			continue // only a label tells that a fence begins after text
-		case before != "":
-			f.indent = 0
-		}
-		if after != "" && strings.IndexByte("{[", after[0]) >= 0 {
-			if inner, ok := strings.CutSuffix(after, mark); ok {
-				after = inner
-			}
-			f.lines = []string{after}
-		} else if strings.Contains(info, "`") {
-			continue
-		}
-		return f, mark, true
+	m := fenceLine.FindStringSubmatch(t)
+	if m == nil {
+		return fence{}, "", false
 	}
-	return fence{}, "", false
-}
-
-// cutLabel cuts the label of a fence from what follows it.
-func cutLabel(info string) (label, after string) {
-	n := strings.IndexAny(info, " \t{[:")
-	if n < 0 {
-		return strings.ToLower(info), ""
+	before, mark, after := m[1], m[2], strings.TrimSpace(m[4])
+	f := fence{label: strings.ToLower(m[3]), indent: len(before)}
+	if strings.TrimSpace(before) != "" {
+		if !wanted(f.label) || after != "" {
+			return fence{}, "", false // only a label tells that a fence begins after text
+		}
+		f.indent = 0
 	}
-	return strings.ToLower(info[:n]), strings.TrimSpace(info[n:])
+	switch {
+	case after != "" && strings.IndexByte("{[", after[0]) >= 0:
+		f.lines = []string{strings.TrimSuffix(after, mark)}
+	case strings.Contains(after, "`"):
+		return fence{}, "", false
+	}
+	return f, mark, true
 }
 
 // wanted reports whether the label of a fence is one of data.
@@ -200,62 +186,47 @@ const maxFences = 20
 
 // choose returns the block that is meant; see [Read].
 func choose(lines []string, all []fence) (part, bool) {
-	var labelled, bare []fence
-	for i := len(all) - 1; i >= 0; i-- {
-		switch f := all[i]; {
-		case wanted(f.label):
-			labelled = append(labelled, f)
-		case f.label == "":
-			bare = append(bare, f)
+	slices.Reverse(all)
+	all = all[:min(len(all), maxFences)]
+	labelled := slices.ContainsFunc(all, func(f fence) bool { return wanted(f.label) })
+	var first part // in case that there is nothing better
+	found := false
+	for i, f := range all {
+		if wanted(f.label) != labelled || !labelled && f.label != "" {
+			continue
 		}
-	}
-	if len(labelled) > 0 {
-		first := part{}
-		for i, f := range labelled[:min(len(labelled), maxFences)] {
-			p := f.part()
-			if p.collection() || p.err != nil && !blank(f.lines) {
-				return p, true
-			}
-			if i == 0 {
-				first = p
-			}
+		var parts []part
+		if p, ok := beforeFence(lines, f); ok && i == 0 {
+			parts = append(parts, p)
 		}
-		return first, true
-	}
-	return chooseBare(lines, bare)
-}
-
-// chooseBare chooses among blocks without a label, of which the last comes first.
-func chooseBare(lines []string, bare []fence) (part, bool) {
-	bare = bare[:min(len(bare), maxFences)]
-	var parts []part
-	for _, f := range bare {
-		before := lines[:f.before]
-		if !f.closed && (blank(f.lines) || len(bare) == 1) && !blank(before) {
-			// A closing fence without an opening one: what is before it.
-			whole := newPart(strings.Join(before, "\n"), 0, 0)
-			if p, ok := cutProse(before, whole); ok {
-				whole = p
-			}
-			if whole.collection() && keys(f.lines) == 0 || blank(f.lines) {
-				parts = append(parts, whole)
-			}
-		}
-		if !blank(f.lines) {
+		if labelled || !blank(f.lines) {
 			parts = append(parts, f.part())
 		}
-	}
-	for _, kind := range []yaml.Kind{yaml.MappingNode, yaml.SequenceNode} {
 		for _, p := range parts {
-			if p.isA(kind) {
+			// A block with the right label is meant even if it is a list, or broken.
+			if p.isA(yaml.MappingNode) || labelled && (p.collection() || p.err != nil && !blank(f.lines)) {
 				return p, true
+			}
+			if !found || p.collection() && !first.collection() {
+				first, found = p, true
 			}
 		}
 	}
-	if len(parts) > 0 {
-		return parts[0], true
+	return first, found
+}
+
+// beforeFence returns the part before a fence that closes it, without one that opens
+// it.
+func beforeFence(lines []string, f fence) (part, bool) {
+	before := lines[:f.before]
+	if f.closed || f.label != "" || keys(f.lines) > 0 || blank(before) {
+		return part{}, false
 	}
-	return part{}, false
+	p := newPart(strings.Join(before, "\n"), 0, 0)
+	if cut, ok := cutProse(before, p); ok {
+		p = cut
+	}
+	return p, p.collection() || blank(f.lines)
 }
 
 func (f *fence) part() part {

@@ -1,6 +1,7 @@
 package yamlclean
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -99,7 +100,7 @@ func remark(lines []string, start int) int {
 	if from < 0 || from >= end {
 		return -1
 	}
-	if courtesy(lines[from]) {
+	if courtesy.MatchString(lines[from]) {
 		return from
 	}
 	const least = 4 // words, fewer may be a key without its colon
@@ -109,17 +110,8 @@ func remark(lines []string, start int) int {
 	return -1
 }
 
-// courtesy reports whether a line begins as the remarks do with which assistants
-// end.
-func courtesy(t string) bool {
-	t = strings.ToLower(t)
-	for _, opening := range []string{"let me know", "please let me know", "i hope this", "hope this", "feel free"} {
-		if strings.HasPrefix(t, opening) {
-			return true
-		}
-	}
-	return false
-}
+// courtesy is how the remarks begin with which assistants end.
+var courtesy = regexp.MustCompile(`(?i)^(please )?(let me know|i hope this|hope this|feel free)`)
 
 // completeBefore reports whether the last line of a text ends with quotes or
 // brackets, or with a number or another literal.
@@ -133,16 +125,15 @@ func completeBefore(lines []string) bool {
 	return false
 }
 
-// announcements are the words with which a line begins that says that the YAML
-// follows.
-var announcements = []string{"here is", "here's", "here are", "below is", "below are", "sure", "certainly", "of course", "okay", "the following"}
+// announcement is how a line begins that says that the YAML follows.
+var announcement = regexp.MustCompile(`(?i)^(here is|here's|here are|below is|below are|sure|certainly|of course|okay|the following)[ ,!]`)
 
 // cutAnnouncement cuts a first line such as "Here is the plan:" off a mapping. To
 // YAML it is a key without a value.
 func cutAnnouncement(p part) part {
 	for p.isA(yaml.MappingNode) && len(p.root.Content) > 2 {
 		key, value := p.root.Content[0], p.root.Content[1]
-		if value.Tag != tagNull || value.Value != "" || key.Style&quoted != 0 || !announces(key.Value) {
+		if value.Tag != tagNull || value.Value != "" || key.Style&quoted != 0 || !announcement.MatchString(key.Value) || len(strings.Fields(key.Value)) < 3 {
 			break
 		}
 		lines := strings.Split(unifyBreaks(p.text), "\n")
@@ -156,17 +147,4 @@ func cutAnnouncement(p part) part {
 		p = rest
 	}
 	return p
-}
-
-func announces(key string) bool {
-	key = strings.ToLower(key)
-	if len(strings.Fields(key)) < 3 {
-		return false
-	}
-	for _, a := range announcements {
-		if rest, ok := strings.CutPrefix(key, a); ok && (rest[0] == ' ' || rest[0] == ',' || rest[0] == '!') {
-			return true
-		}
-	}
-	return false
 }

@@ -77,6 +77,9 @@ func repair(text string) (root *yaml.Node, mended string, names []string) {
 	if len(text) > maxRepair {
 		return nil, "", nil
 	}
+	if root, closed := closeBracket(text); root != nil {
+		return root, closed, []string{"unclosed_bracket"}
+	}
 	var r repairer
 	d := r.diagnose(strings.Split(text, "\n"))
 	for d != nil && d.root == nil {
@@ -89,6 +92,21 @@ func repair(text string) (root *yaml.Node, mended string, names []string) {
 		return nil, "", nil
 	}
 	return d.root, strings.Join(d.lines, "\n"), names
+}
+
+// closeBracket adds the one bracket that is missing at the end of a text that is a
+// collection in brackets. It does so only behind another one: otherwise more than
+// that may be missing.
+func closeBracket(text string) (*yaml.Node, string) {
+	text = strings.TrimSpace(text)
+	if text != "" && strings.ContainsAny(text[:1], "[{") && strings.ContainsAny(text[len(text)-1:], "]}") {
+		for _, bracket := range []string{"]", "}"} {
+			if root, p := load(text + bracket); p == nil {
+				return root, text + bracket
+			}
+		}
+	}
+	return nil, ""
 }
 
 // mend applies the first fix after which more can be read, or the first two if
