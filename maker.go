@@ -248,7 +248,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
 			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir()), Looks: looks,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
 		}),
 	}
 	var at chain.Checkpoint

@@ -3,10 +3,12 @@ package maker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/person"
+	"github.com/maker-mdap/maker/internal/secret"
 )
 
 // A Question is put to the person that a run works for.
@@ -26,16 +28,22 @@ type Question struct {
 // ErrAbsent is what Options.Ask returns if nobody is there to answer.
 var ErrAbsent = person.ErrAbsent
 
-// people are the ways in which a run reaches the person.
-func (e *Engine) people(dir string) person.Person {
+// people are the ways in which a run reaches the person. Nobody is shown a key, whoever
+// asks about it; calls with one in them are never asked about.
+func (e *Engine) people(dir string, secrets *secret.Set) person.Person {
 	ways := []person.Person{person.Inbox(dir), e.prepared}
 	if ask := e.opts.Ask; ask != nil {
-		ways = append(ways, person.Func(func(ctx context.Context, _ string, q *flow.HumanQuestion) (*flow.Answer, error) {
+		ways = append(ways, person.Func(func(ctx context.Context, _ string, given *flow.HumanQuestion) (*flow.Answer, error) {
+			q := *given
+			q.Text, q.Options = secrets.Redact(given.Text), slices.Clone(given.Options)
+			for i := range q.Options {
+				q.Options[i] = secrets.Redact(q.Options[i])
+			}
 			text, err := ask(ctx, Question{Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Call: q.Call, Voting: q.Voting})
 			if err != nil {
 				return nil, err
 			}
-			text, err = person.Resolve(q, text)
+			text, err = person.Resolve(&q, text)
 			if err != nil {
 				return nil, errors.Join(ErrAbsent, err)
 			}

@@ -171,7 +171,7 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 		end.Stop = event.StopCancelled
 		f.Emit("end", event.RunCancelled{Reason: cause.Error()})
 	default:
-		end.Status, end.Stop = event.StatusFailed, event.StopError
+		end.Status = event.StatusFailed
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}

@@ -47,7 +47,6 @@ const (
 	StopCancelled     = "cancelled"     // a person ended it
 	StopWaiting       = "waiting"       // it needs a person, and none is there
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
-	StopError         = "error"         // something failed that is not part of the task
 )
 
 var decoders = map[Type]func(line []byte) (Event, error){
@@ -320,6 +319,10 @@ type TaskFailed struct {
 	Reason string `json:"reason"`
 	Step   int    `json:"step"`            // where it ended
 	Wrong  bool   `json:"wrong,omitempty"` // what is committed is known to be wrong
+
+	// Final says that a resume would end in the same way: nothing would be done or asked
+	// again that could come out differently.
+	Final bool `json:"final,omitempty"`
 
 	// Reopen are the keys of what a resume is to forget: verdicts, looks and events,
 	// with all that is below them. Effects and answers of the person are not forgotten,

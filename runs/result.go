@@ -25,7 +25,7 @@ type Result struct {
 	Reason string `json:"reason,omitempty"`
 
 	// Stop names the limit that stopped the run: max_calls, max_tokens, max_usd
-	// or deadline; or says "cancelled", "waiting", "configuration" or "error".
+	// or deadline; or says "cancelled", "waiting" or "configuration".
 	Stop string `json:"stop,omitempty"`
 
 	// Wrong says that what is committed is known to be wrong.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,15 +31,16 @@ const oneCall = `
 `
 
 // calling starts a run on a terminal whose agents make a call, with an input in JSON.
-func calling(t *testing.T, title, tool, input string, flags ...string) *console {
+func calling(t *testing.T, title, tool, input string, env ...string) *console {
 	t.Helper()
 	c, screen := newConsole(t)
+	c.env = env
 	for name, text := range map[string]string{"plan.yaml": fmt.Sprintf(onePlan, title), "rules.yaml": fmt.Sprintf(oneCall, tool, input)} {
 		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.start(screen, append([]string{"exec", "plan.yaml", "--model", "sim/default?script=rules.yaml", "--sandbox", "off", "--max-output", "100000"}, flags...)...)
+	c.start(screen, "exec", "plan.yaml", "--model", "sim/default?script=rules.yaml", "--sandbox", "off", "--max-output", "100000")
 	return c
 }
 
@@ -168,5 +170,18 @@ func TestAnswerElsewhere(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(found[0], "answers", "*")); err != nil || len(left) > 0 {
 		t.Errorf("the inbox holds %q, want nothing", left)
+	}
+}
+
+// TestKeysStayOffTheTerminal: an agent that asks about our key is not quoted with it.
+func TestKeysStayOffTheTerminal(t *testing.T) {
+	const key = "sk-walls-7Hq2xW9vB4nT6yL1"
+	c := calling(t, "work", "AskUserQuestion", `{"question": "Is `+key+` right?", "options": ["`+key+`", "`+base64.StdEncoding.EncodeToString([]byte(key))+`"]}`,
+		"MAKER_COMPAT_API_KEY="+key)
+	c.await("number, or your own answer> ", 1)
+	c.typeIn("2\n")
+	c.finish()
+	if screen := c.seen(); strings.Contains(screen, key[:16]) || strings.Contains(screen, "c2std2FsbHMt") || !strings.Contains(screen, "Is [redacted] right?") {
+		t.Errorf("the key is on the screen, or the question is not:\n%s", screen)
 	}
 }

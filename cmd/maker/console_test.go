@@ -21,6 +21,7 @@ type console struct {
 	dir  string
 	keys *os.File // what is written here is typed
 	cmd  *exec.Cmd
+	env  []string // besides what every program gets
 
 	mu     sync.Mutex
 	screen strings.Builder
@@ -67,6 +68,7 @@ func (c *console) start(screen *os.File, args ...string) {
 	c.cmd = exec.Command("maker", args...)
 	c.cmd.Dir = c.dir
 	c.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "TERM=xterm", "GORACE=atexit_sleep_ms=0"}
+	c.cmd.Env = append(c.cmd.Env, c.env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = screen, screen, screen
 	if err := c.cmd.Start(); err != nil {
 		c.t.Fatal(err)

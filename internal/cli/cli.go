@@ -163,9 +163,6 @@ func (a *app) message(err error) string {
 		return fmt.Sprintf("%v\nmake room or make it writable, then start the run again", w)
 	}
 	if w, ok := errors.AsType[*runs.WriteError](err); ok {
-		if _, err := runs.Open(w.Dir); err != nil {
-			return fmt.Sprintf("%v\nmake room or make it writable, then start the run again: it has not begun", w)
-		}
 		return fmt.Sprintf("%v\nmake room or make it writable, then run `maker resume %s`", w, w.Dir)
 	}
 	return err.Error()

@@ -48,15 +48,15 @@ func intentOf(tool string, input event.Value) event.Intent {
 	return event.Intent{Tool: tool, Input: json.RawMessage(input.Compact())}
 }
 
-// Reopen forgets the calls that the person refused under the keys that below reports,
-// and returns their keys. They did not happen, so that the person can be asked again. Everything
-// else stays: what rules refused, what was claimed and what was done.
-func (s States) Reopen(below func(key string) bool) []string {
+// Reopen forgets those of the calls that the person refused, and returns their keys.
+// They did not happen, so that the person can be asked again. Everything else stays:
+// what rules refused, what was claimed and what was done.
+func (s States) Reopen(those func(key string) bool) []string {
 	var keys []string
-	for k, state := range s {
-		if state.Claims == 0 && state.Result != nil && state.Result.Refused && below(k) {
-			keys = append(keys, k)
-			delete(s, k)
+	for key, state := range s {
+		if state.Claims == 0 && state.Result != nil && state.Result.Refused && those(key) {
+			keys = append(keys, key)
+			delete(s, key)
 		}
 	}
 	slices.Sort(keys)

@@ -167,7 +167,7 @@ func (r *run) steps(f flow.Flow) {
 	for next := 0; next != plan.End; {
 		if r.config.AllowLoops && r.taken >= r.config.MaxSteps {
 			r.yield("end", event.TaskFailed{
-				Status: event.StatusFailed, Step: r.base + r.taken,
+				Status: event.StatusFailed, Step: r.base + r.taken, Final: true, // the bound belongs to the run
 				Reason: fmt.Sprintf("the plan took %d steps and is not at its end; raise --max-steps if that is right", r.taken),
 			})
 			return
@@ -264,6 +264,7 @@ func (r *run) commit(a *attempt) bool {
 func (r *run) fail(batch []*attempt) {
 	var first *attempt
 	var reopen []string
+	final := true
 	mayReplan := r.replan < r.config.MaxReplans
 	for _, a := range batch {
 		reopen = append(reopen, a.key()+"/summary") // of what all of them came to
@@ -274,6 +275,7 @@ func (r *run) fail(batch []*attempt) {
 			first = a
 		}
 		mayReplan = mayReplan && !a.outcome.Unknown()
+		final = final && len(a.outcome.Open) == 0 && !a.outcome.Unknown()
 		failed := a.key() + "/failed"
 		reopen = append(append(reopen, a.outcome.Open...), failed)
 		if !r.yield(failed, event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.Voting}) {
@@ -289,7 +291,7 @@ func (r *run) fail(batch []*attempt) {
 			return
 		}
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Reason: reason, Step: first.number, Reopen: reopen}
+	end := event.TaskFailed{Status: event.StatusFailed, Reason: reason, Step: first.number, Reopen: reopen, Final: final}
 	if first.status() == flow.Undecided {
 		end.Status = event.StatusUndecided
 	}

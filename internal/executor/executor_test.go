@@ -312,6 +312,27 @@ func TestRetriesVary(t *testing.T) {
 	}
 }
 
+// TestFailuresAreNotFinal: a resume may come to something else where a question is asked
+// again, where the person is, and where a call has an outcome that nobody knows.
+func TestFailuresAreNotFinal(t *testing.T) {
+	for name, result := range map[string]flow.Result{
+		"unknown":  {Text: "nobody knows", IsError: true, Unknown: true},
+		"refused":  {Text: "no", IsError: true, Refused: true},
+		"rejected": {Text: "a rule denies it", IsError: true},
+	} {
+		w := newWorld(t, map[string]string{"plan/0/step/0/move/0": `call Bash {"command":"pay"}`, "*": "failed: plainly"})
+		w.result = func(*flow.Effect) *flow.Result { return &result }
+		events := w.execute(config(), makePlan(stepSpec{tools: []string{"Bash"}}))
+		end, ok := events[len(events)-1].(event.TaskFailed)
+		if !ok || end.Final {
+			t.Errorf("%s: the task ends with %+v, want a failure that is not final", name, events[len(events)-1])
+		}
+		if asks := slices.Contains(end.Reopen, "plan/0/step/0/effect/0"); asks != result.Refused {
+			t.Errorf("%s: the person is asked again: %t, want %t (%q)", name, asks, result.Refused, end.Reopen)
+		}
+	}
+}
+
 // TestUnknownOutcome: a call that may have happened is the end, whatever else would
 // be tried.
 func TestUnknownOutcome(t *testing.T) {

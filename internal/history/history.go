@@ -264,13 +264,9 @@ func (h *History) take(rec event.Record) {
 		h.Effects.Take(e)
 		h.paid(e.Spent)
 	case event.ClarificationRequested:
-		h.Answers[e.Question] = nil // not yet
-		h.Waiting = append(h.Waiting, e)
-		delete(h.Answered, e.Question)
+		h.asked(e)
 	case event.ClarificationProvided:
-		h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
-		h.Answered[e.Question] = true
-		h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == e.Question })
+		h.answered(e)
 	case event.QuestionChanged:
 		h.Changed[e.Question] = true
 	default:
@@ -286,6 +282,20 @@ func (h *History) take(rec event.Record) {
 		}
 		h.emit(rec.Key, e)
 	}
+}
+
+// asked takes a question to the person.
+func (h *History) asked(e event.ClarificationRequested) {
+	h.Answers[e.Question] = nil // not yet
+	h.Waiting = append(h.Waiting, e)
+	delete(h.Answered, e.Question)
+}
+
+// answered takes the answer to one.
+func (h *History) answered(e event.ClarificationProvided) {
+	h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
+	h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == e.Question })
+	h.Answered[e.Question] = true
 }
 
 // paid takes what the run says it has spent.

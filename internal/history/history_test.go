@@ -295,3 +295,26 @@ func TestSamplesAreSpent(t *testing.T) {
 type later struct{}
 
 func (later) Type() event.Type { return "admired" }
+
+// TestOutlook: what a resume would do follows from how the last session ended.
+func TestOutlook(t *testing.T) {
+	refused := event.EffectRefused{Effect: "s/effect/0", Tool: "Pay", Input: event.JSONValue([]byte(`{}`)), By: "person (terminal)"}
+	for name, test := range map[string]struct {
+		events []event.Event
+		want   Outlook
+	}{
+		"crashed":      {nil, Outlook{Further: true}},
+		"completed":    {[]event.Event{event.TaskCompleted{}}, Outlook{}},
+		"wrong":        {[]event.Event{event.TaskFailed{Wrong: true}}, Outlook{}},
+		"for good":     {[]event.Event{event.TaskFailed{Final: true, Reopen: []string{"s/failed"}}}, Outlook{}},
+		"failed":       {[]event.Event{event.TaskFailed{Reopen: []string{"s/move/0", "s/failed"}}}, Outlook{Further: true}},
+		"refused":      {[]event.Event{refused, event.TaskFailed{Reopen: []string{"s/effect/0"}}}, Outlook{Further: true, AsksAgain: true}},
+		"not reopened": {[]event.Event{refused, event.TaskFailed{Reopen: []string{"s/move/1"}}}, Outlook{Further: true}},
+		"under way":    {[]event.Event{refused, event.TaskFailed{Reopen: []string{"s/effect/0"}}, event.RunResumed{}}, Outlook{Further: true}},
+	} {
+		dir := written(t, append([]event.Event{event.TaskSubmitted{Format: event.Format, Kind: event.KindExec}}, test.events...)...)
+		if got, err := ReadOutlook(dir); err != nil || got != test.want {
+			t.Errorf("%s: ReadOutlook() = %+v, %v, want %+v", name, got, err, test.want)
+		}
+	}
+}

@@ -2,8 +2,6 @@ package history
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -84,11 +82,7 @@ func ReadOutlook(dir string) (Outlook, error) {
 	case nil:
 		return Outlook{Further: true}, nil // it crashed, or is under way
 	case event.TaskFailed:
-		asks := func(key string) bool { return !strings.HasSuffix(key, "/failed") } // that a step has failed is no question
-		return Outlook{
-			Further:   !end.Wrong && (end.Stop != "" || slices.ContainsFunc(end.Reopen, asks)),
-			AsksAgain: len(h.Reopened) > 0,
-		}, nil
+		return Outlook{Further: !end.Wrong && !end.Final, AsksAgain: len(h.Reopened) > 0}, nil
 	}
 	return Outlook{}, nil
 }

@@ -110,6 +110,7 @@ type runner struct {
 	committed int      // tasks that this run completed
 	undecided int      // tasks that failed because no answer won
 	reopen    []string // what a resume asks again
+	further   bool     // a resume may come to something else
 	again     bool     // there is something to ask among it
 }
 
@@ -141,6 +142,7 @@ type progress struct {
 	round   int         // moves of the rounds before
 	status  flow.Status // of the last attempt
 	report  string      // all that a failed command said
+	final   bool        // it failed for good
 
 	options []string // to choose from, of the question that it waits for
 }
@@ -284,6 +286,7 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 		if result.Refused {
 			r.now.open = append(r.now.open, key)
 		}
+		r.now.final = !result.Refused && !result.Unknown
 		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true, Unknown: result.Unknown}, nil
 	}
 	return TaskCompleted{ID: c.ID, Result: result.Text, By: "command"}, nil
@@ -346,6 +349,7 @@ func (r *runner) settle(e Event) error {
 		if r.now.status == flow.Undecided {
 			r.undecided++
 		}
+		r.further = r.further || !r.now.final
 		key := taskKey(t.ID) + "/failed"
 		r.reopen = append(append(r.reopen, r.now.open...), key)
 		r.again = r.again || len(r.now.open) > 0
@@ -398,7 +402,7 @@ func (r *runner) end() {
 			reopen = append(reopen, taskKey(id)+"/summary")
 		}
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: reopen}
+	end := event.TaskFailed{Status: event.StatusFailed, Step: failed[0].ID - 1, Output: summary, Reopen: reopen, Final: !r.further}
 	if len(failed) == r.undecided {
 		end.Status = event.StatusUndecided
 	}

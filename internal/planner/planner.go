@@ -96,7 +96,7 @@ func attemptKey(replan, attempt int) string {
 }
 
 // ended is the end of a run whose last plan was rejected. A resume looks at that plan
-// again if what it was held against may have changed. Those before it stay rejected,
+// again: what it was held against may have changed. Those before it stay rejected,
 // because others were made in their place.
 func ended(e event.ValidationFailed) event.TaskFailed {
 	text := "the plan does not pass its checks:"
@@ -106,12 +106,11 @@ func ended(e event.ValidationFailed) event.TaskFailed {
 	for _, problem := range problemsOf(e) {
 		text += "\n- " + problem
 	}
-	end := event.TaskFailed{Status: event.StatusFailed, Reason: text}
-	if !slices.ContainsFunc(e.Checks, isLasting) {
-		key := attemptKey(e.Replan, e.Attempt)
-		end.Reopen = []string{key + "/usable", key + "/quality", key + "/validated"}
+	key := attemptKey(e.Replan, e.Attempt)
+	return event.TaskFailed{
+		Status: event.StatusFailed, Reason: text, Final: slices.ContainsFunc(e.Checks, isLasting),
+		Reopen: []string{key + "/usable", key + "/quality", key + "/validated"},
 	}
-	return end
 }
 
 // isLasting reports whether a plan that failed a check always will: it is about the plan
