@@ -48,7 +48,7 @@ func New(o *Options) (*Adapter, error) {
 // Equivalent reports whether two solutions are known to be the same value; see
 // [Equal].
 func (a *Adapter) Equivalent(x, y string) bool {
-	relation, _ := compare(x, y, a.options)
+	relation := compare(x, y, a.options)
 	return relation == Same
 }
 

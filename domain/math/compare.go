@@ -2,7 +2,6 @@ package math
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 )
@@ -38,29 +37,29 @@ func newComparer(o Options) *comparer {
 }
 
 // exprs compares two expressions.
-func (c *comparer) exprs(a, b *Expr) (Relation, string) {
+func (c *comparer) exprs(a, b *Expr) Relation {
 	if a.same(b) {
-		return Same, "the same expression"
+		return Same
 	}
 	if x, y := literal(a), literal(b); x != nil && y != nil && c.options.Tolerance == 0 {
 		if c.meter.spend(1+(bits(x)+bits(y))/256) != nil {
-			return Unknown, tooMuch
+			return Unknown
 		}
-		return ofBool(x.Cmp(y) == 0), exactly
+		return ofBool(x.Cmp(y) == 0)
 	}
 	if c.meter.spend(20) != nil {
-		return Unknown, tooMuch
+		return Unknown
 	}
-	relation, how := c.decide(a, b)
+	relation := c.decide(a, b)
 	if relation == Different && (isVague(a) || isVague(b)) {
-		relation, how = Unknown, "units can be converted, and i may be the imaginary unit"
+		relation = Unknown // units can be converted, and i may be the imaginary unit
 	}
 	if relation == Unknown && c.options.CAS != nil && !hasWords(a) && !hasWords(b) {
 		if equal, known := c.options.CAS(a.String(), b.String()); known {
-			return ofBool(equal), "by computer algebra"
+			return ofBool(equal)
 		}
 	}
-	return relation, how
+	return relation
 }
 
 // literal is the value of an expression that is just a number, such as -5 or 1/3;
@@ -78,11 +77,6 @@ func literal(e *Expr) *big.Rat {
 	}
 	return nil
 }
-
-const (
-	exactly = "exactly"
-	tooMuch = "it would take too long"
-)
 
 func ofBool(equal bool) Relation {
 	if equal {
@@ -106,13 +100,13 @@ func hasWords(e *Expr) bool {
 	return words
 }
 
-func (c *comparer) decide(a, b *Expr) (Relation, string) {
+func (c *comparer) decide(a, b *Expr) Relation {
 	relation, proved := c.byAlgebra(a, b)
 	if relation == Different && c.options.Tolerance > 0 && len(variables(a, b)) == 0 {
 		relation, proved = Unknown, false
 	}
 	if proved {
-		return relation, exactly
+		return relation
 	}
 	return c.byNumbers(a, b, relation)
 }
@@ -150,7 +144,7 @@ func (c *comparer) byAlgebra(a, b *Expr) (relation Relation, proved bool) {
 
 // byNumbers compares values at points. If algebra knows the relation, one point at
 // which both are defined is enough.
-func (c *comparer) byNumbers(a, b *Expr, known Relation) (Relation, string) {
+func (c *comparer) byNumbers(a, b *Expr, known Relation) Relation {
 	if slices.Contains(variables(a, b), symInfinity) {
 		return c.infinities(a, b)
 	}
@@ -159,7 +153,6 @@ func (c *comparer) byNumbers(a, b *Expr, known Relation) (Relation, string) {
 	if len(names) == 0 {
 		needed = 1
 	}
-	var last error
 	for _, at := range points(names, a, b) {
 		relation, err := known, error(nil)
 		if known == Unknown {
@@ -169,32 +162,25 @@ func (c *comparer) byNumbers(a, b *Expr, known Relation) (Relation, string) {
 		}
 		switch {
 		case errors.Is(err, errWork):
-			return Unknown, tooMuch
+			return Unknown
 		case err != nil:
-			last = err
 		case known != Unknown:
-			return known, exactly
+			return known
 		case relation == Different:
-			return Different, "by numbers, at a point"
+			return Different
 		default:
 			agreed++
 		}
 	}
-	switch {
-	case agreed < needed && len(names) == 0:
-		return Unknown, last.Error()
-	case agreed < needed:
-		return Unknown, "there are too few points at which both are defined"
+	if agreed < needed {
+		return Unknown
 	}
-	if len(names) == 0 {
-		return Same, "by numbers, to 50 digits"
-	}
-	return Same, fmt.Sprintf("by numbers, to 50 digits at %d points", agreed)
+	return Same
 }
 
 // infinities knows that the two infinities differ, from each other and from
 // numbers, and nothing else.
-func (c *comparer) infinities(a, b *Expr) (Relation, string) {
+func (c *comparer) infinities(a, b *Expr) Relation {
 	plain := func(e *Expr) bool {
 		if e.Op == Neg {
 			e = e.Args[0]
@@ -202,9 +188,9 @@ func (c *comparer) infinities(a, b *Expr) (Relation, string) {
 		return e.Op == Num || e.Op == Sym
 	}
 	if plain(a) && plain(b) {
-		return Different, exactly
+		return Different
 	}
-	return Unknown, "there is no arithmetic of infinity"
+	return Unknown
 }
 
 // errWork ends a comparison that has used up its work.

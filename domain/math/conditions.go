@@ -252,7 +252,7 @@ func (c *comparer) checkComplete(problem string, conditions []relation, all []en
 			return nil
 		}
 		value := &Value{kind: Expression, expr: env[names[0]]}
-		if !slices.ContainsFunc(given, func(v *Value) bool { rel, _ := c.unnamed(v, value); return rel != Different }) {
+		if !slices.ContainsFunc(given, func(v *Value) bool { return c.unnamed(v, value) != Different }) {
 			given = append(given, value)
 		}
 	}

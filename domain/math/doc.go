@@ -23,7 +23,7 @@
 //
 // Variables and results are real numbers. Two expressions are the same if they
 // have the same value wherever both are defined, so x^2/x is x, and sqrt(x^2) is
-// not x. How it was found out is part of the answer:
+// not x. It is found out in these ways, one after the other:
 //
 //   - By exact algebra. Both are brought into a normal form: a fraction of sums
 //     of products with rational coefficients, in which a root is a power of a

@@ -1,7 +1,6 @@
 package math
 
 import (
-	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -29,19 +28,18 @@ func (r Relation) String() string {
 	return "unknown"
 }
 
-// Equal compares two answers as values, and says how it found out. It is
-// reflexive and symmetric.
-func Equal(a, b string) (Relation, string) { return compare(a, b, Options{}) }
+// Equal compares two answers as values. It is reflexive and symmetric.
+func Equal(a, b string) Relation { return compare(a, b, Options{}) }
 
-func compare(a, b string, o Options) (Relation, string) {
+func compare(a, b string, o Options) Relation {
 	if strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ") {
-		return Same, "the same text"
+		return Same
 	}
 	if a > b { // so that the work is the same both ways
 		a, b = b, a
 	}
 	if len(a) > MaxBytes || len(b) > MaxBytes {
-		return Unknown, "too long to compare"
+		return Unknown
 	}
 	c := newComparer(o)
 	x, openX, errX := parseText(a, reading{})
@@ -49,19 +47,19 @@ func compare(a, b string, o Options) (Relation, string) {
 	if errX != nil || errY != nil || isLetter(x) && isLetter(y) {
 		return texts(a, b)
 	}
-	relation, how := c.compare(x, y)
+	relation := c.compare(x, y)
 	open := reading{wide: openX.wide || openY.wide, natural: openX.natural || openY.natural}
 	for _, r := range open.others() {
 		x, _, errX := parseText(a, r)
 		y, _, errY := parseText(b, r)
 		if errX != nil || errY != nil {
-			return Unknown, "it can be read in several ways"
+			return Unknown
 		}
-		if again, _ := c.compare(x, y); again != relation {
-			return Unknown, "it can be read in several ways"
+		if again := c.compare(x, y); again != relation {
+			return Unknown
 		}
 	}
-	return relation, how
+	return relation
 }
 
 // others are the readings besides the usual one.
@@ -85,30 +83,30 @@ func isLetter(v *Value) bool {
 var opposites = []string{"true", "false", "yes", "no"}
 
 // texts compares answers that are not both mathematics.
-func texts(a, b string) (Relation, string) {
+func texts(a, b string) Relation {
 	x, y := canonicalText(a), canonicalText(b)
 	switch {
 	case x == y && x != "":
-		return Same, "the same text"
+		return Same
 	case slices.Contains(opposites, x) && slices.Contains(opposites, y), len(x) == 1 && len(y) == 1:
-		return Different, "other texts"
+		return Different
 	}
-	return Unknown, "not mathematics"
+	return Unknown
 }
 
 // compare compares two values.
-func (c *comparer) compare(x, y *Value) (Relation, string) {
+func (c *comparer) compare(x, y *Value) Relation {
 	if x.kind == Equation || y.kind == Equation || isFormula(x) && isFormula(y) && x.name != y.name {
 		return c.equations(x, y)
 	}
-	relation, how := c.unnamed(x, y)
+	relation := c.unnamed(x, y)
 	if relation == Same && x.name != "" && y.name != "" && !strings.EqualFold(x.name, y.name) {
 		if x.words || y.words {
-			return Unknown, "the same value under other names"
+			return Unknown
 		}
-		return Different, "the same value of other variables"
+		return Different
 	}
-	return relation, how
+	return relation
 }
 
 // isFormula reports whether a value is something like y = 2x, which is an equation
@@ -117,15 +115,15 @@ func isFormula(v *Value) bool {
 	return v.kind == Expression && v.name != "" && !v.words && len(variables(v.expr)) > 0
 }
 
-func (c *comparer) unnamed(x, y *Value) (Relation, string) {
+func (c *comparer) unnamed(x, y *Value) Relation {
 	if x.kind != Expression || y.kind != Expression {
 		return c.collections(x, y)
 	}
-	relation, how := c.exprs(x.expr, y.expr)
+	relation := c.exprs(x.expr, y.expr)
 	if relation == Different && (x.approximate && c.rounds(x, y.expr) || y.approximate && c.rounds(y, x.expr)) {
-		return Unknown, "one of them is an approximation"
+		return Unknown
 	}
-	return relation, how
+	return relation
 }
 
 // rounds reports whether the decimal x can stand for exact: it is within half a
@@ -137,7 +135,7 @@ func (c *comparer) rounds(x *Value, exact *Expr) bool {
 	unit := number(new(big.Rat).SetFrac(big.NewInt(1), powerOfTen(x.decimals)))
 	d := call(fnAbs, minus(x.expr, exact))
 	half := binary(Div, unit, integer(2))
-	if relation, _ := c.decide(d, half); relation == Same || c.sign(minus(half, d)) > 0 {
+	if relation := c.decide(d, half); relation == Same || c.sign(minus(half, d)) > 0 {
 		return true
 	}
 	return c.sign(minus(unit, d)) > 0 && c.sign(minus(call(fnAbs, exact), call(fnAbs, x.expr))) > 0
@@ -163,7 +161,7 @@ func (c *comparer) sign(e *Expr) int {
 
 // collections compares points, lists, intervals, sets and assignments, also with
 // single values.
-func (c *comparer) collections(x, y *Value) (Relation, string) {
+func (c *comparer) collections(x, y *Value) Relation {
 	if rank(x.kind) > rank(y.kind) {
 		x, y = y, x
 	}
@@ -172,9 +170,9 @@ func (c *comparer) collections(x, y *Value) (Relation, string) {
 		return c.unnamed(x, y.items[0])
 	case x.kind == Expression:
 		if x.commas || y.commas {
-			return Unknown, "a comma may be between thousands, or between values"
+			return Unknown
 		}
-		return Different, "one value and several"
+		return Different
 	case x.kind == Assignment && y.kind == Assignment:
 		return c.assignments(x, y)
 	case x.kind == Point && y.kind == Assignment:
@@ -183,23 +181,23 @@ func (c *comparer) collections(x, y *Value) (Relation, string) {
 		return c.sets(x.items, y.items)
 	case x.kind == Interval && y.kind == Interval:
 		if x.ends != y.ends {
-			return Different, "other bounds"
+			return Different
 		}
 		return c.ordered(x.items, y.items)
 	case x.kind == y.kind, x.kind == Point && y.kind == List:
-		relation, how := c.ordered(x.items, y.items)
+		relation := c.ordered(x.items, y.items)
 		// (1, 2) and [1, 2] may be intervals.
 		if relation == Same && x.kind != y.kind && len(x.items) == 2 && !y.bare {
-			return Unknown, "the brackets may be those of an interval"
+			return Unknown
 		}
 		if relation == Different && x.kind == List && (x.bare || y.bare) && len(x.items) == len(y.items) {
-			if again, _ := c.sets(x.items, y.items); again != Different {
-				return Unknown, "the same values in another order"
+			if again := c.sets(x.items, y.items); again != Different {
+				return Unknown
 			}
 		}
-		return relation, how
+		return relation
 	}
-	return Unknown, fmt.Sprintf("%s and %s are not compared", x.kind, y.kind)
+	return Unknown
 }
 
 func rank(k Kind) int {
@@ -213,35 +211,35 @@ func byName(v *Value) []*Value {
 	return items
 }
 
-func (c *comparer) assignments(x, y *Value) (Relation, string) {
+func (c *comparer) assignments(x, y *Value) Relation {
 	p, q := byName(x), byName(y)
 	for i := range min(len(p), len(q)) {
 		if p[i].name != q[i].name {
-			return Unknown, "other names"
+			return Unknown
 		}
 	}
 	return c.ordered(p, q)
 }
 
 // ordered compares values one by one.
-func (c *comparer) ordered(xs, ys []*Value) (Relation, string) {
+func (c *comparer) ordered(xs, ys []*Value) Relation {
 	if len(xs) != len(ys) {
-		return Different, fmt.Sprintf("%d values and %d", len(xs), len(ys))
+		return Different
 	}
-	relation, how := Same, exactly
+	relation := Same
 	for i := range xs {
-		r, h := c.unnamed(xs[i], ys[i])
+		r := c.unnamed(xs[i], ys[i])
 		if r == Different {
-			return r, h
+			return r
 		}
 		if c.meter.left < 0 {
-			return Unknown, tooMuch
+			return Unknown
 		}
-		if r == Unknown || relation == Same && h != exactly {
-			relation, how = r, h
+		if r == Unknown {
+			relation = Unknown
 		}
 	}
-	return relation, how
+	return relation
 }
 
 // literals returns the values of items if they are all just numbers.
@@ -257,35 +255,34 @@ func literals(items []*Value) map[string]bool {
 }
 
 // sets compares values in any order; how often one is there does not matter.
-func (c *comparer) sets(xs, ys []*Value) (Relation, string) {
+func (c *comparer) sets(xs, ys []*Value) Relation {
 	if p, q := literals(xs), literals(ys); p != nil && q != nil && c.options.Tolerance == 0 {
-		return ofBool(maps.Equal(p, q)), exactly
+		return ofBool(maps.Equal(p, q))
 	}
-	relation, how := Same, exactly
+	relation := Same
 	for range 2 {
 		for _, x := range xs {
-			best, why := Different, "a value of one set is not in the other"
+			best := Different
 			for _, y := range ys {
-				r, h := c.unnamed(x, y)
+				r := c.unnamed(x, y)
+				if r != Different {
+					best = r
+				}
 				if r == Same {
-					best, why = r, h
 					break
 				}
-				if r == Unknown {
-					best, why = r, h
-				}
 				if c.meter.left < 0 {
-					return Unknown, tooMuch
+					return Unknown
 				}
 			}
 			if best == Different {
-				return best, why
+				return best
 			}
-			if best == Unknown || relation == Same && why != exactly {
-				relation, how = best, why
+			if best == Unknown {
+				relation = Unknown
 			}
 		}
 		xs, ys = ys, xs
 	}
-	return relation, how
+	return relation
 }

@@ -16,7 +16,7 @@ func (v *Value) relations() []relation {
 
 // equations compares equations and inequalities, as sets. What is true without
 // variables, such as 2 + 3 = 5, is the value on its right.
-func (c *comparer) equations(x, y *Value) (Relation, string) {
+func (c *comparer) equations(x, y *Value) Relation {
 	if x.kind == Equation || y.kind == Equation {
 		if x, y := c.worked(x), c.worked(y); x != nil && y != nil {
 			return c.unnamed(x, y)
@@ -24,36 +24,35 @@ func (c *comparer) equations(x, y *Value) (Relation, string) {
 	}
 	p, q := x.relations(), y.relations()
 	if len(p) == 0 || len(q) == 0 {
-		return Unknown, "an equation and something else"
+		return Unknown
 	}
 	found := Same
-	how := exactly
 	for range 2 {
 		for _, r := range p {
 			best := Different
 			for _, s := range q {
-				if relation, h := c.relations(r, s); relation == Same {
-					best, how = Same, h
+				if relation := c.relations(r, s); relation == Same {
+					best = Same
 					break
 				} else if relation == Unknown {
 					best = Unknown
 				}
 				if c.meter.spend(20) != nil {
-					return Unknown, tooMuch
+					return Unknown
 				}
 			}
 			if best == Unknown || best == Different && len(p)+len(q) > 2 {
 				found = Unknown // several equations can say the same in other ways
 			} else if best == Different {
-				return Different, "other equations"
+				return Different
 			}
 		}
 		p, q = q, p
 	}
 	if found == Unknown {
-		return Unknown, "other equations, perhaps with the same solutions"
+		return Unknown
 	}
-	return Same, how
+	return Same
 }
 
 // worked returns the value at the end of a computation that is written as an
@@ -69,7 +68,7 @@ func (c *comparer) worked(v *Value) *Value {
 		if len(variables(r.left, r.right)) > 0 {
 			return nil
 		}
-		if relation, _ := c.exprs(r.left, r.right); relation != Same {
+		if relation := c.exprs(r.left, r.right); relation != Same {
 			return nil
 		}
 	}
@@ -79,21 +78,21 @@ func (c *comparer) worked(v *Value) *Value {
 // relations compares two equations or inequalities: each is brought to the form
 // "something = 0", and the two may differ by a constant factor, which is not 0,
 // and positive for an inequality.
-func (c *comparer) relations(r, s relation) (Relation, string) {
+func (c *comparer) relations(r, s relation) Relation {
 	if r.op != s.op {
-		return Different, "another sign"
+		return Different
 	}
 	if r.left.same(s.left) && r.right.same(s.right) {
-		return Same, exactly
+		return Same
 	}
 	names := variables(r.left, r.right)
 	if !slices.Equal(names, variables(s.left, s.right)) {
-		return Different, "other variables"
+		return Different
 	}
 	f, g := minus(r.left, r.right), minus(s.left, s.right)
 	ordered := r.op == '<' || r.op == '≤'
 	if relation, ok := c.proportional(f, g, ordered); ok {
-		return relation, exactly
+		return relation
 	}
 	return c.ratios(names, f, g, ordered)
 }
@@ -122,9 +121,9 @@ func (c *comparer) proportional(f, g *Expr, ordered bool) (Relation, bool) {
 }
 
 // ratios compares by numbers: the ratio has to be the same at all points.
-func (c *comparer) ratios(names []string, f, g *Expr, ordered bool) (Relation, string) {
+func (c *comparer) ratios(names []string, f, g *Expr, ordered bool) Relation {
 	if isVague(f) || isVague(g) || slices.Contains(names, symInfinity) {
-		return Unknown, "units can be converted, and i may be the imaginary unit"
+		return Unknown
 	}
 	arena := c.arenas[0]
 	var first ball
@@ -133,10 +132,10 @@ func (c *comparer) ratios(names []string, f, g *Expr, ordered bool) (Relation, s
 		ev := &evaluator{arena: arena, meter: &c.meter, at: point}
 		ratio, err := ev.ratio(f, g)
 		if c.meter.left < 0 {
-			return Unknown, tooMuch
+			return Unknown
 		}
 		if errors.Is(err, errDiffers) {
-			return Different, "by numbers, at a point"
+			return Different
 		}
 		if err != nil {
 			continue
@@ -147,7 +146,7 @@ func (c *comparer) ratios(names []string, f, g *Expr, ordered bool) (Relation, s
 				continue
 			}
 			if !d.hasZero() {
-				return Different, "by numbers, at two points"
+				return Different
 			}
 			if d.rad.Cmp(radius().Mul(first.magnitude(), radius().SetMantExp(radius().SetInt64(1), -agreeBits))) > 0 {
 				continue
@@ -158,12 +157,12 @@ func (c *comparer) ratios(names []string, f, g *Expr, ordered bool) (Relation, s
 		agreed++
 	}
 	if agreed < minPoints {
-		return Unknown, "there are too few points at which both are defined"
+		return Unknown
 	}
 	if ordered && first.mid.Sign() < 0 {
-		return Different, "the other direction"
+		return Different
 	}
-	return Same, "by numbers, to 50 digits"
+	return Same
 }
 
 var errDiffers = errors.New("one is 0 where the other is not")

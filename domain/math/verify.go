@@ -94,10 +94,10 @@ func (c *comparer) isFalse(r relation, rounded bool) bool {
 func (c *comparer) truth(r relation) Relation {
 	switch r.op {
 	case '=':
-		relation, _ := c.exprs(r.left, r.right)
+		relation := c.exprs(r.left, r.right)
 		return relation
 	case '≠':
-		switch relation, _ := c.exprs(r.left, r.right); relation {
+		switch relation := c.exprs(r.left, r.right); relation {
 		case Same:
 			return Different
 		case Different:
@@ -105,7 +105,7 @@ func (c *comparer) truth(r relation) Relation {
 		}
 		return Unknown
 	case '<', '≤':
-		relation, _ := c.exprs(r.left, r.right)
+		relation := c.exprs(r.left, r.right)
 		if relation == Same {
 			return ofBool(r.op == '≤')
 		}
@@ -184,7 +184,7 @@ func (c *comparer) checkValue(target *Expr, v *Value, mayRound bool) error {
 	if v.kind != Expression || v.name != "" && !v.words && slices.Contains(variables(target), v.name) {
 		return nil
 	}
-	relation, _ := c.exprs(target, v.expr)
+	relation := c.exprs(target, v.expr)
 	if relation != Different || v.approximate && c.rounds(v, target) {
 		return nil
 	}
