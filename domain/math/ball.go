@@ -19,10 +19,27 @@ var (
 	errLimit     = errors.New("too large to compute")
 )
 
+// A failure is the panic with which an evaluation ends early.
+type failure struct{ error }
+
+func fail(err error) { panic(failure{err}) }
+
+// caught turns a failure into an error.
+func caught(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case failure:
+		*err = r.error
+	default:
+		panic(r)
+	}
+}
+
 // maxExponent bounds the size of numbers, in bits; big.Float has a little more.
 const maxExponent = 1 << 28
 
-// An arena makes balls of one precision, in bits.
+// An arena makes balls of one precision, in bits. Its methods fail if a result is
+// not defined, not known well enough or too large.
 type arena struct {
 	prec  uint
 	known *constantCache
@@ -43,23 +60,33 @@ func (a *arena) finer(prec uint) *arena { return &arena{(prec + 127) &^ 63, a.kn
 
 func (a *arena) float() *big.Float { return new(big.Float).SetPrec(a.prec) }
 
+func (a *arena) whole(n int64) *big.Float { return a.float().SetInt64(n) }
+
 // radius is a number that only ever gets rounded up.
 func radius() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
+
+// lower is a number that only ever gets rounded down.
+func lower() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf) }
+
+// twoTo is a power of 2.
+func twoTo(n int) *big.Float { return radius().SetMantExp(big.NewFloat(1), n) }
 
 // ulp is a bound for the rounding of x to the precision.
 func (a *arena) ulp(x *big.Float) *big.Float {
 	if x.Sign() == 0 {
 		return radius()
 	}
-	return radius().SetMantExp(radius().SetInt64(1), x.MantExp(nil)-int(a.prec))
+	return twoTo(x.MantExp(nil) - int(a.prec))
 }
 
-// rounded is a ball around a rounded result, with a further error.
-func (a *arena) rounded(mid, rad *big.Float) (ball, error) {
+// rounded is a ball around a result that is about to be rounded, with a further
+// error.
+func (a *arena) rounded(x, rad *big.Float) ball {
+	mid := a.float().Set(x)
 	if mid.IsInf() || rad.IsInf() || mid.Sign() != 0 && (mid.MantExp(nil) > maxExponent || mid.MantExp(nil) < -maxExponent) {
-		return ball{}, errLimit
+		fail(errLimit)
 	}
-	return ball{mid, radius().Add(rad, a.ulp(mid))}, nil
+	return ball{mid, radius().Add(rad, a.ulp(mid))}
 }
 
 func (a *arena) fromRat(r *big.Rat) ball {
@@ -70,6 +97,8 @@ func (a *arena) fromRat(r *big.Rat) ball {
 	return ball{mid, a.ulp(mid)}
 }
 
+func (a *arena) fromInt(n int64) ball { return a.fromRat(big.NewRat(n, 1)) }
+
 // magnitude is a bound for the absolute value.
 func (b ball) magnitude() *big.Float {
 	return radius().Add(new(big.Float).Abs(b.mid), b.rad)
@@ -77,125 +106,114 @@ func (b ball) magnitude() *big.Float {
 
 // least is a bound for the absolute value from below; not positive if the ball
 // has zero in it.
-func (b ball) least() *big.Float {
-	return new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(new(big.Float).Abs(b.mid), b.rad)
-}
+func (b ball) least() *big.Float { return lower().Sub(new(big.Float).Abs(b.mid), b.rad) }
 
 func (b ball) hasZero() bool { return b.least().Sign() <= 0 }
 
-// sign returns the sign, if it is the same for the whole ball.
-func (b ball) sign() (int, error) {
-	switch {
-	case !b.hasZero():
-		return b.mid.Sign(), nil
-	case b.mid.Sign() == 0 && b.rad.Sign() == 0:
-		return 0, nil
+// sign is the sign of the whole ball.
+func (b ball) sign() int {
+	if b.hasZero() && (b.mid.Sign() != 0 || b.rad.Sign() != 0) {
+		fail(errPrecision)
 	}
-	return 0, errPrecision
+	return b.mid.Sign()
 }
 
 func (b ball) neg() ball { return ball{new(big.Float).Neg(b.mid), b.rad} }
 
-func (a *arena) add(x, y ball) (ball, error) {
+func (a *arena) add(x, y ball) ball {
 	return a.rounded(a.float().Add(x.mid, y.mid), radius().Add(x.rad, y.rad))
 }
 
-func (a *arena) mul(x, y ball) (ball, error) {
+// crossed is |x| times the error of y plus |y| times that of x.
+func crossed(x, y ball) *big.Float {
 	rad := radius().Mul(x.magnitude(), y.rad)
-	rad.Add(rad, radius().Mul(y.magnitude(), x.rad))
-	return a.rounded(a.float().Mul(x.mid, y.mid), rad)
+	return rad.Add(rad, radius().Mul(y.magnitude(), x.rad))
 }
 
-func (a *arena) div(x, y ball) (ball, error) {
-	if s, err := y.sign(); err != nil {
-		return ball{}, err
-	} else if s == 0 {
-		return ball{}, errUndefined
+func (a *arena) mul(x, y ball) ball { return a.rounded(a.float().Mul(x.mid, y.mid), crossed(x, y)) }
+
+func (a *arena) div(x, y ball) ball {
+	if y.sign() == 0 {
+		fail(errUndefined)
 	}
 	// |x/y - x0/y0| <= (|x0| ry + |y0| rx) / (|y0| (|y0| - ry))
-	rad := radius().Mul(x.magnitude(), y.rad)
-	rad.Add(rad, radius().Mul(y.magnitude(), x.rad))
-	least := y.least()
-	rad.Quo(rad, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Mul(least, least))
-	return a.rounded(a.float().Quo(x.mid, y.mid), rad)
+	rad := crossed(x, y)
+	return a.rounded(a.float().Quo(x.mid, y.mid), rad.Quo(rad, lower().Mul(y.least(), y.least())))
 }
 
-func (a *arena) sqrt(x ball) (ball, error) {
-	s, err := x.sign()
-	switch {
-	case err != nil:
-		return ball{}, err
-	case s < 0:
-		return ball{}, errUndefined
-	case s == 0:
-		return x, nil
+func (a *arena) sqrt(x ball) ball {
+	switch x.sign() {
+	case -1:
+		fail(errUndefined)
+	case 0:
+		return x
 	}
 	// The slope is 1/(2 sqrt), which is largest at the lower end.
-	lower := new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sqrt(x.least())
-	return a.rounded(a.float().Sqrt(x.mid), radius().Quo(x.rad, lower))
+	return a.rounded(a.float().Sqrt(x.mid), radius().Quo(x.rad, lower().Sqrt(x.least())))
 }
 
 // power raises to a whole number.
-func (a *arena) power(x ball, n int64) (ball, error) {
+func (a *arena) power(x ball, n int64) ball {
 	if n < 0 {
-		p, err := a.power(x, -n)
-		if err != nil {
-			return ball{}, err
-		}
-		return a.div(a.fromRat(big.NewRat(1, 1)), p)
+		return a.div(a.fromInt(1), a.power(x, -n))
 	}
 	if bits := int64(max(x.magnitude().MantExp(nil), -x.mid.MantExp(nil))); bits > 0 && n > maxExponent/bits {
-		return ball{}, errLimit
+		fail(errLimit)
 	}
-	result, err := a.fromRat(big.NewRat(1, 1)), error(nil)
-	for ; n > 0 && err == nil; n >>= 1 {
+	result := a.fromInt(1)
+	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			if result, err = a.mul(result, x); err != nil {
-				break
-			}
+			result = a.mul(result, x)
 		}
 		if n > 1 {
-			x, err = a.mul(x, x)
+			x = a.mul(x, x)
 		}
 	}
-	return result, err
+	return result
+}
+
+// taylor sums a series. Each term is the one before times q, divided by the next
+// step whole numbers after n.
+func (a *arena) taylor(first, q *big.Float, n, step int64) *big.Float {
+	sum, term := a.float().Set(first), a.float().Set(first)
+	for {
+		divisor := int64(1)
+		for range step {
+			n++
+			divisor *= n
+		}
+		term.Quo(term.Mul(term, q), a.whole(divisor))
+		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(a.prec) {
+			return sum
+		}
+		sum.Add(sum, term)
+	}
 }
 
 // exp uses e^x = 2^k e^r with r small.
-func (a *arena) exp(x ball) (ball, error) {
+func (a *arena) exp(x ball) ball {
 	if x.magnitude().Cmp(big.NewFloat(maxExponent/2)) > 0 || x.rad.Cmp(big.NewFloat(0.5)) > 0 {
-		return ball{}, errLimit
+		fail(errLimit)
 	}
 	const halvings = 16
 	w := a.finer(a.prec + uint(max(0, x.mid.MantExp(nil))))
-	ln2 := w.ln2()
-	k, _ := w.float().Quo(x.mid, ln2).Int64()
-	r := w.float().Sub(x.mid, w.float().Mul(ln2, w.float().SetInt64(k)))
-	r.SetMantExp(r, -halvings)
-	sum, term := w.float().SetInt64(1), w.float().SetInt64(1)
-	for n := int64(1); term.Sign() != 0 && term.MantExp(nil) > -int(w.prec); n++ {
-		term.Mul(term, r)
-		term.Quo(term, w.float().SetInt64(n))
-		sum.Add(sum, term)
-	}
+	k, _ := w.float().Quo(x.mid, w.ln2()).Int64()
+	r := w.float().Sub(x.mid, w.float().Mul(w.ln2(), w.whole(k)))
+	sum := w.taylor(w.whole(1), r.SetMantExp(r, -halvings), 0, 1)
 	for range halvings {
 		sum.Mul(sum, sum)
 	}
-	mid := a.float().SetMantExp(sum, int(k))
+	sum.SetMantExp(sum, int(k))
 	// e^(x+d) - e^x is at most 2 |d| e^x for |d| <= 1/2, here with some to spare.
-	rad := radius().Mul(radius().Abs(mid), x.rad)
-	rad.Mul(rad, radius().SetInt64(4))
-	return a.rounded(mid, rad.Add(rad, a.ulp(mid)))
+	rad := radius().Mul(radius().Abs(sum), x.rad)
+	rad.Mul(rad, big.NewFloat(4))
+	return a.rounded(sum, rad.Add(rad, a.ulp(sum)))
 }
 
 // ln uses ln(2^k f) = k ln 2 + 2 artanh((f-1)/(f+1)).
-func (a *arena) ln(x ball) (ball, error) {
-	s, err := x.sign()
-	if err != nil {
-		return ball{}, err
-	}
-	if s <= 0 {
-		return ball{}, errUndefined
+func (a *arena) ln(x ball) ball {
+	if x.sign() <= 0 {
+		fail(errUndefined)
 	}
 	w := a.finer(max(a.prec, x.mid.Prec()))
 	f := w.float()
@@ -205,16 +223,14 @@ func (a *arena) ln(x ball) (ball, error) {
 		f.SetMantExp(f, 1)
 		k--
 	}
-	one := w.float().SetInt64(1)
-	z := w.float().Quo(w.float().Sub(f, one), w.float().Add(f, one))
-	sum := w.oddSeries(z, false)
+	one := w.whole(1)
+	sum := w.oddSeries(w.float().Quo(w.float().Sub(f, one), w.float().Add(f, one)), false)
 	sum.SetMantExp(sum, 1)
 	if k != 0 {
-		sum.Add(sum, w.float().Mul(w.ln2(), w.float().SetInt64(int64(k))))
+		sum.Add(sum, w.float().Mul(w.ln2(), w.whole(int64(k))))
 	}
-	mid := a.float().Set(sum)
 	rad := radius().Quo(x.rad, x.least())
-	return a.rounded(mid, rad.Add(rad, a.ulp(mid)))
+	return a.rounded(sum, rad.Add(rad, a.ulp(sum)))
 }
 
 // oddSeries is z + z^3/3 + z^5/5 + ..., or with alternating signs, for a small z.
@@ -229,7 +245,7 @@ func (a *arena) oddSeries(z *big.Float, alternating bool) *big.Float {
 	}
 	for n := int64(3); ; n += 2 {
 		power.Mul(power, square)
-		term := a.float().Quo(power, a.float().SetInt64(n))
+		term := a.float().Quo(power, a.whole(n))
 		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(a.prec) {
 			return sum
 		}
@@ -237,52 +253,49 @@ func (a *arena) oddSeries(z *big.Float, alternating bool) *big.Float {
 	}
 }
 
+// remembered returns the constant of this precision, and computes it the first
+// time.
+func (a *arena) remembered(known map[uint]*big.Float, compute func(w *arena) *big.Float) *big.Float {
+	if known[a.prec] == nil {
+		known[a.prec] = a.float().Set(compute(a.finer(a.prec)))
+	}
+	return known[a.prec]
+}
+
 // ln2 is 2 artanh(1/3).
 func (a *arena) ln2() *big.Float {
-	if c, ok := a.known.ln2[a.prec]; ok {
-		return c
-	}
-	w := a.finer(a.prec)
-	sum := w.oddSeries(w.float().Quo(w.float().SetInt64(1), w.float().SetInt64(3)), false)
-	c := a.float().Set(sum.SetMantExp(sum, 1))
-	a.known.ln2[a.prec] = c
-	return c
+	return a.remembered(a.known.ln2, func(w *arena) *big.Float {
+		sum := w.oddSeries(w.float().Quo(w.whole(1), w.whole(3)), false)
+		return sum.SetMantExp(sum, 1)
+	})
 }
 
 // pi is 16 arctan(1/5) - 4 arctan(1/239).
 func (a *arena) pi() *big.Float {
-	if c, ok := a.known.pi[a.prec]; ok {
-		return c
-	}
-	w := a.finer(a.prec)
-	inverse := func(n int64) *big.Float {
-		return w.oddSeries(w.float().Quo(w.float().SetInt64(1), w.float().SetInt64(n)), true)
-	}
-	x, y := inverse(5), inverse(239)
-	c := a.float().Sub(x.SetMantExp(x, 4), y.SetMantExp(y, 2))
-	a.known.pi[a.prec] = c
-	return c
+	return a.remembered(a.known.pi, func(w *arena) *big.Float {
+		inverse := func(n int64) *big.Float { return w.oddSeries(w.float().Quo(w.whole(1), w.whole(n)), true) }
+		x, y := inverse(5), inverse(239)
+		return x.Sub(x.SetMantExp(x, 4), y.SetMantExp(y, 2))
+	})
 }
 
-func (a *arena) piBall() ball {
-	mid := a.float().Set(a.pi())
-	return ball{mid, a.ulp(mid)}
-}
+func (a *arena) piBall() ball { return ball{a.pi(), a.ulp(a.pi())} }
 
 // maxAngle bounds the arguments of sine and cosine, in bits.
 const maxAngle = 4096
 
 // sinCos brings the angle to at most a quarter of pi around zero first.
-func (a *arena) sinCos(x ball) (sin, cos ball, err error) {
+func (a *arena) sinCos(x ball) (sin, cos ball) {
 	bits := max(0, x.mid.MantExp(nil))
 	if bits > maxAngle {
-		return ball{}, ball{}, errLimit
+		fail(errLimit)
 	}
 	w := a.finer(max(a.prec, x.mid.Prec()) + uint(bits))
 	half := w.float().SetMantExp(w.pi(), -1)
 	k, _ := w.float().Add(w.float().Quo(w.float().Abs(x.mid), half), big.NewFloat(0.5)).Int(nil)
 	r := w.float().Sub(w.float().Abs(x.mid), w.float().Mul(half, w.float().SetInt(k)))
-	s, c := w.taylor(r, 1), w.taylor(r, 0)
+	q := w.float().Neg(w.float().Mul(r, r))
+	s, c := w.taylor(r, q, 1, 2), w.taylor(w.whole(1), q, 0, 2)
 	switch new(big.Int).And(k, big.NewInt(3)).Int64() {
 	case 1:
 		s, c = c, s.Neg(s)
@@ -295,42 +308,17 @@ func (a *arena) sinCos(x ball) (sin, cos ball, err error) {
 		s.Neg(s)
 	}
 	// Neither slope is more than 1.
-	absolute := radius()
+	rad := radius().Set(x.rad)
 	if k.Sign() != 0 {
-		absolute.SetMantExp(radius().SetInt64(1), -int(a.prec))
+		rad.Add(rad, twoTo(-int(a.prec)))
 	}
-	absolute.Add(absolute, x.rad)
-	mid := a.float().Set(s)
-	if sin, err = a.rounded(mid, radius().Add(absolute, a.ulp(mid))); err != nil {
-		return ball{}, ball{}, err
-	}
-	mid = a.float().Set(c)
-	cos, err = a.rounded(mid, radius().Add(absolute, a.ulp(mid)))
-	return sin, cos, err
-}
-
-// taylor is the series of sine (first 1) or cosine (first 0).
-func (a *arena) taylor(r *big.Float, first int64) *big.Float {
-	term := a.float().SetInt64(1)
-	if first == 1 {
-		term.Set(r)
-	}
-	sum := a.float().Set(term)
-	square := a.float().Neg(a.float().Mul(r, r))
-	for n := first + 1; ; n += 2 {
-		term.Mul(term, square)
-		term.Quo(term, a.float().SetInt64(n*(n+1)))
-		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(a.prec) {
-			return sum
-		}
-		sum.Add(sum, term)
-	}
+	return a.rounded(s, radius().Add(rad, a.ulp(s))), a.rounded(c, radius().Add(rad, a.ulp(c)))
 }
 
 // atan halves the angle a few times before it uses the series.
-func (a *arena) atan(x ball) (ball, error) {
+func (a *arena) atan(x ball) ball {
 	w := a.finer(max(a.prec, x.mid.Prec()))
-	one := w.float().SetInt64(1)
+	one := w.whole(1)
 	z := w.float().Abs(x.mid)
 	inverted := z.Cmp(one) > 0
 	if inverted {
@@ -349,6 +337,5 @@ func (a *arena) atan(x ball) (ball, error) {
 	if x.mid.Sign() < 0 {
 		sum.Neg(sum)
 	}
-	mid := a.float().Set(sum)
-	return a.rounded(mid, radius().Add(x.rad, a.ulp(mid)))
+	return a.rounded(sum, radius().Add(x.rad, a.ulp(sum)))
 }

@@ -6,20 +6,15 @@ import (
 	"slices"
 )
 
-// The rules of comparing by numbers.
-const (
-	agreeBits = 166 // some 50 digits and as many decimals
-	minPoints = 5   // at which both are defined
-)
-
 // precisions, in bits, are tried one after the other, until something is decided.
 var precisions = []uint{256, 1024, 4096}
 
-// The work of one comparison, in units of about half a microsecond.
-const (
-	maxWork    = 200_000
-	maxAlgebra = 60_000 // of it, for one normal form
-)
+// maxWork is the work of one comparison, in units of about half a microsecond.
+const maxWork = 200_000
+
+// minPoints is at how many points two expressions have to agree, if that is no
+// proof.
+const minPoints = 5
 
 // A comparer compares expressions within a limit of work.
 type comparer struct {
@@ -41,18 +36,9 @@ func (c *comparer) exprs(a, b *Expr) Relation {
 	if a.same(b) {
 		return Same
 	}
-	if x, y := literal(a), literal(b); x != nil && y != nil && c.options.Tolerance == 0 {
-		if c.meter.spend(1+(bits(x)+bits(y))/256) != nil {
-			return Unknown
-		}
-		return ofBool(x.Cmp(y) == 0)
-	}
-	if c.meter.spend(20) != nil {
-		return Unknown
-	}
 	relation := c.decide(a, b)
-	if relation == Different && (isVague(a) || isVague(b)) {
-		relation = Unknown // units can be converted, and i may be the imaginary unit
+	if relation == Different && isVague(a, b) {
+		relation = Unknown
 	}
 	if relation == Unknown && c.options.CAS != nil && !hasWords(a) && !hasWords(b) {
 		if equal, known := c.options.CAS(a.String(), b.String()); known {
@@ -62,22 +48,6 @@ func (c *comparer) exprs(a, b *Expr) Relation {
 	return relation
 }
 
-// literal is the value of an expression that is just a number, such as -5 or 1/3;
-// nil if it is anything else.
-func literal(e *Expr) *big.Rat {
-	switch {
-	case e.Op == Num:
-		return e.value
-	case e.Op == Neg:
-		if x := literal(e.Args[0]); x != nil {
-			return new(big.Rat).Neg(x)
-		}
-	case e.Op == Div && e.Args[0].Op == Num && e.Args[1].Op == Num && e.Args[1].value.Sign() != 0:
-		return new(big.Rat).Quo(e.Args[0].value, e.Args[1].value)
-	}
-	return nil
-}
-
 func ofBool(equal bool) Relation {
 	if equal {
 		return Same
@@ -85,13 +55,10 @@ func ofBool(equal bool) Relation {
 	return Different
 }
 
-// isVague reports whether there are symbols of which the meaning is not certain.
-func isVague(e *Expr) bool {
-	vague := false
-	e.walk(func(part *Expr) {
-		vague = vague || part.Op == Sym && (part.word || part.Text == symI)
-	})
-	return vague
+// isVague reports whether there are symbols of which the meaning is not certain:
+// units can be converted, and i may be the imaginary unit.
+func isVague(a, b *Expr) bool {
+	return hasWords(a) || hasWords(b) || slices.Contains(variables(a, b), symI)
 }
 
 func hasWords(e *Expr) bool {
@@ -100,87 +67,82 @@ func hasWords(e *Expr) bool {
 	return words
 }
 
-func (c *comparer) decide(a, b *Expr) Relation {
-	relation, proved := c.byAlgebra(a, b)
-	if relation == Different && c.options.Tolerance > 0 && len(variables(a, b)) == 0 {
-		relation, proved = Unknown, false
-	}
-	if proved {
-		return relation
-	}
-	return c.byNumbers(a, b, relation)
-}
-
-// algebra returns one that has a share of the work that is left. What it did is
-// accounted for by done.
-func (c *comparer) algebra() (g *algebra, done func()) {
-	share := meter{min(c.meter.left, maxAlgebra)}
-	before := share.left
-	return newAlgebra(&share), func() { c.meter.left -= before - max(0, share.left) }
-}
-
-// byAlgebra compares normal forms. Without a proof the relation holds if they are
-// defined at all.
-func (c *comparer) byAlgebra(a, b *Expr) (relation Relation, proved bool) {
-	g, done := c.algebra()
-	defer done()
-	x, y, err := g.numerators(a, b)
-	if err != nil {
-		return Unknown, false
-	}
-	d, err := g.add(x, y, -1)
-	switch {
-	case err != nil:
-		return Unknown, false
-	case len(d) == 0:
-		return Same, !g.vague
-	}
-	// They differ by something other than 0, whatever the unknowns are.
-	if _, constant := d.constant(); constant || !g.vague {
-		return Different, !g.vague
-	}
-	return Unknown, false
-}
-
-// byNumbers compares values at points. If algebra knows the relation, one point at
-// which both are defined is enough.
-func (c *comparer) byNumbers(a, b *Expr, known Relation) Relation {
-	if slices.Contains(variables(a, b), symInfinity) {
-		return c.infinities(a, b)
-	}
-	agreed, needed := 0, minPoints
-	names := variables(a, b)
-	if len(names) == 0 {
-		needed = 1
-	}
-	for _, at := range points(names, a, b) {
-		relation, err := known, error(nil)
-		if known == Unknown {
-			relation, err = c.at(at, a, b)
-		} else {
-			err = c.defined(at, a, b)
+// signAt is the sign of e, given the values of its variables. It is not known
+// where e is not defined.
+func (c *comparer) signAt(e *Expr, at map[string]*big.Rat) (sign int, known bool) {
+	for _, arena := range c.arenas {
+		sign, err := newEvaluator(arena, &c.meter, at).sign(e)
+		if !errors.Is(err, errPrecision) {
+			return sign, err == nil
 		}
+	}
+	return 0, false
+}
+
+// exact is the value of an expression, given those of its variables; nil if it is
+// not known exactly.
+func (c *comparer) exact(e *Expr, at map[string]*big.Rat) *big.Rat {
+	v, err := newEvaluator(c.arenas[0], &c.meter, at).eval(e)
+	if err != nil {
+		return nil
+	}
+	return v.exact
+}
+
+// decide compares by numbers.
+func (c *comparer) decide(a, b *Expr) Relation {
+	names := variables(a, b)
+	if slices.Contains(names, symInfinity) {
+		return infinities(a, b)
+	}
+	difference := minus(a, b)
+	if len(names) == 0 {
+		sign, known := c.signAt(difference, nil)
 		switch {
-		case errors.Is(err, errWork):
+		case !known:
 			return Unknown
-		case err != nil:
-		case known != Unknown:
-			return known
-		case relation == Different:
+		case sign == 0 || c.tolerates(difference, a) || c.tolerates(difference, b):
+			return Same
+		}
+		return Different
+	}
+	num, den, rational := fractionOf(difference, names)
+	beyond := beyondRoots(names, num, den)
+	if rational {
+		if sign, known := c.signAt(difference, beyond); known {
+			return ofBool(sign == 0)
+		}
+	}
+	agreed := 0
+	for _, at := range append(points(names, difference), beyond) {
+		switch sign, known := c.signAt(difference, at); {
+		case c.meter.left < 0:
+			return Unknown
+		case known && sign != 0:
 			return Different
-		default:
+		case known:
 			agreed++
 		}
 	}
-	if agreed < needed {
-		return Unknown
+	if rational || agreed < minPoints || agreed <= slices.Max(num.degrees) {
+		return Unknown // with fewer points than the degree a polynomial could have its roots there
 	}
 	return Same
 }
 
+// tolerates reports whether a difference is small in relation to a number.
+func (c *comparer) tolerates(difference, of *Expr) bool {
+	if c.options.Tolerance == 0 {
+		return false
+	}
+	least := binary(Mul, number(new(big.Rat).SetFloat64(c.options.Tolerance)), call(fnAbs, of))
+	sign, known := c.signAt(minus(least, call(fnAbs, difference)), nil)
+	return known && sign >= 0
+}
+
 // infinities knows that the two infinities differ, from each other and from
 // numbers, and nothing else.
-func (c *comparer) infinities(a, b *Expr) Relation {
+func infinities(a, b *Expr) Relation {
 	plain := func(e *Expr) bool {
 		if e.Op == Neg {
 			e = e.Args[0]
@@ -193,89 +155,108 @@ func (c *comparer) infinities(a, b *Expr) Relation {
 	return Unknown
 }
 
-// errWork ends a comparison that has used up its work.
-var errWork = errors.New("too much work")
-
-// at compares the values at one point.
-func (c *comparer) at(point map[string]*big.Rat, a, b *Expr) (Relation, error) {
-	for _, arena := range c.arenas {
-		ev := &evaluator{arena: arena, meter: &c.meter, at: point}
-		x, err := ev.eval(a)
-		var y real
-		if err == nil {
-			y, err = ev.eval(b)
-		}
-		switch {
-		case c.meter.left < 0:
-			return Unknown, errWork
-		case errors.Is(err, errPrecision):
-			continue
-		case err != nil:
-			return Unknown, err
-		}
-		if relation, ok := c.values(ev, x, y); ok {
-			return relation, nil
-		}
-	}
-	return Unknown, errPrecision
+// A size bounds a polynomial with whole coefficients: its degree in each variable,
+// and the sum of its coefficients, in bits.
+type size struct {
+	degrees []int
+	bits    int
 }
 
-// exact is the value of an expression, given those of its variables; nil if it is
-// not known exactly.
-func (c *comparer) exact(e *Expr, at map[string]*big.Rat) *big.Rat {
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter, at: at}
-	v, err := ev.eval(e)
-	if err != nil {
+// times is the size of a product.
+func (s size) times(t size) size {
+	out := size{slices.Clone(s.degrees), s.bits + t.bits}
+	for i, d := range t.degrees {
+		out.degrees[i] += d
+	}
+	return out
+}
+
+// plus is the size of a sum.
+func (s size) plus(t size) size {
+	out := size{slices.Clone(s.degrees), max(s.bits, t.bits) + 1}
+	for i, d := range t.degrees {
+		out.degrees[i] = max(out.degrees[i], d)
+	}
+	return out
+}
+
+// maxSize bounds degrees and bits.
+const maxSize = 1 << 16
+
+// power is the size of a power.
+func (s size) power(n int) size {
+	out := size{slices.Clone(s.degrees), min(n*s.bits, maxSize)}
+	for i, d := range s.degrees {
+		out.degrees[i] = min(n*d, maxSize)
+	}
+	return out
+}
+
+// fractionOf returns how large the numerator and the denominator of e are, if it
+// is written as one fraction of polynomials. Whatever is no such fraction, such as
+// a root, counts as what is in it.
+func fractionOf(e *Expr, names []string) (num, den size, rational bool) {
+	one := size{make([]int, len(names)), 0}
+	switch {
+	case e.Op == Num:
+		return size{one.degrees, e.value.Num().BitLen()}, size{one.degrees, e.value.Denom().BitLen()}, true
+	case e.Op == Sym:
+		i := slices.Index(names, e.Text)
+		if i >= 0 {
+			num = size{slices.Clone(one.degrees), 0}
+			num.degrees[i] = 1
+			return num, one, true
+		}
+		return one, one, false
+	}
+	n, d, rational := fractionOf(e.Args[0], names)
+	if e.Op == Pow {
+		exponent := literal(e.Args[1])
+		if exponent == nil || !exponent.IsInt() || !exponent.Num().IsInt64() || exponent.Num().Int64() > maxSize || exponent.Num().Int64() < -maxSize {
+			return n, d, false
+		}
+		k := int(exponent.Num().Int64())
+		if k < 0 {
+			n, d, k = d, n, -k
+		}
+		return n.power(k), d.power(k), rational
+	}
+	if len(e.Args) == 1 {
+		return n, d, rational && e.Op == Neg
+	}
+	m, f, also := fractionOf(e.Args[1], names)
+	rational = rational && also
+	switch e.Op {
+	case Add:
+		return n.times(f).plus(m.times(d)), d.times(f), rational
+	case Mul:
+		return n.times(m), d.times(f), rational
+	default:
+		return n.times(f), d.times(m), rational
+	}
+}
+
+// beyondRoots returns a point at which no polynomial of these sizes is 0, unless
+// it is 0 everywhere: a fraction of two that is 0 there is 0 wherever it is
+// defined. The point is nil if it would be too far away.
+//
+// A polynomial in x with whole coefficients of less than B/2 is not 0 at B, for
+// its first term is larger than all others together. Likewise if y is a power of
+// x that is higher than those of x, and so on.
+func beyondRoots(names []string, num, den size) map[string]*big.Rat {
+	at := map[string]*big.Rat{}
+	exponent := max(num.bits, den.bits) + 2
+	for i, name := range names {
+		if exponent > maxSize {
+			return nil
+		}
+		at[name] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent)))
+		exponent *= max(num.degrees[i], den.degrees[i]) + 1
+	}
+	if exponent > maxSize {
 		return nil
 	}
-	return v.exact
-}
-
-// defined returns an error unless both are defined at the point.
-func (c *comparer) defined(point map[string]*big.Rat, a, b *Expr) error {
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter, at: point}
-	_, err := ev.eval(a)
-	if err == nil {
-		_, err = ev.eval(b)
-	}
-	if c.meter.left < 0 {
-		return errWork
-	}
-	return err
-}
-
-// values compares two numbers, if the precision is enough for that.
-func (c *comparer) values(ev *evaluator, x, y real) (Relation, bool) {
-	if x.exact != nil && y.exact != nil && x.exact.Cmp(y.exact) == 0 {
-		return Same, true
-	}
-	p, q := ev.inBalls(x), ev.inBalls(y)
-	d, err := ev.add(p, q.neg())
-	if err != nil {
-		return Unknown, false
-	}
-	larger := p.magnitude()
-	if q.magnitude().Cmp(larger) > 0 {
-		larger = q.magnitude()
-	}
-	if c.options.Tolerance > 0 && len(ev.at) == 0 {
-		if d.magnitude().Cmp(radius().Mul(larger, big.NewFloat(c.options.Tolerance))) <= 0 {
-			return Same, true
-		}
-	}
-	if x.exact != nil && y.exact != nil {
-		return Different, true
-	}
-	if !d.hasZero() {
-		return Different, true
-	}
-	// Both as many digits and as many decimals: a large number is not the same as
-	// the next one. Of two balls around zero only the decimals are known.
-	bound := radius().SetMantExp(radius().SetInt64(1), -agreeBits)
-	if larger.Cmp(big.NewFloat(1)) < 0 && (!p.hasZero() || !q.hasZero()) {
-		bound.Mul(bound, larger)
-	}
-	return Same, d.rad.Cmp(bound) <= 0
+	return at
 }
 
 // spread are the values that variables get: fractions on both sides of 0 and 1,
@@ -283,6 +264,7 @@ func (c *comparer) values(ev *evaluator, x, y real) (Relation, bool) {
 var spread = [][2]int64{
 	{1, 3}, {-2, 7}, {3, 5}, {-5, 11}, {7, 9}, {-8, 13}, {3, 2}, {-7, 4}, {17, 5}, {-22, 9}, {29, 3}, {-41, 6},
 	{2, 1}, {3, 1}, {5, 1}, {7, 1}, {11, 1}, {13, 1}, {-4, 1}, {1009, 7}, {-2003, 9}, {1, 1000}, {100003, 7},
+	{37, 2}, {-53, 3}, {101, 4}, {71, 1}, {202, 3}, {-307, 2},
 }
 
 // points are where expressions are compared: each variable gets another value.

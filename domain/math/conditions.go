@@ -2,6 +2,7 @@ package math
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -170,7 +171,7 @@ func pointEnvironment(v *Value, names []string) []environment {
 // String writes x = 1, y = 2.
 func (env environment) String() string {
 	var parts []string
-	for _, name := range sortedKeys(env) {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
 		parts = append(parts, name+" = "+env[name].String())
 	}
 	return strings.Join(parts, ", ")

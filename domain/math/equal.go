@@ -134,8 +134,7 @@ func (c *comparer) rounds(x *Value, exact *Expr) bool {
 	}
 	unit := number(new(big.Rat).SetFrac(big.NewInt(1), powerOfTen(x.decimals)))
 	d := call(fnAbs, minus(x.expr, exact))
-	half := binary(Div, unit, integer(2))
-	if relation := c.decide(d, half); relation == Same || c.sign(minus(half, d)) > 0 {
+	if sign, known := c.signAt(minus(binary(Div, unit, integer(2)), d), nil); known && sign >= 0 {
 		return true
 	}
 	return c.sign(minus(unit, d)) > 0 && c.sign(minus(call(fnAbs, exact), call(fnAbs, x.expr))) > 0
@@ -143,20 +142,8 @@ func (c *comparer) rounds(x *Value, exact *Expr) bool {
 
 // sign is the sign of an expression without variables; 0 also if it is not known.
 func (c *comparer) sign(e *Expr) int {
-	for _, arena := range c.arenas {
-		ev := &evaluator{arena: arena, meter: &c.meter}
-		v, err := ev.eval(e)
-		if err != nil {
-			return 0
-		}
-		if v.exact != nil {
-			return v.exact.Sign()
-		}
-		if s, err := v.ball.sign(); err == nil {
-			return s
-		}
-	}
-	return 0
+	sign, _ := c.signAt(e, nil)
+	return sign
 }
 
 // collections compares points, lists, intervals, sets and assignments, also with
@@ -259,26 +246,31 @@ func (c *comparer) sets(xs, ys []*Value) Relation {
 	if p, q := literals(xs), literals(ys); p != nil && q != nil && c.options.Tolerance == 0 {
 		return ofBool(maps.Equal(p, q))
 	}
+	return matched(c, xs, ys, c.unnamed)
+}
+
+// matched compares collections in which everything in one has to be the same as
+// something in the other.
+func matched[T any](c *comparer, xs, ys []T, compare func(x, y T) Relation) Relation {
 	relation := Same
 	for range 2 {
 		for _, x := range xs {
 			best := Different
 			for _, y := range ys {
-				r := c.unnamed(x, y)
-				if r != Different {
+				if r := compare(x, y); r != Different {
 					best = r
-				}
-				if r == Same {
-					break
 				}
 				if c.meter.left < 0 {
 					return Unknown
 				}
+				if best == Same {
+					break
+				}
 			}
-			if best == Different {
-				return best
-			}
-			if best == Unknown {
+			switch best {
+			case Different:
+				return Different
+			case Unknown:
 				relation = Unknown
 			}
 		}

@@ -1,7 +1,6 @@
 package math
 
 import (
-	"errors"
 	"math/big"
 	"slices"
 )
@@ -26,33 +25,11 @@ func (c *comparer) equations(x, y *Value) Relation {
 	if len(p) == 0 || len(q) == 0 {
 		return Unknown
 	}
-	found := Same
-	for range 2 {
-		for _, r := range p {
-			best := Different
-			for _, s := range q {
-				if relation := c.relations(r, s); relation == Same {
-					best = Same
-					break
-				} else if relation == Unknown {
-					best = Unknown
-				}
-				if c.meter.spend(20) != nil {
-					return Unknown
-				}
-			}
-			if best == Unknown || best == Different && len(p)+len(q) > 2 {
-				found = Unknown // several equations can say the same in other ways
-			} else if best == Different {
-				return Different
-			}
-		}
-		p, q = q, p
+	relation := matched(c, p, q, c.relations)
+	if relation == Different && len(p)+len(q) > 2 {
+		return Unknown // several equations can say the same in other ways
 	}
-	if found == Unknown {
-		return Unknown
-	}
-	return Same
+	return relation
 }
 
 // worked returns the value at the end of a computation that is written as an
@@ -61,14 +38,8 @@ func (c *comparer) worked(v *Value) *Value {
 	if v.kind != Equation {
 		return v
 	}
-	if !v.allEqual() {
-		return nil
-	}
 	for _, r := range v.holds {
-		if len(variables(r.left, r.right)) > 0 {
-			return nil
-		}
-		if relation := c.exprs(r.left, r.right); relation != Same {
+		if r.op != '=' || len(variables(r.left, r.right)) > 0 || c.exprs(r.left, r.right) != Same {
 			return nil
 		}
 	}
@@ -79,111 +50,41 @@ func (c *comparer) worked(v *Value) *Value {
 // "something = 0", and the two may differ by a constant factor, which is not 0,
 // and positive for an inequality.
 func (c *comparer) relations(r, s relation) Relation {
-	if r.op != s.op {
-		return Different
-	}
-	if r.left.same(s.left) && r.right.same(s.right) {
-		return Same
-	}
 	names := variables(r.left, r.right)
-	if !slices.Equal(names, variables(s.left, s.right)) {
+	if r.op != s.op || !slices.Equal(names, variables(s.left, s.right)) {
 		return Different
 	}
 	f, g := minus(r.left, r.right), minus(s.left, s.right)
-	ordered := r.op == '<' || r.op == '≤'
-	if relation, ok := c.proportional(f, g, ordered); ok {
+	if f.same(g) {
+		return Same
+	}
+	if len(names) == 0 {
+		return Unknown // whatever is true is as true as anything else
+	}
+	for _, at := range points(names, f, g) {
+		x, knownX := c.signAt(f, at)
+		y, knownY := c.signAt(g, at)
+		if !knownX || !knownY || x*y == 0 {
+			continue
+		}
+		// The factor is that of their values at this point.
+		relation := c.decide(binary(Mul, f, g.substitute(numbers(at))), binary(Mul, g, f.substitute(numbers(at))))
+		switch {
+		case relation == Different && isVague(f, g):
+			return Unknown
+		case relation == Same && x != y && (r.op == '<' || r.op == '≤'):
+			return Different // the other direction
+		}
 		return relation
 	}
-	return c.ratios(names, f, g, ordered)
+	return Unknown
 }
 
-// proportional compares by algebra. It is decided only if the factor is rational.
-func (c *comparer) proportional(f, g *Expr, ordered bool) (Relation, bool) {
-	al, done := c.algebra()
-	defer done()
-	a, b, err := al.numerators(f, g)
-	if err != nil || len(a) == 0 || len(b) == 0 || len(a) != len(b) {
-		return Unknown, false
+// numbers are the values of variables as expressions.
+func numbers(at map[string]*big.Rat) map[string]*Expr {
+	out := map[string]*Expr{}
+	for name, v := range at {
+		out[name] = number(v)
 	}
-	var factor *big.Rat
-	for key, t := range a {
-		u, ok := b[key]
-		if !ok {
-			return Unknown, false
-		}
-		q := new(big.Rat).Quo(t.coef, u.coef)
-		if factor != nil && factor.Cmp(q) != 0 {
-			return Unknown, false
-		}
-		factor = q
-	}
-	return ofBool(!ordered || factor.Sign() > 0), true
-}
-
-// ratios compares by numbers: the ratio has to be the same at all points.
-func (c *comparer) ratios(names []string, f, g *Expr, ordered bool) Relation {
-	if isVague(f) || isVague(g) || slices.Contains(names, symInfinity) {
-		return Unknown
-	}
-	arena := c.arenas[0]
-	var first ball
-	agreed := 0
-	for _, point := range points(names, f, g) {
-		ev := &evaluator{arena: arena, meter: &c.meter, at: point}
-		ratio, err := ev.ratio(f, g)
-		if c.meter.left < 0 {
-			return Unknown
-		}
-		if errors.Is(err, errDiffers) {
-			return Different
-		}
-		if err != nil {
-			continue
-		}
-		if agreed > 0 {
-			d, err := ev.add(ratio, first.neg())
-			if err != nil {
-				continue
-			}
-			if !d.hasZero() {
-				return Different
-			}
-			if d.rad.Cmp(radius().Mul(first.magnitude(), radius().SetMantExp(radius().SetInt64(1), -agreeBits))) > 0 {
-				continue
-			}
-		} else if first = ratio; first.hasZero() {
-			continue
-		}
-		agreed++
-	}
-	if agreed < minPoints {
-		return Unknown
-	}
-	if ordered && first.mid.Sign() < 0 {
-		return Different
-	}
-	return Same
-}
-
-var errDiffers = errors.New("one is 0 where the other is not")
-
-// ratio is f/g at the point of the evaluator.
-func (ev *evaluator) ratio(f, g *Expr) (ball, error) {
-	x, err := ev.eval(f)
-	if err != nil {
-		return ball{}, err
-	}
-	y, err := ev.eval(g)
-	if err != nil {
-		return ball{}, err
-	}
-	p, q := ev.inBalls(x), ev.inBalls(y)
-	zeroX, zeroY := x.exact != nil && x.exact.Sign() == 0, y.exact != nil && y.exact.Sign() == 0
-	switch {
-	case zeroX && zeroY:
-		return ball{}, errUndefined
-	case zeroX && !q.hasZero(), zeroY && !p.hasZero():
-		return ball{}, errDiffers
-	}
-	return ev.div(p, q)
+	return out
 }

@@ -17,8 +17,7 @@ func parsed(t testing.TB, text string) *Expr {
 
 func evaluated(t testing.TB, e *Expr, prec uint, at map[string]*big.Rat) (real, error) {
 	t.Helper()
-	ev := &evaluator{arena: newArena(prec), meter: &meter{1 << 30}, at: at}
-	return ev.eval(e)
+	return newEvaluator(newArena(prec), &meter{1 << 30}, at).eval(e)
 }
 
 // TestDigits compares with digits that another program computed.
@@ -163,9 +162,9 @@ func TestBallsHold(t *testing.T) {
 	}
 }
 
-// TestNormalFormsHold checks algebra against numbers: what has one normal form
-// has one value, and rewriting an expression does not change it.
-func TestNormalFormsHold(t *testing.T) {
+// TestRewritingHolds checks that rewriting an expression does not change its value,
+// and that adding something to it does.
+func TestRewritingHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	same := 0
 	rounds := 600
@@ -220,27 +219,38 @@ func rewritten(rng *rand.Rand, e *Expr) *Expr {
 	return out
 }
 
-func TestFactorize(t *testing.T) {
-	for _, test := range []struct {
-		n, want string
-		sure    bool
-	}{
-		{"1", "", true},
-		{"360", "2^3 3^2 5^1 ", true},
-		{"97", "97^1 ", true},
-		{"99999989", "99999989^1 ", true},
-		{"1000000016000000063", "1000000007^1 1000000009^1 ", false}, // is not taken apart
-		{"170141183460469231731687303715884105727", "170141183460469231731687303715884105727^1 ", true},
-		{"1000000014000000049", "1000000007^2 ", true},
+// TestZeroIsProved adds little to what agrees: however little it is, the two must
+// never be the same.
+func TestZeroIsProved(t *testing.T) {
+	for i, text := range []string{
+		"sqrt(2)", "sqrt(2) + sqrt(3)", "2^(1/3)", "sqrt(x)", "|x|", "pi", "e^100", "sin(x)", "ln(5)", "x^2", "x/y", "2^x",
 	} {
-		n, _ := new(big.Int).SetString(test.n, 10)
-		primes, sure, err := factorize(n, &meter{1 << 20})
-		got := ""
-		for _, p := range primes {
-			got += p.prime.String() + "^" + big.NewInt(p.times).String() + " "
+		if raceDetector && i%4 != 0 {
+			continue
 		}
-		if err != nil || sure != test.sure || test.sure && got != test.want {
-			t.Errorf("factorize(%s) = %s, sure %v, %v, want %s, sure %v", test.n, got, sure, err, test.want, test.sure)
+		for _, digits := range []string{"60", "200", "3000"} {
+			for _, more := range []string{" + 10^-" + digits, " + sin(10^-" + digits + ")", " + e^-" + digits, " + 1/(7^" + digits + " + sqrt(x^2 + 5))"} {
+				if got := Equal(text, text+more); got == Same {
+					t.Errorf("Equal(%s, %s) = %v, want something else", text, text+more, got)
+				}
+			}
+		}
+	}
+}
+
+// A polynomial that is 0 at every point where expressions are compared is still not
+// 0, whatever it is multiplied with.
+func TestNoPointIsSpecial(t *testing.T) {
+	x := symbol("x")
+	product := integer(1)
+	for range 2 { // what it has in it adds points
+		for _, at := range points([]string{"x"}, product) {
+			product = binary(Mul, product, minus(x, number(at["x"])))
+		}
+	}
+	for _, factor := range []*Expr{integer(1), call(fnSqrt, x), call(fnSin, x), call(fnSqrt, integer(2))} {
+		if got := newComparer(Options{}).exprs(binary(Mul, product, factor), integer(0)); got == Same {
+			t.Errorf("a product times %s and 0 are %v, want something else", factor, got)
 		}
 	}
 }

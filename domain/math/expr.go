@@ -1,7 +1,9 @@
 package math
 
 import (
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -175,7 +177,7 @@ func variables(es ...*Expr) []string {
 			}
 		})
 	}
-	return sortedKeys(seen)
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // substitute returns the expression with symbols replaced.
@@ -194,4 +196,20 @@ func (e *Expr) substitute(values map[string]*Expr) *Expr {
 		args[i] = arg.substitute(values)
 	}
 	return &Expr{Op: e.Op, Text: e.Text, Args: args}
+}
+
+// literal is the value of an expression that is just a number, such as -5 or 1/3;
+// nil if it is anything else.
+func literal(e *Expr) *big.Rat {
+	switch {
+	case e.Op == Num:
+		return e.value
+	case e.Op == Neg:
+		if x := literal(e.Args[0]); x != nil {
+			return new(big.Rat).Neg(x)
+		}
+	case e.Op == Div && e.Args[0].Op == Num && e.Args[1].Op == Num && e.Args[1].value.Sign() != 0:
+		return new(big.Rat).Quo(e.Args[0].value, e.Args[1].value)
+	}
+	return nil
 }

@@ -2,44 +2,108 @@ package math
 
 import (
 	"math/big"
+	"slices"
 )
 
 // A polynomial in one variable has its coefficients by their power. The last one
 // is not 0; zero has none.
 type polynomial []*big.Rat
 
-const maxDegree = 20
+// The limits of what roots are counted of.
+const (
+	maxDegree      = 20
+	maxCoefficient = 1024 // bits
+)
 
 // realRoots counts the real solutions of e = 0, if e is a polynomial in one
 // variable with rational coefficients.
 func (c *comparer) realRoots(e *Expr) (int, bool) {
-	g := newAlgebra(&c.meter)
-	f, err := g.normal(e)
-	if err != nil || g.vague || len(g.atoms) != 1 || g.atoms[0].kind != variableAtom {
+	if len(variables(e)) != 1 {
 		return 0, false
 	}
-	if _, ok := f.den.constant(); !ok {
-		return 0, false
-	}
-	p := polynomial{}
-	for _, t := range f.num {
-		power := 0
-		if len(t.factors) == 1 {
-			exp := t.factors[0].exp
-			if !exp.IsInt() || !exp.Num().IsInt64() || exp.Num().Int64() > maxDegree {
-				return 0, false
-			}
-			power = int(exp.Num().Int64())
-		}
-		for len(p) <= power {
-			p = append(p, new(big.Rat))
-		}
-		p[power] = t.coef
-	}
-	if len(p) < 2 || bits(p[len(p)-1]) > 256 {
+	p := c.polynomial(e)
+	if len(p) < 2 || slices.ContainsFunc(p, func(r *big.Rat) bool { return bits(r) > maxCoefficient }) {
 		return 0, false
 	}
 	return p.countRoots(), true
+}
+
+// polynomial returns e as a polynomial in its only variable; nil if it is none.
+func (c *comparer) polynomial(e *Expr) polynomial {
+	if len(variables(e)) == 0 {
+		if r := c.exact(e, nil); r != nil {
+			return polynomial{r}.trimmed()
+		}
+		return nil
+	}
+	if e.Op == Sym {
+		return polynomial{new(big.Rat), big.NewRat(1, 1)}
+	}
+	p := c.polynomial(e.Args[0])
+	if p == nil || e.Op == Fact || e.Op == Call {
+		return nil
+	}
+	if e.Op == Neg {
+		return p.times(polynomial{big.NewRat(-1, 1)})
+	}
+	q := c.polynomial(e.Args[1])
+	switch {
+	case q == nil:
+		return nil
+	case e.Op == Add:
+		return p.plus(q)
+	case e.Op == Mul:
+		return p.times(q)
+	case e.Op == Div && len(q) == 1:
+		return p.times(polynomial{new(big.Rat).Inv(q[0])})
+	case e.Op == Pow && len(q) <= 1:
+		return p.power(q)
+	}
+	return nil
+}
+
+// power is p to a constant power, nil if that is no polynomial.
+func (p polynomial) power(q polynomial) polynomial {
+	if len(q) == 0 || !q[0].IsInt() || q[0].Sign() < 0 || q[0].Num().Cmp(big.NewInt(maxDegree)) > 0 {
+		return nil // x^0 is not defined everywhere
+	}
+	out := polynomial{big.NewRat(1, 1)}
+	for range q[0].Num().Int64() {
+		if out = out.times(p); out == nil {
+			return nil
+		}
+	}
+	return out
+}
+
+func (p polynomial) plus(q polynomial) polynomial {
+	out := make(polynomial, max(len(p), len(q)))
+	for i := range out {
+		out[i] = new(big.Rat)
+		for _, r := range []polynomial{p, q} {
+			if i < len(r) {
+				out[i].Add(out[i], r[i])
+			}
+		}
+	}
+	return out.trimmed()
+}
+
+// times is the product, nil if its degree is too high.
+func (p polynomial) times(q polynomial) polynomial {
+	if len(p)+len(q) > maxDegree+2 {
+		return nil
+	}
+	out := make(polynomial, len(p)+len(q))
+	for i := range out {
+		out[i] = new(big.Rat)
+	}
+	for i, x := range p {
+		for j, y := range q {
+			out[i+j].Add(out[i+j], new(big.Rat).Mul(x, y))
+		}
+	}
+	return out.trimmed()
 }
 
 // countRoots counts distinct real roots by the theorem of Sturm: they are as many
