@@ -13,7 +13,7 @@ type Options struct {
 	// all. Expressions with variables get none.
 	Tolerance float64
 
-	// CAS is asked about two expressions, in the notation of [Expr.String], if
+	// CAS is asked about two expressions, in the notation of package notation, if
 	// nothing is known about them: whether they are equal, and whether that is
 	// known. It gives the same answer whenever it is asked again, and may be
 	// called from several goroutines.

@@ -1,16 +1,12 @@
 package math
 
 import (
-	"errors"
 	"math/big"
 	"slices"
+
+	"github.com/maker-mdap/maker/domain/math/notation"
+	"github.com/maker-mdap/maker/domain/math/number"
 )
-
-// precisions, in bits, are tried one after the other, until something is decided.
-var precisions = []uint{256, 1024, 4096}
-
-// maxWork is the work of one comparison, in units of about half a microsecond.
-const maxWork = 200_000
 
 // minPoints is at how many points two expressions have to agree, if that is no
 // proof.
@@ -19,28 +15,21 @@ const minPoints = 5
 // A comparer compares expressions within a limit of work.
 type comparer struct {
 	options Options
-	meter   meter
-	arenas  []*arena // for precisions
+	*number.Calculator
 }
 
-func newComparer(o Options) *comparer {
-	c := &comparer{options: o, meter: meter{maxWork}}
-	for _, prec := range precisions {
-		c.arenas = append(c.arenas, newArena(prec))
-	}
-	return c
-}
+func newComparer(o Options) *comparer { return &comparer{o, number.New()} }
 
 // exprs compares two expressions.
-func (c *comparer) exprs(a, b *Expr) Relation {
-	if a.same(b) {
+func (c *comparer) exprs(a, b *notation.Expr) Relation {
+	if a.String() == b.String() {
 		return Same
 	}
 	relation := c.decide(a, b)
 	if relation == Different && isVague(a, b) {
 		relation = Unknown
 	}
-	if relation == Unknown && c.options.CAS != nil && !hasWords(a) && !hasWords(b) {
+	if relation == Unknown && c.options.CAS != nil && !hasWords(a, b) {
 		if equal, known := c.options.CAS(a.String(), b.String()); known {
 			return ofBool(equal)
 		}
@@ -57,47 +46,27 @@ func ofBool(equal bool) Relation {
 
 // isVague reports whether there are symbols of which the meaning is not certain:
 // units can be converted, and i may be the imaginary unit.
-func isVague(a, b *Expr) bool {
-	return hasWords(a) || hasWords(b) || slices.Contains(variables(a, b), symI)
+func isVague(a, b *notation.Expr) bool {
+	return hasWords(a, b) || slices.Contains(notation.Variables(a, b), notation.I)
 }
 
-func hasWords(e *Expr) bool {
+func hasWords(a, b *notation.Expr) bool {
 	words := false
-	e.walk(func(part *Expr) { words = words || part.word })
+	for _, e := range []*notation.Expr{a, b} {
+		e.Walk(func(part *notation.Expr) { words = words || part.Word })
+	}
 	return words
 }
 
-// signAt is the sign of e, given the values of its variables. It is not known
-// where e is not defined.
-func (c *comparer) signAt(e *Expr, at map[string]*big.Rat) (sign int, known bool) {
-	for _, arena := range c.arenas {
-		sign, err := newEvaluator(arena, &c.meter, at).sign(e)
-		if !errors.Is(err, errPrecision) {
-			return sign, err == nil
-		}
-	}
-	return 0, false
-}
-
-// exact is the value of an expression, given those of its variables; nil if it is
-// not known exactly.
-func (c *comparer) exact(e *Expr, at map[string]*big.Rat) *big.Rat {
-	v, err := newEvaluator(c.arenas[0], &c.meter, at).eval(e)
-	if err != nil {
-		return nil
-	}
-	return v.exact
-}
-
 // decide compares by numbers.
-func (c *comparer) decide(a, b *Expr) Relation {
-	names := variables(a, b)
-	if slices.Contains(names, symInfinity) {
+func (c *comparer) decide(a, b *notation.Expr) Relation {
+	names := notation.Variables(a, b)
+	if slices.Contains(names, notation.Infinity) {
 		return infinities(a, b)
 	}
-	difference := minus(a, b)
+	difference := notation.Minus(a, b)
 	if len(names) == 0 {
-		sign, known := c.signAt(difference, nil)
+		sign, known := c.Sign(difference, nil)
 		switch {
 		case !known:
 			return Unknown
@@ -109,14 +78,14 @@ func (c *comparer) decide(a, b *Expr) Relation {
 	num, den, rational := fractionOf(difference, names)
 	beyond := beyondRoots(names, num, den)
 	if rational {
-		if sign, known := c.signAt(difference, beyond); known {
+		if sign, known := c.Sign(difference, beyond); known {
 			return ofBool(sign == 0)
 		}
 	}
 	agreed := 0
 	for _, at := range append(points(names, difference), beyond) {
-		switch sign, known := c.signAt(difference, at); {
-		case c.meter.left < 0:
+		switch sign, known := c.Sign(difference, at); {
+		case c.Exhausted():
 			return Unknown
 		case known && sign != 0:
 			return Different
@@ -131,28 +100,40 @@ func (c *comparer) decide(a, b *Expr) Relation {
 }
 
 // tolerates reports whether a difference is small in relation to a number.
-func (c *comparer) tolerates(difference, of *Expr) bool {
+func (c *comparer) tolerates(difference, of *notation.Expr) bool {
 	if c.options.Tolerance == 0 {
 		return false
 	}
-	least := binary(Mul, number(new(big.Rat).SetFloat64(c.options.Tolerance)), call(fnAbs, of))
-	sign, known := c.signAt(minus(least, call(fnAbs, difference)), nil)
+	most := notation.Make(notation.Mul, notation.Number(new(big.Rat).SetFloat64(c.options.Tolerance)), abs(of))
+	return c.atMost(abs(difference), most)
+}
+
+func abs(e *notation.Expr) *notation.Expr { return notation.Apply(notation.Abs, e) }
+
+// atMost reports whether a ≤ b is known of numbers.
+func (c *comparer) atMost(a, b *notation.Expr) bool {
+	sign, known := c.Sign(notation.Minus(b, a), nil)
 	return known && sign >= 0
+}
+
+// less reports whether a < b is known of numbers.
+func (c *comparer) less(a, b *notation.Expr) bool {
+	sign, known := c.Sign(notation.Minus(b, a), nil)
+	return known && sign > 0
 }
 
 // infinities knows that the two infinities differ, from each other and from
 // numbers, and nothing else.
-func infinities(a, b *Expr) Relation {
-	plain := func(e *Expr) bool {
-		if e.Op == Neg {
+func infinities(a, b *notation.Expr) Relation {
+	for _, e := range []*notation.Expr{a, b} {
+		if e.Op == notation.Neg {
 			e = e.Args[0]
 		}
-		return e.Op == Num || e.Op == Sym
+		if len(e.Args) > 0 {
+			return Unknown
+		}
 	}
-	if plain(a) && plain(b) {
-		return Different
-	}
-	return Unknown
+	return Different
 }
 
 // A size bounds a polynomial with whole coefficients: its degree in each variable,
@@ -162,20 +143,19 @@ type size struct {
 	bits    int
 }
 
-// times is the size of a product.
-func (s size) times(t size) size {
-	out := size{slices.Clone(s.degrees), s.bits + t.bits}
-	for i, d := range t.degrees {
-		out.degrees[i] += d
-	}
+// times is the size of a product, plus that of a sum, and power that of a power.
+func (s size) times(t size) size { return s.with(t, func(x, y int) int { return x + y }) }
+func (s size) power(n int) size  { return s.with(s, func(x, _ int) int { return min(n*x, maxSize) }) }
+func (s size) plus(t size) size {
+	out := s.with(t, func(x, y int) int { return max(x, y) })
+	out.bits++
 	return out
 }
 
-// plus is the size of a sum.
-func (s size) plus(t size) size {
-	out := size{slices.Clone(s.degrees), max(s.bits, t.bits) + 1}
-	for i, d := range t.degrees {
-		out.degrees[i] = max(out.degrees[i], d)
+func (s size) with(t size, f func(x, y int) int) size {
+	out := size{make([]int, len(s.degrees)), f(s.bits, t.bits)}
+	for i := range out.degrees {
+		out.degrees[i] = f(s.degrees[i], t.degrees[i])
 	}
 	return out
 }
@@ -183,57 +163,45 @@ func (s size) plus(t size) size {
 // maxSize bounds degrees and bits.
 const maxSize = 1 << 16
 
-// power is the size of a power.
-func (s size) power(n int) size {
-	out := size{slices.Clone(s.degrees), min(n*s.bits, maxSize)}
-	for i, d := range s.degrees {
-		out.degrees[i] = min(n*d, maxSize)
-	}
-	return out
-}
-
 // fractionOf returns how large the numerator and the denominator of e are, if it
 // is written as one fraction of polynomials. Whatever is no such fraction, such as
 // a root, counts as what is in it.
-func fractionOf(e *Expr, names []string) (num, den size, rational bool) {
-	one := size{make([]int, len(names)), 0}
-	switch {
-	case e.Op == Num:
-		return size{one.degrees, e.value.Num().BitLen()}, size{one.degrees, e.value.Denom().BitLen()}, true
-	case e.Op == Sym:
+func fractionOf(e *notation.Expr, names []string) (num, den size, rational bool) {
+	num, den = size{degrees: make([]int, len(names))}, size{degrees: make([]int, len(names))}
+	switch e.Op {
+	case notation.Num:
+		num.bits, den.bits = e.Value.Num().BitLen(), e.Value.Denom().BitLen()
+		return num, den, true
+	case notation.Sym:
 		i := slices.Index(names, e.Text)
 		if i >= 0 {
-			num = size{slices.Clone(one.degrees), 0}
 			num.degrees[i] = 1
-			return num, one, true
 		}
-		return one, one, false
+		return num, den, i >= 0
 	}
-	n, d, rational := fractionOf(e.Args[0], names)
-	if e.Op == Pow {
-		exponent := literal(e.Args[1])
-		if exponent == nil || !exponent.IsInt() || !exponent.Num().IsInt64() || exponent.Num().Int64() > maxSize || exponent.Num().Int64() < -maxSize {
-			return n, d, false
-		}
-		k := int(exponent.Num().Int64())
-		if k < 0 {
-			n, d, k = d, n, -k
-		}
-		return n.power(k), d.power(k), rational
-	}
+	num, den, rational = fractionOf(e.Args[0], names)
 	if len(e.Args) == 1 {
-		return n, d, rational && e.Op == Neg
+		return num, den, rational && e.Op == notation.Neg
 	}
-	m, f, also := fractionOf(e.Args[1], names)
-	rational = rational && also
+	if e.Op == notation.Pow {
+		exponent := e.Args[1].Literal()
+		if exponent == nil || !exponent.IsInt() || exponent.Num().CmpAbs(big.NewInt(maxSize)) > 0 {
+			return num, den, false
+		}
+		if exponent.Sign() < 0 {
+			num, den = den, num
+		}
+		n := int(new(big.Int).Abs(exponent.Num()).Int64())
+		return num.power(n), den.power(n), rational
+	}
+	n, d, also := fractionOf(e.Args[1], names)
 	switch e.Op {
-	case Add:
-		return n.times(f).plus(m.times(d)), d.times(f), rational
-	case Mul:
-		return n.times(m), d.times(f), rational
-	default:
-		return n.times(f), d.times(m), rational
+	case notation.Add:
+		return num.times(d).plus(n.times(den)), den.times(d), rational && also
+	case notation.Div:
+		n, d = d, n
 	}
+	return num.times(n), den.times(d), rational && also
 }
 
 // beyondRoots returns a point at which no polynomial of these sizes is 0, unless
@@ -247,14 +215,10 @@ func beyondRoots(names []string, num, den size) map[string]*big.Rat {
 	at := map[string]*big.Rat{}
 	exponent := max(num.bits, den.bits) + 2
 	for i, name := range names {
-		if exponent > maxSize {
+		at[name] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent)))
+		if exponent *= max(num.degrees[i], den.degrees[i]) + 1; exponent > maxSize {
 			return nil
 		}
-		at[name] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent)))
-		exponent *= max(num.degrees[i], den.degrees[i]) + 1
-	}
-	if exponent > maxSize {
-		return nil
 	}
 	return at
 }
@@ -269,10 +233,7 @@ var spread = [][2]int64{
 
 // points are where expressions are compared: each variable gets another value.
 // What a constant in them could divide has a point on each side of it.
-func points(names []string, es ...*Expr) []map[string]*big.Rat {
-	if len(names) == 0 {
-		return []map[string]*big.Rat{nil}
-	}
+func points(names []string, es ...*notation.Expr) []map[string]*big.Rat {
 	var out []map[string]*big.Rat
 	row := func(value func(j int64) *big.Rat) {
 		at := make(map[string]*big.Rat, len(names))
@@ -306,19 +267,19 @@ func points(names []string, es ...*Expr) []map[string]*big.Rat {
 
 // constantsOf returns the numbers in expressions and their negatives, as far as
 // they are not small already.
-func constantsOf(es []*Expr) []*big.Rat {
+func constantsOf(es []*notation.Expr) []*big.Rat {
 	const most = 12
 	seen := map[string]bool{}
 	var out []*big.Rat
 	limit := big.NewRat(1_000_000_000_000, 1)
 	for _, e := range es {
-		e.walk(func(part *Expr) {
-			if part.Op != Num || len(out) >= most || seen[part.Text] {
+		e.Walk(func(part *notation.Expr) {
+			if part.Op != notation.Num || len(out) >= most || seen[part.Text] {
 				return
 			}
-			if size := new(big.Rat).Abs(part.value); size.Cmp(big.NewRat(13, 1)) > 0 && size.Cmp(limit) < 0 {
+			if size := new(big.Rat).Abs(part.Value); size.Cmp(big.NewRat(13, 1)) > 0 && size.Cmp(limit) < 0 {
 				seen[part.Text] = true
-				out = append(out, part.value, new(big.Rat).Neg(part.value))
+				out = append(out, part.Value, new(big.Rat).Neg(part.Value))
 			}
 		})
 	}

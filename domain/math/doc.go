@@ -4,12 +4,12 @@
 //
 // # What it reads
 //
-// [Parse] reads what models write: integers of any size, decimals (which are
+// Package notation reads what models write: integers of any size, decimals (which are
 // exact), fractions, mixed numbers, powers, factorials, percentages, implicit
 // multiplication, roots, trigonometry, logarithms, light LaTeX and the Unicode
 // of mathematics; further points, lists, sets, intervals, equations,
 // inequalities and assignments, with the usual words before them ("The answer is
-// 5."). Anything else, words and prose above all, is an error, and [Equal] then
+// 5."). Anything else, words and prose above all, is refused, and [Equal] then
 // compares texts.
 //
 // It would rather refuse than guess. 1/2x can be x/2 or 1/(2x), and log is

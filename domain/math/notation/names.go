@@ -1,4 +1,4 @@
-package math
+package notation
 
 import (
 	"slices"
@@ -9,15 +9,15 @@ import (
 // functions are the names of functions, and which function it is. Those that are
 // not functions of [Call] are made from others by the parser.
 var functions = map[string]string{
-	"sqrt": fnSqrt, "cbrt": fnCbrt, "abs": fnAbs, "exp": "exp",
-	"sin": fnSin, "cos": fnCos, "tan": fnTan, "cot": "cot", "sec": "sec", "csc": "csc",
-	"asin": fnAsin, "acos": fnAcos, "atan": fnAtan, "arcsin": fnAsin, "arccos": fnAcos, "arctan": fnAtan,
-	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "ln": fnLn, "log": "log", "lg": "lg",
+	"sqrt": Sqrt, "cbrt": Cbrt, "abs": Abs, "exp": "exp",
+	"sin": Sin, "cos": Cos, "tan": Tan, "cot": "cot", "sec": "sec", "csc": "csc",
+	"asin": Asin, "acos": Acos, "atan": Atan, "arcsin": Asin, "arccos": Acos, "arctan": Atan,
+	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "ln": Ln, "log": "log", "lg": "lg",
 }
 
 // constants are the names of constants and of Greek letters.
 var constants = map[string]string{
-	"pi": symPi, "π": symPi, "e": symE, "oo": symInfinity,
+	"pi": Pi, "π": Pi, "e": E, "oo": Infinity,
 	"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ",
 	"rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "omega": "ω",
 }
@@ -33,18 +33,14 @@ func names(letters string) []token {
 	}
 	// sinx, lny, pir, but not cost or sine
 	if last := len(letters) - 1; last > 1 && strings.IndexByte("rxyz", letters[last]) >= 0 {
-		if t, ok := known(letters[:last]); ok && (isFunction(t) && letters[last] != 'r' || t.text == symPi) {
+		if t, ok := known(letters[:last]); ok && (isFunction(t) && letters[last] != 'r' || t.text == Pi) {
 			return []token{t, {kind: nameToken, text: letters[last:]}}
 		}
 	}
 	if isProduct(letters) {
 		var out []token
 		for _, r := range letters {
-			t, ok := known(string(r))
-			if !ok {
-				t = token{kind: nameToken, text: string(r)}
-			}
-			out = append(out, t)
+			out = append(out, token{kind: nameToken, text: string(r)})
 		}
 		return out
 	}
@@ -57,22 +53,11 @@ func known(name string) (token, bool) {
 	if len(name) > 1 && name[0] >= 'A' && name[0] <= 'Z' {
 		name = strings.ToLower(name)
 	}
-	if f, ok := functions[name]; ok {
-		return token{kind: nameToken, text: f}, true
-	}
-	if c, ok := constants[name]; ok {
-		return token{kind: nameToken, text: c}, true
-	}
-	return token{}, false
+	text := functions[name] + constants[name]
+	return token{kind: nameToken, text: text}, text != ""
 }
 
-func isFunction(t token) bool {
-	if t.kind != nameToken {
-		return false
-	}
-	_, ok := functions[t.text]
-	return ok
-}
+func isFunction(t token) bool { return t.kind == nameToken && functions[t.text] != "" }
 
 // isProduct reports whether letters are variables side by side. Only what cannot
 // be a word of English or a unit counts: cat is not the same as act.

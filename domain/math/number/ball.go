@@ -1,4 +1,4 @@
-package math
+package number
 
 import (
 	"errors"
@@ -19,22 +19,6 @@ var (
 	errLimit     = errors.New("too large to compute")
 )
 
-// A failure is the panic with which an evaluation ends early.
-type failure struct{ error }
-
-func fail(err error) { panic(failure{err}) }
-
-// caught turns a failure into an error.
-func caught(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case failure:
-		*err = r.error
-	default:
-		panic(r)
-	}
-}
-
 // maxExponent bounds the size of numbers, in bits; big.Float has a little more.
 const maxExponent = 1 << 28
 
@@ -42,17 +26,15 @@ const maxExponent = 1 << 28
 // not defined, not known well enough or too large.
 type arena struct {
 	prec  uint
-	known *constantCache
+	known constants
 }
 
-// A constantCache has constants by their precision, for all arenas of a
-// comparison.
-type constantCache struct {
-	pi, ln2 map[uint]*big.Float
-}
+// constants are what was computed before, by its name and its precision.
+type constants map[constant]*big.Float
 
-func newArena(prec uint) *arena {
-	return &arena{prec, &constantCache{map[uint]*big.Float{}, map[uint]*big.Float{}}}
+type constant struct {
+	name string
+	prec uint
 }
 
 // finer is an arena for the steps in between, with that many bits at least.
@@ -142,21 +124,15 @@ func (a *arena) div(x, y ball) ball {
 }
 
 func (a *arena) sqrt(x ball) ball {
-	switch x.sign() {
-	case -1:
+	if x.sign() < 0 {
 		fail(errUndefined)
-	case 0:
-		return x
 	}
 	// The slope is 1/(2 sqrt), which is largest at the lower end.
 	return a.rounded(a.float().Sqrt(x.mid), radius().Quo(x.rad, lower().Sqrt(x.least())))
 }
 
-// power raises to a whole number.
+// power raises to a whole number, which is not negative.
 func (a *arena) power(x ball, n int64) ball {
-	if n < 0 {
-		return a.div(a.fromInt(1), a.power(x, -n))
-	}
 	if bits := int64(max(x.magnitude().MantExp(nil), -x.mid.MantExp(nil))); bits > 0 && n > maxExponent/bits {
 		fail(errLimit)
 	}
@@ -199,11 +175,11 @@ func (a *arena) exp(x ball) ball {
 	w := a.finer(a.prec + uint(max(0, x.mid.MantExp(nil))))
 	k, _ := w.float().Quo(x.mid, w.ln2()).Int64()
 	r := w.float().Sub(x.mid, w.float().Mul(w.ln2(), w.whole(k)))
-	sum := w.taylor(w.whole(1), r.SetMantExp(r, -halvings), 0, 1)
+	sum := w.taylor(w.whole(1), double(r, -halvings), 0, 1)
 	for range halvings {
 		sum.Mul(sum, sum)
 	}
-	sum.SetMantExp(sum, int(k))
+	double(sum, int(k))
 	// e^(x+d) - e^x is at most 2 |d| e^x for |d| <= 1/2, here with some to spare.
 	rad := radius().Mul(radius().Abs(sum), x.rad)
 	rad.Mul(rad, big.NewFloat(4))
@@ -220,12 +196,11 @@ func (a *arena) ln(x ball) ball {
 	k := x.mid.MantExp(f)
 	f.SetPrec(w.prec)
 	if f.Cmp(big.NewFloat(0.7071)) < 0 {
-		f.SetMantExp(f, 1)
+		double(f, 1)
 		k--
 	}
 	one := w.whole(1)
-	sum := w.oddSeries(w.float().Quo(w.float().Sub(f, one), w.float().Add(f, one)), false)
-	sum.SetMantExp(sum, 1)
+	sum := double(w.oddSeries(w.float().Quo(w.float().Sub(f, one), w.float().Add(f, one)), false), 1)
 	if k != 0 {
 		sum.Add(sum, w.float().Mul(w.ln2(), w.whole(int64(k))))
 	}
@@ -253,31 +228,34 @@ func (a *arena) oddSeries(z *big.Float, alternating bool) *big.Float {
 	}
 }
 
-// remembered returns the constant of this precision, and computes it the first
-// time.
-func (a *arena) remembered(known map[uint]*big.Float, compute func(w *arena) *big.Float) *big.Float {
-	if known[a.prec] == nil {
-		known[a.prec] = a.float().Set(compute(a.finer(a.prec)))
+// constant returns a constant in this precision, and computes it the first time.
+func (a *arena) constant(name string, compute func(w *arena) *big.Float) *big.Float {
+	key := constant{name, a.prec}
+	if a.known[key] == nil {
+		a.known[key] = a.float().Set(compute(a.finer(a.prec)))
 	}
-	return known[a.prec]
+	return a.known[key]
+}
+
+// inverse is the series of 1/n.
+func (a *arena) inverse(n int64, alternating bool) *big.Float {
+	return a.oddSeries(a.float().Quo(a.whole(1), a.whole(n)), alternating)
 }
 
 // ln2 is 2 artanh(1/3).
 func (a *arena) ln2() *big.Float {
-	return a.remembered(a.known.ln2, func(w *arena) *big.Float {
-		sum := w.oddSeries(w.float().Quo(w.whole(1), w.whole(3)), false)
-		return sum.SetMantExp(sum, 1)
-	})
+	return a.constant("ln 2", func(w *arena) *big.Float { return double(w.inverse(3, false), 1) })
 }
 
 // pi is 16 arctan(1/5) - 4 arctan(1/239).
 func (a *arena) pi() *big.Float {
-	return a.remembered(a.known.pi, func(w *arena) *big.Float {
-		inverse := func(n int64) *big.Float { return w.oddSeries(w.float().Quo(w.whole(1), w.whole(n)), true) }
-		x, y := inverse(5), inverse(239)
-		return x.Sub(x.SetMantExp(x, 4), y.SetMantExp(y, 2))
+	return a.constant("pi", func(w *arena) *big.Float {
+		return w.float().Sub(double(w.inverse(5, true), 4), double(w.inverse(239, true), 2))
 	})
 }
+
+// double multiplies x by 2 a number of times.
+func double(x *big.Float, times int) *big.Float { return x.SetMantExp(x, times) }
 
 func (a *arena) piBall() ball { return ball{a.pi(), a.ulp(a.pi())} }
 
@@ -329,8 +307,7 @@ func (a *arena) atan(x ball) ball {
 		root := w.float().Sqrt(w.float().Add(one, w.float().Mul(z, z)))
 		z.Quo(z, root.Add(root, one))
 	}
-	sum := w.oddSeries(z, true)
-	sum.SetMantExp(sum, halvings)
+	sum := double(w.oddSeries(z, true), halvings)
 	if inverted {
 		sum.Sub(w.float().SetMantExp(w.pi(), -1), sum)
 	}

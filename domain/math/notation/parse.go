@@ -1,0 +1,456 @@
+package notation
+
+import "math/big"
+
+// The limits of a text that is read.
+const (
+	MaxBytes = 16 << 10 // of a text
+	maxDepth = 100      // of brackets, powers and roots inside each other
+)
+
+// A Reading settles what a text leaves open. The zero value is the usual one.
+type Reading struct {
+	Wide    bool // 1/2x is 1/(2x), √2x is √(2x), sin π/6 is sin(π/6), e^2x is e^(2x)
+	Natural bool // log is the natural logarithm, not the one to base 10
+	minus   bool // ± is the lower sign
+}
+
+// Others are the readings besides the usual one of a text that leaves this open.
+func (r Reading) Others() []Reading {
+	var out []Reading
+	for _, other := range []Reading{{Wide: true}, {Natural: true}, {Wide: true, Natural: true}} {
+		if (r.Wide || !other.Wide) && (r.Natural || !other.Natural) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// refusal is the panic with which reading ends when it meets something else than
+// mathematics.
+type refusal struct{}
+
+func refuse() { panic(refusal{}) }
+
+// attempt returns what f returns, unless it refuses.
+func attempt[T any](f func() T) (result T, ok bool) {
+	defer func() {
+		if r := recover(); r != nil && r != (refusal{}) {
+			panic(r)
+		}
+	}()
+	return f(), true
+}
+
+// A parser reads one expression. Its methods refuse where there is none.
+type parser struct {
+	tokens  []token
+	at      int
+	depth   int
+	reading Reading
+
+	// open is what the text leaves open: a field is true if it mattered.
+	open Reading
+
+	// bars counts the | that are open, for the same sign opens and closes.
+	bars int
+
+	called int // where the last function or subscript ended
+}
+
+// parseExpr reads all tokens as one expression.
+func parseExpr(tokens []token, r Reading) (e *Expr, open Reading, ok bool) {
+	p := &parser{tokens: tokens, reading: r}
+	e, ok = attempt(p.sum)
+	return e, p.open, ok && p.at == len(p.tokens)
+}
+
+// parseOnly reads tokens that leave nothing open.
+func parseOnly(tokens []token) (*Expr, bool) {
+	e, open, ok := parseExpr(tokens, Reading{})
+	return e, ok && open == (Reading{})
+}
+
+func (p *parser) peek() token {
+	if p.at < len(p.tokens) {
+		return p.tokens[p.at]
+	}
+	return token{}
+}
+
+func (p *parser) isOp(ops ...rune) bool { return p.peek().isOp(ops...) }
+
+func (p *parser) take(ops ...rune) bool {
+	taken := p.isOp(ops...)
+	if taken {
+		p.at++
+	}
+	return taken
+}
+
+func (p *parser) expect(op rune) {
+	if !p.take(op) {
+		refuse()
+	}
+}
+
+// deeper is called before something is read inside something else. The returned
+// function ends that.
+func (p *parser) deeper() func() {
+	if p.depth++; p.depth > maxDepth {
+		refuse()
+	}
+	return func() { p.depth-- }
+}
+
+func negated(e *Expr, negative bool) *Expr {
+	if negative {
+		return Make(Neg, e)
+	}
+	return e
+}
+
+// sign takes a sign, and reports whether it is a minus in this reading.
+func (p *parser) sign() (negative, ok bool) {
+	switch t := p.peek(); {
+	case t.isOp('+'):
+	case t.isOp('-'):
+		negative = true
+	case t.isOp('±', '∓'):
+		p.open.minus = true
+		negative = t.op == '∓' != p.reading.minus
+	default:
+		return false, false
+	}
+	p.at++
+	return negative, true
+}
+
+func (p *parser) sum() *Expr {
+	defer p.deeper()()
+	left := p.product()
+	for {
+		negative, ok := p.sign()
+		if !ok {
+			return left
+		}
+		left = Make(Add, left, negated(p.product(), negative))
+	}
+}
+
+func (p *parser) product() *Expr {
+	left := p.signed()
+	for {
+		switch {
+		case p.take('*'):
+			left = Make(Mul, left, p.signed())
+		case p.take('/'): // in 1/2x it is not clear where the denominator ends, unless there is a space
+			left = Make(Div, left, p.wider(p.signed()))
+		case p.isFactor():
+			left = Make(Mul, left, p.power())
+		case p.isOf():
+			p.at++
+			left = Make(Mul, left, p.signed())
+		default:
+			return left
+		}
+	}
+}
+
+// wider goes on with the factors right behind e, if they belong to it in this
+// reading.
+func (p *parser) wider(e *Expr) *Expr {
+	for p.isFactor() && !p.peek().space && p.mayWiden() {
+		e = Make(Mul, e, p.power())
+	}
+	return e
+}
+
+// mayWiden notes that the reading matters here.
+func (p *parser) mayWiden() bool {
+	p.open.Wide = true
+	return p.reading.Wide
+}
+
+// isOf reports whether the next word multiplies, as in 15% of 80 and 2/3 of 9.
+func (p *parser) isOf() bool {
+	if !p.peek().isWord("of") || p.at < 1 {
+		return false
+	}
+	before := p.tokens[p.at-1]
+	return before.isOp('%') || before.fraction ||
+		p.at >= 3 && before.kind == numberToken && p.tokens[p.at-2].isOp('/') && p.tokens[p.at-3].kind == numberToken
+}
+
+// isFactor reports whether the next token begins a factor without a sign before
+// it.
+func (p *parser) isFactor() bool {
+	switch t := p.peek(); t.kind {
+	case nameToken:
+		return true
+	case wordToken:
+		return p.isUnit()
+	case numberToken: // 3 4 is not 12, nor is x2 twice x
+		return p.tokens[p.at-1].isOp(')', '}') && p.called != p.at && !t.space
+	default:
+		return t.isOp('(', '[', '{', '√', '∛', opFrac) || t.isOp('|') && p.bars == 0
+	}
+}
+
+// isUnit reports whether the next word can be the unit of the number before it:
+// one word, after which nothing follows but an operator.
+func (p *parser) isUnit() bool {
+	if p.at == 0 || p.peek().isWord("of") {
+		return false
+	}
+	before := p.tokens[p.at-1]
+	if before.kind != numberToken && !before.isOp(')', '}', '/') && !(before.kind == nameToken && isConstant(before.text)) {
+		return false
+	}
+	return p.at+1 == len(p.tokens) || p.tokens[p.at+1].isOp('/', '^', ')')
+}
+
+// signed reads a power with signs before it. A sign binds weaker than a power.
+func (p *parser) signed() *Expr {
+	negative := false
+	for {
+		minus, ok := p.sign()
+		if !ok {
+			return negated(p.power(), negative)
+		}
+		negative = negative != minus
+	}
+}
+
+func (p *parser) power() *Expr {
+	base := p.postfix()
+	if !p.take('^') {
+		return base
+	}
+	defer p.deeper()()
+	if p.take('°') { // ^\circ
+		return degrees(base)
+	}
+	first := p.at
+	exponent := p.signed()
+	bare := p.at == first+1 && p.tokens[first].kind != opToken
+	switch next := p.peek(); {
+	case bare && base.Text == E && next.kind == nameToken && !next.space && !isFunction(next): // e^2x, e^xy
+		if p.mayWiden() {
+			exponent = Make(Mul, exponent, p.power())
+		}
+	case bare && p.tokens[first].text == "1" && next.isOp('/') && !next.space && p.isNumberAt(p.at+1): // x^1/2
+		if p.mayWiden() {
+			p.at++
+			exponent = Make(Div, exponent, p.postfix())
+		}
+	}
+	return Make(Pow, base, exponent)
+}
+
+func (p *parser) isNumberAt(i int) bool {
+	return i < len(p.tokens) && p.tokens[i].kind == numberToken
+}
+
+func degrees(e *Expr) *Expr { return Make(Mul, e, Make(Div, Symbol(Pi), Integer(180))) }
+
+// postfix reads a primary and the signs after it.
+func (p *parser) postfix() *Expr {
+	e := p.primary()
+	for {
+		switch {
+		case p.take('!'):
+			if e.Op == Fact {
+				refuse()
+			}
+			e = Make(Fact, e)
+		case p.take('%'):
+			if next := p.peek(); next.kind == numberToken || next.kind == nameToken || next.isOp('(') {
+				refuse() // a percentage or a remainder
+			}
+			e = Make(Div, e, Integer(100))
+		case p.take('°'):
+			e = degrees(e)
+		default:
+			return e
+		}
+	}
+}
+
+func (p *parser) primary() *Expr {
+	t := p.peek()
+	switch {
+	case t.kind == numberToken:
+		return p.number()
+	case isFunction(t):
+		e := p.function()
+		p.called = p.at
+		return e
+	case t.kind == nameToken:
+		p.at++
+		return p.variable(t.text)
+	case t.kind == wordToken && p.isUnit():
+		p.at++
+		return &Expr{Op: Sym, Text: t.text, Word: true}
+	}
+	return p.bracketed()
+}
+
+// bracketed reads what begins with a sign: brackets, bars, roots, fractions.
+func (p *parser) bracketed() *Expr {
+	switch {
+	case p.isOp('(', '[', '{'):
+		return p.group()
+	case p.take('|'):
+		p.bars++
+		e := p.sum()
+		p.bars--
+		p.expect('|')
+		return Apply(Abs, e)
+	case p.take('√'):
+		return p.root()
+	case p.take('∛'):
+		return Apply(Cbrt, p.radicand())
+	case p.take(opFrac):
+		n := p.argument(1)
+		return Make(Div, n, p.argument(1))
+	case p.take('∞'):
+		return Symbol(Infinity)
+	}
+	refuse()
+	return nil
+}
+
+// group reads an expression in brackets.
+func (p *parser) group() *Expr {
+	end := map[rune]rune{'(': ')', '[': ']', '{': '}'}[p.peek().op]
+	p.at++
+	bars := p.bars
+	p.bars = 0
+	e := p.sum()
+	p.bars = bars
+	p.expect(end)
+	return e
+}
+
+// argument reads an argument of LaTeX: braces, a name, or a number of so many
+// digits at most.
+func (p *parser) argument(digits int) *Expr {
+	t := p.peek()
+	switch {
+	case t.isOp('{'):
+		return p.group()
+	case t.kind == nameToken && !isFunction(t):
+		p.at++
+		return Symbol(t.text)
+	case t.kind == numberToken && t.text != "" && len(t.text) <= digits:
+		p.at++
+		return Number(t.value)
+	}
+	refuse()
+	return nil
+}
+
+// root reads √2, √(x+1) and \sqrt[3]{x}.
+func (p *parser) root() *Expr {
+	if !p.isOp('[') {
+		return Apply(Sqrt, p.radicand())
+	}
+	index := p.group()
+	if !p.isOp('{') {
+		refuse()
+	}
+	switch e := p.group(); index.Text {
+	case "2":
+		return Apply(Sqrt, e)
+	case "3":
+		return Apply(Cbrt, e)
+	default:
+		return Make(Pow, e, Make(Div, Integer(1), index))
+	}
+}
+
+// radicand reads what a root is taken of. In √2x it is not clear where that ends.
+func (p *parser) radicand() *Expr {
+	defer p.deeper()()
+	if p.isOp('(', '[', '{') {
+		return p.primary()
+	}
+	return p.wider(p.primary())
+}
+
+// number reads a number, a mixed one (2 1/2, 2½, 2\frac{1}{2}) included.
+func (p *parser) number() *Expr {
+	t := p.peek()
+	p.at++
+	value := new(big.Rat).Set(t.value)
+	for !t.fraction && p.isOp(',') && isGroupAt(p.tokens, p.at) { // 1,234
+		group := p.tokens[p.at+1]
+		value.Mul(value, big.NewRat(1000, 1)).Add(value, group.value)
+		p.at += 2
+		t.decimals = group.decimals
+	}
+	if t.decimals > 0 || t.fraction || !value.IsInt() {
+		return Number(value)
+	}
+	next, before := p.peek(), *p
+	switch {
+	case next.fraction:
+		p.at++
+		return Number(value.Add(value, next.value))
+	case next.kind == numberToken && next.space && p.isNumberAt(p.at+2) && p.tokens[p.at+1].isOp('/'):
+		if e := Make(Div, Number(next.value), Number(p.tokens[p.at+2].value)); isProper(e) {
+			p.at += 3
+			return Number(value.Add(value, e.Literal()))
+		}
+	case next.isOp(opFrac):
+		if e := p.bracketed(); isProper(e) {
+			return Number(value.Add(value, e.Literal()))
+		}
+		*p = before
+	}
+	return Number(value)
+}
+
+// isProper reports whether e is a fraction of whole numbers between 0 and 1.
+func isProper(e *Expr) bool {
+	r := e.Literal()
+	return r != nil && e.Op == Div && e.Args[0].Value.IsInt() && e.Args[1].Value.IsInt() && r.Sign() > 0 && r.Cmp(big.NewRat(1, 1)) < 0
+}
+
+// isGroupAt reports whether the comma at i is one between thousands. Where commas
+// separate, they are taken out before.
+func isGroupAt(tokens []token, i int) bool {
+	if i < 1 || i+1 >= len(tokens) {
+		return false
+	}
+	before, after := tokens[i-1], tokens[i+1]
+	if before.kind != numberToken || after.kind != numberToken || tokens[i].space || after.space || before.decimals > 0 || before.fraction {
+		return false
+	}
+	first := len(before.text) <= 3 && before.text != "" && before.text[0] != '0'
+	later := len(before.text) == 3 && i >= 2 && isGroupAt(tokens, i-2)
+	digits := len(after.text)
+	if after.decimals > 0 {
+		digits -= after.decimals + 1
+	}
+	return (first || later) && digits == 3
+}
+
+// variable reads a name, perhaps with a subscript: _1, _n or _{12}.
+func (p *parser) variable(name string) *Expr {
+	if !p.take(opBinding) {
+		return Symbol(name)
+	}
+	braces := p.take('{')
+	t := p.peek()
+	if t.kind == opToken || t.text == "" || isConstant(name) {
+		refuse()
+	}
+	p.at++
+	if braces {
+		p.expect('}')
+	}
+	p.called = p.at
+	return Symbol(name + "_" + t.text)
+}

@@ -1,0 +1,248 @@
+package notation
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Claim is a chain of equations and inequalities that a text contains, in each of
+// its readings.
+type Claim struct {
+	Readings [][]Statement
+	Rounded  bool // a side is a decimal, which may be rounded
+}
+
+// The words around a claim. Before and after others it is not certain where the
+// claim begins and ends: in "17 mod 5 = 2" it does not begin with the 5, and in
+// "17/5 = 3 remainder 2" it does not end with the 3.
+var (
+	wordsBefore = []string{
+		"so", "then", "thus", "hence", "therefore", "that", "gives", "give", "get", "gets", "have", "now", "finally", "since", "because", "compute", "calculate", "check", "verify", "yields", "yield", "obtain",
+		"obtains", "find", "solve", "equation", "equations", "given", "if", "where", "when", "with", "satisfy", "satisfies",
+		"satisfying", "let", "suppose", "system", "following", "implies", "means", "knowing", "again", "indeed", "also",
+	}
+	wordsAfter = []string{
+		"so", "and", "then", "which", "thus", "hence", "therefore", "because", "since", "but", "as", "where", "while",
+		"find", "what", "solve", "for", "if", "when", "determine", "is", "has", "holds", "gives", "with", "at",
+	}
+	solutionWords = []string{"root", "roots", "solution", "solutions", "zeros"}
+
+	// otherArithmetic are words of a text in which numbers do not mean what they
+	// usually do.
+	otherArithmetic = []string{
+		"mod", "modulo", "modulus", "modular", "remainder", "base", "binary", "hexadecimal", "hex", "octal", "clock", "xor",
+		"bitwise", "roman", "boolean", "saturating", "overflow",
+	}
+)
+
+// The limits of what is looked for in one text.
+const (
+	maxClaims = 200
+	maxPoint  = 200 // tokens of a point
+)
+
+// Claims returns what a text claims.
+func Claims(text string) []Claim {
+	if len(text) > MaxBytes {
+		return nil
+	}
+	var out []Claim
+	tokens := lexProse(text)
+	related := false // the run before had a relation in it
+	for start := 0; start < len(tokens) && len(out) < maxClaims; {
+		end := runEnd(tokens, start)
+		if end == start {
+			start++
+			continue
+		}
+		has := slices.ContainsFunc(tokens[start:end], isRelation)
+		if has && beginsBefore(tokens, start, related) && endsAfter(tokens, end) {
+			if c, ok := readItem(tokens[start:end]); ok {
+				out = append(out, c)
+			}
+		}
+		related, start = has, end
+	}
+	return out
+}
+
+func isRelation(t token) bool { return t.isOp(relations...) && !t.isOp('∈') }
+
+// runEnd returns where the mathematics that begins at start ends.
+func runEnd(tokens []token, start int) int {
+	depth := 0
+	for i := start; i < len(tokens); i++ {
+		t := tokens[i]
+		if t.isOp('(', '[', '{', ')', ']', '}') {
+			depth += nesting(t)
+		}
+		if depth < 0 || t.kind == wordToken || t.isOp(opOther, ':', ';', '\n', '∈', '∅') || t.isOp(',') && depth == 0 && !isGroupAt(tokens, i) {
+			return i
+		}
+	}
+	return len(tokens)
+}
+
+// beginsBefore reports whether a claim can begin at i, going by what is before.
+func beginsBefore(tokens []token, i int, related bool) bool {
+	if i == 0 {
+		return true
+	}
+	before := tokens[i-1]
+	afterWord := i >= 2 && tokens[i-2].kind == wordToken
+	switch {
+	case before.kind == wordToken:
+		return before.isWord(wordsBefore...) || before.isWord("and") && related ||
+			before.isWord("of") && i >= 2 && tokens[i-2].isWord(solutionWords...)
+	case before.isOp('\n'):
+		return !continues(tokens, i, related)
+	case before.isOp(')'): // 1) 3 + 4 = 7
+		return i >= 2 && tokens[i-2].kind == numberToken && (i == 2 || tokens[i-3].isOp('\n'))
+	case before.isOp(':'):
+		return tokens[i].space && afterWord
+	case before.isOp(','):
+		return tokens[i].space && (related || afterWord)
+	case before.isOp(opOther): // the end of a sentence
+		return tokens[i].space && i >= 2 && !before.space
+	}
+	return before.isOp(';')
+}
+
+// continues reports whether the line that begins at i goes on with the mathematics
+// of the line before.
+func continues(tokens []token, i int, related bool) bool {
+	j := i - 1
+	for j >= 0 && tokens[j].isOp('\n') {
+		j--
+	}
+	if j < 0 || tokens[j].kind == wordToken || tokens[j].isOp(opOther, ':', ',') {
+		return false
+	}
+	sign := tokens[i].kind == opToken && !tokens[i].isOp('(', '√')
+	return tokens[j].isOp('+', '-', '*', '/', '^', '=', '<', '>', '≤', '≥', '(') || sign && !related
+}
+
+// endsAfter reports whether a claim can end before i.
+func endsAfter(tokens []token, i int) bool {
+	return i == len(tokens) || tokens[i].isWord(wordsAfter...) || tokens[i].isOp('\n', ';', ',') || tokens[i].isOp(opOther) && !tokens[i].space
+}
+
+// readItem reads a claim that may be an item of a list, with a mark before it.
+func readItem(run []token) (Claim, bool) {
+	first := run[0]
+	if !first.isOp('+', '-', '*') || len(run) == 1 || !run[1].space {
+		if first.isOp('+', '*', '/', '^', '!', '%') {
+			return Claim{}, false
+		}
+		return readClaim(run)
+	}
+	plain, ok := readClaim(run[1:])
+	// In a sum that is written in a column the last line is + 3 = 15.
+	if !ok || plain.Readings[0][0].Left.Op == Num {
+		return Claim{}, false
+	}
+	if first.isOp('-') { // or else a minus sign
+		if signed, ok := readClaim(run); ok {
+			plain.Readings = append(plain.Readings, signed.Readings...)
+		}
+	}
+	return plain, true
+}
+
+// readClaim reads a run as a chain of relations.
+func readClaim(run []token) (Claim, bool) {
+	// 100 - 30% = 70 is said, but not meant as it is written.
+	if slices.ContainsFunc(run, func(t token) bool { return t.isOp('%', '±', '∓') }) {
+		return Claim{}, false
+	}
+	var c Claim
+	readings := []Reading{{}}
+	for n := 0; n < len(readings); n++ {
+		p := &answer{reading: readings[n]}
+		statements, _ := attempt(func() []Statement { return p.chain(run, &c.Rounded) })
+		if len(statements) == 0 {
+			return Claim{}, false
+		}
+		c.Readings = append(c.Readings, statements)
+		if n == 0 {
+			readings = append(readings, p.open.Others()...)
+		}
+	}
+	return c, true
+}
+
+// chain reads a = b = c. Approximations are left out.
+func (p *answer) chain(run []token, rounded *bool) (out []Statement) {
+	start := 0
+	var before *Value
+	var op rune
+	for i := range len(run) + 1 {
+		if i < len(run) && !isRelation(run[i]) {
+			continue
+		}
+		side := run[start:i]
+		if isCallOf(side) {
+			refuse()
+		}
+		v := p.expression(side)
+		if v.Kind != Expression {
+			refuse()
+		}
+		*rounded = *rounded || v.Decimals > 0
+		if op != 0 && op != '≈' {
+			out = append(out, state(before.Expr, op, v.Expr))
+		}
+		if i < len(run) {
+			op = run[i].op
+		}
+		before, start = v, i+1
+	}
+	return out
+}
+
+// UsesOtherArithmetic reports whether a text may be about remainders, other bases
+// or the like.
+func UsesOtherArithmetic(text string) bool {
+	return hasWord(text, otherArithmetic)
+}
+
+// hasWord reports whether one of the words is in a text.
+func hasWord(text string, words []string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if slices.Contains(words, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Points returns the points without variables in a text, in plain notation.
+func Points(text string) []string {
+	if len(text) > MaxBytes {
+		return nil
+	}
+	var out []string
+	tokens := lexProse(text)
+	for i := 0; i < len(tokens) && len(out) < maxClaims; i++ {
+		t := tokens[i]
+		if !t.isOp('(') || i > 0 && !t.space && (tokens[i-1].kind == nameToken || tokens[i-1].kind == numberToken) {
+			continue // a function or a product
+		}
+		near := tokens[:min(len(tokens), i+maxPoint)]
+		end := runEnd(near, i+1)
+		for end < len(near) && near[end].isOp(',') {
+			end = runEnd(near, end+1)
+		}
+		if end == len(near) || !near[end].isOp(')') {
+			continue
+		}
+		v, _ := attempt(func() *Value { return new(answer).enclosed(tokens[i : end+1]) })
+		if v == nil || v.Kind != Point || len(v.Items) > 4 ||
+			slices.ContainsFunc(v.Items, func(item *Value) bool { return item.Expr == nil || len(Variables(item.Expr)) > 0 }) {
+			continue
+		}
+		out = append(out, v.String())
+		i = end
+	}
+	return out
+}
