@@ -108,7 +108,7 @@ func (c *comparer) tolerates(difference, of *notation.Expr) bool {
 	return c.atMost(abs(difference), most)
 }
 
-func abs(e *notation.Expr) *notation.Expr { return notation.Apply(notation.Abs, e) }
+func abs(e *notation.Expr) *notation.Expr { return notation.Apply("abs", e) }
 
 // atMost reports whether a ≤ b is known of numbers.
 func (c *comparer) atMost(a, b *notation.Expr) bool {

@@ -137,10 +137,8 @@ func (c *comparer) collections(x, y *notation.Value) Relation {
 			return Unknown // a comma may be between thousands, or between values
 		}
 		return Different
-	case x.Kind == notation.Assignment:
-		return c.assignments(byName(x), byName(y))
-	case pair == [2]notation.Kind{notation.Point, notation.Assignment}:
-		return c.ordered(x.Items, byName(y))
+	case y.Kind == notation.Assignment && (x.Kind == y.Kind || x.Kind == notation.Point):
+		return c.ordered(byName(x), byName(y))
 	case y.Kind == notation.Set && (x.Kind == notation.Set || x.Bare):
 		return c.sets(x.Items, y.Items)
 	case x.Kind != y.Kind && pair != [2]notation.Kind{notation.Point, notation.List}:
@@ -158,18 +156,10 @@ func (c *comparer) collections(x, y *notation.Value) Relation {
 	return relation
 }
 
-// byName returns the values of an assignment in the order of their names.
+// byName returns the values of an assignment in the order of their names, and
+// those of a point as they are.
 func byName(v *notation.Value) []*notation.Value {
-	return slices.SortedFunc(slices.Values(v.Items), func(a, b *notation.Value) int { return strings.Compare(a.Name, b.Name) })
-}
-
-func (c *comparer) assignments(xs, ys []*notation.Value) Relation {
-	for i := range min(len(xs), len(ys)) {
-		if xs[i].Name != ys[i].Name {
-			return Unknown
-		}
-	}
-	return c.ordered(xs, ys)
+	return slices.SortedStableFunc(slices.Values(v.Items), func(a, b *notation.Value) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // ordered compares values one by one.
@@ -178,12 +168,14 @@ func (c *comparer) ordered(xs, ys []*notation.Value) Relation {
 		return Different
 	}
 	relation := Same
-	for i := range xs {
-		r := c.unnamed(xs[i], ys[i])
-		if r == Different {
-			return Different
+	for i, x := range xs {
+		if x.Name != "" && x.Name != ys[i].Name {
+			return Unknown
 		}
-		if r == Unknown {
+		switch c.unnamed(x, ys[i]) {
+		case Different:
+			return Different
+		case Unknown:
 			relation = Unknown
 		}
 	}

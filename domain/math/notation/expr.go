@@ -23,21 +23,7 @@ const (
 	Div  Op = "div"
 	Pow  Op = "pow"
 	Fact Op = "fact" // one argument
-	Call Op = "call" // one argument; Text is the function
-)
-
-// The functions of [Call].
-const (
-	Sqrt = "sqrt"
-	Cbrt = "cbrt" // also of negative numbers
-	Abs  = "abs"
-	Sin  = "sin"
-	Cos  = "cos"
-	Tan  = "tan"
-	Asin = "asin"
-	Acos = "acos"
-	Atan = "atan"
-	Ln   = "ln"
+	Call Op = "call" // one argument; Text is one of sqrt cbrt abs sin cos tan asin acos atan ln
 )
 
 // Symbols that are no plain variables.

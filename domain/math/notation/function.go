@@ -5,7 +5,7 @@ import (
 )
 
 // inverses are the functions that sin^-1 and the like stand for.
-var inverses = map[string]string{Sin: Asin, Cos: Acos, Tan: Atan}
+var inverses = map[string]string{"sin": "asin", "cos": "acos", "tan": "atan"}
 
 // definitions are the functions that are made from others.
 var definitions = map[string]string{
@@ -34,7 +34,7 @@ func (p *parser) function() *Expr {
 	switch {
 	case p.isOp('(', '{', '['):
 		e = p.group()
-	case name == Sqrt || name == Cbrt:
+	case name == "sqrt" || name == "cbrt":
 		e = p.radicand()
 	default:
 		e = p.bareArgument()
@@ -89,10 +89,10 @@ func (p *parser) apply(name string, e, base *Expr) *Expr {
 			base = Integer(10)
 			p.open.Natural = true
 			if p.reading.Natural {
-				return Apply(Ln, e)
+				return Apply("ln", e)
 			}
 		}
-		return Make(Div, Apply(Ln, e), Apply(Ln, base))
+		return Make(Div, Apply("ln", e), Apply("ln", base))
 	}
 	definition, ok := definitions[name]
 	if !ok {

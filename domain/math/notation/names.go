@@ -9,10 +9,10 @@ import (
 // functions are the names of functions, and which function it is. Those that are
 // not functions of [Call] are made from others by the parser.
 var functions = map[string]string{
-	"sqrt": Sqrt, "cbrt": Cbrt, "abs": Abs, "exp": "exp",
-	"sin": Sin, "cos": Cos, "tan": Tan, "cot": "cot", "sec": "sec", "csc": "csc",
-	"asin": Asin, "acos": Acos, "atan": Atan, "arcsin": Asin, "arccos": Acos, "arctan": Atan,
-	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "ln": Ln, "log": "log", "lg": "lg",
+	"sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "exp": "exp",
+	"sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc",
+	"asin": "asin", "acos": "acos", "atan": "atan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "ln": "ln", "log": "log", "lg": "lg",
 }
 
 // constants are the names of constants and of Greek letters.

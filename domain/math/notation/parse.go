@@ -306,11 +306,11 @@ func (p *parser) bracketed() *Expr {
 		e := p.sum()
 		p.bars--
 		p.expect('|')
-		return Apply(Abs, e)
+		return Apply("abs", e)
 	case p.take('√'):
 		return p.root()
 	case p.take('∛'):
-		return Apply(Cbrt, p.radicand())
+		return Apply("cbrt", p.radicand())
 	case p.take(opFrac):
 		n := p.argument(1)
 		return Make(Div, n, p.argument(1))
@@ -354,7 +354,7 @@ func (p *parser) argument(digits int) *Expr {
 // root reads √2, √(x+1) and \sqrt[3]{x}.
 func (p *parser) root() *Expr {
 	if !p.isOp('[') {
-		return Apply(Sqrt, p.radicand())
+		return Apply("sqrt", p.radicand())
 	}
 	index := p.group()
 	if !p.isOp('{') {
@@ -362,9 +362,9 @@ func (p *parser) root() *Expr {
 	}
 	switch e := p.group(); index.Text {
 	case "2":
-		return Apply(Sqrt, e)
+		return Apply("sqrt", e)
 	case "3":
-		return Apply(Cbrt, e)
+		return Apply("cbrt", e)
 	default:
 		return Make(Pow, e, Make(Div, Integer(1), index))
 	}

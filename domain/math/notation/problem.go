@@ -193,11 +193,20 @@ func Formula(how string) (*Expr, bool) {
 		}
 		how = right
 	}
-	if e, ok := spokenFormula(strings.FieldsFunc(how, func(r rune) bool { return strings.ContainsRune(" ,:", r) })); ok {
-		return e, true
+	how, _, _ = strings.Cut(strings.ReplaceAll(how, " to obtain", " to get"), " to get")
+	words := slices.DeleteFunc(strings.Fields(how), func(w string) bool { return slices.Contains(fillers, strings.TrimRight(w, ",:")) })
+	how = strings.Join(words, " ")
+	switch how {
+	case "add", "sum", "addition":
+		return Make(Add, Symbol("a"), Symbol("b")), true
+	case "multiply", "product", "multiplication":
+		return Make(Mul, Symbol("a"), Symbol("b")), true
 	}
 	tokens, mathematics := lex(how)
-	e, ok := parseOnly(tokens)
+	e, ok := namedOperation(tokens, false)
+	if !ok {
+		e, ok = parseOnly(tokens)
+	}
 	return e, mathematics && ok && slices.Equal(Variables(e), []string{"a", "b"})
 }
 
@@ -209,39 +218,5 @@ var partNames = strings.NewReplacer(
 // fillers are words of an instruction that do not change what is done.
 var fillers = []string{
 	"the", "two", "both", "together", "results", "result", "parts", "part", "partial", "products", "sums", "numbers", "values",
-	"answers", "solutions", "subproblems", "sub-results", "outputs", "of", "and", "a", "b", "them", "up", "these", "to", "get", "final",
-	"answer", "obtain", "by", "with", "intermediate",
-}
-
-// spokenFormula understands plain words.
-func spokenFormula(words []string) (*Expr, bool) {
-	a, b := Symbol("a"), Symbol("b")
-	short := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains([]string{"the", "result", "part", "of"}, w) })
-	switch strings.Join(short, " ") {
-	case "subtract b from a":
-		return Minus(a, b), true
-	case "subtract a from b":
-		return Minus(b, a), true
-	case "divide a by b":
-		return Make(Div, a, b), true
-	case "divide b by a":
-		return Make(Div, b, a), true
-	}
-	// "Add a and a" is something else.
-	mentions := map[string]int{}
-	for i, w := range words {
-		if mentions[w]++; i > 0 && !slices.Contains(fillers, w) {
-			return nil, false
-		}
-	}
-	if len(words) == 0 || mentions["a"] != mentions["b"] || mentions["a"] > 1 {
-		return nil, false
-	}
-	switch words[0] {
-	case "add", "sum", "addition":
-		return Make(Add, a, b), true
-	case "multiply", "product", "multiplication":
-		return Make(Mul, a, b), true
-	}
-	return nil, false
+	"answers", "solutions", "subproblems", "sub-results", "outputs", "them", "up", "these", "final", "answer", "with", "intermediate",
 }

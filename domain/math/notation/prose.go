@@ -159,45 +159,20 @@ func readClaim(run []token) (Claim, bool) {
 	readings := []Reading{{}}
 	for n := 0; n < len(readings); n++ {
 		p := &answer{reading: readings[n]}
-		statements, _ := attempt(func() []Statement { return p.chain(run, &c.Rounded) })
-		if len(statements) == 0 {
+		holds, _ := attempt(func() []Statement {
+			holds, sides := p.sides(run, outside(run, isRelation))
+			c.Rounded = c.Rounded || slices.ContainsFunc(sides, func(v *Value) bool { return v.Decimals > 0 })
+			return slices.DeleteFunc(holds, func(s Statement) bool { return s.Op == '≈' })
+		})
+		if len(holds) == 0 {
 			return Claim{}, false
 		}
-		c.Readings = append(c.Readings, statements)
+		c.Readings = append(c.Readings, holds)
 		if n == 0 {
 			readings = append(readings, p.open.Others()...)
 		}
 	}
 	return c, true
-}
-
-// chain reads a = b = c. Approximations are left out.
-func (p *answer) chain(run []token, rounded *bool) (out []Statement) {
-	start := 0
-	var before *Value
-	var op rune
-	for i := range len(run) + 1 {
-		if i < len(run) && !isRelation(run[i]) {
-			continue
-		}
-		side := run[start:i]
-		if isCallOf(side) {
-			refuse()
-		}
-		v := p.expression(side)
-		if v.Kind != Expression {
-			refuse()
-		}
-		*rounded = *rounded || v.Decimals > 0
-		if op != 0 && op != '≈' {
-			out = append(out, state(before.Expr, op, v.Expr))
-		}
-		if i < len(run) {
-			op = run[i].op
-		}
-		before, start = v, i+1
-	}
-	return out
 }
 
 // UsesOtherArithmetic reports whether a text may be about remainders, other bases
@@ -228,21 +203,18 @@ func Points(text string) []string {
 		if !t.isOp('(') || i > 0 && !t.space && (tokens[i-1].kind == nameToken || tokens[i-1].kind == numberToken) {
 			continue // a function or a product
 		}
-		near := tokens[:min(len(tokens), i+maxPoint)]
-		end := runEnd(near, i+1)
-		for end < len(near) && near[end].isOp(',') {
-			end = runEnd(near, end+1)
-		}
-		if end == len(near) || !near[end].isOp(')') {
+		near := tokens[i:min(len(tokens), i+maxPoint)]
+		ends := outside(near, func(t token) bool { return nesting(t) < 0 })
+		if len(ends) == 0 {
 			continue
 		}
-		v, _ := attempt(func() *Value { return new(answer).enclosed(tokens[i : end+1]) })
+		v, _ := attempt(func() *Value { return new(answer).enclosed(near[:ends[0]+1]) })
 		if v == nil || v.Kind != Point || len(v.Items) > 4 ||
 			slices.ContainsFunc(v.Items, func(item *Value) bool { return item.Expr == nil || len(Variables(item.Expr)) > 0 }) {
 			continue
 		}
 		out = append(out, v.String())
-		i = end
+		i += ends[0]
 	}
 	return out
 }

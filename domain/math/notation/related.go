@@ -17,33 +17,34 @@ func (p *answer) related(tokens []token, at []int) *Value {
 			return v
 		}
 	}
-	v := &Value{Kind: Equation}
-	start := 0
-	var left, right *Value
-	for i, end := range append(at, len(tokens)) {
-		if end < len(tokens) && tokens[end].isOp('∈') {
-			refuse()
-		}
-		left, right = right, p.expression(tokens[start:end])
-		if right.Kind != Expression {
-			refuse() // an equation with ±
-		}
-		if i > 0 {
-			v.Holds = append(v.Holds, state(left.Expr, tokens[at[i-1]].op, right.Expr))
-		}
-		start = end + 1
-	}
+	holds, sides := p.sides(tokens, at)
 	// x = sqrt(2) ≈ 1.414: what is exact counts.
 	if tokens[last].isOp('≈') && len(at) > 1 {
 		return p.related(tokens[:last], at[:len(at)-1])
 	}
 	// x = 2 + 3 = 5
-	name := v.Holds[0].Left
-	unequal := slices.ContainsFunc(v.Holds, func(s Statement) bool { return s.Op != '=' })
-	if name.Op == Sym && !isConstant(name.Text) && !unequal && !slices.Contains(Variables(right.Expr), name.Text) {
-		return &Value{Kind: Expression, Name: name.Text, Expr: right.Expr, Decimals: right.Decimals}
+	name, value := holds[0].Left, sides[len(sides)-1]
+	unequal := slices.ContainsFunc(holds, func(s Statement) bool { return s.Op != '=' })
+	if name.Op == Sym && !isConstant(name.Text) && !unequal && !slices.Contains(Variables(value.Expr), name.Text) {
+		return &Value{Kind: Expression, Name: name.Text, Expr: value.Expr, Decimals: value.Decimals}
 	}
-	return v
+	return &Value{Kind: Equation, Holds: holds}
+}
+
+// sides reads a = b < c, with relations at the given places.
+func (p *answer) sides(tokens []token, at []int) (holds []Statement, sides []*Value) {
+	start := 0
+	for i, end := range append(at, len(tokens)) {
+		side := p.expression(tokens[start:end])
+		if side.Kind != Expression || isCallOf(tokens[start:end]) || end < len(tokens) && tokens[end].isOp('∈') {
+			refuse() // ±, a function, or a set
+		}
+		if sides = append(sides, side); i > 0 {
+			holds = append(holds, state(sides[i-1].Expr, tokens[at[i-1]].op, side.Expr))
+		}
+		start = end + 1
+	}
+	return holds, sides
 }
 
 // assigned reads name = value, in either direction, also with words for the name

@@ -276,37 +276,37 @@ var half, third = big.NewRat(1, 2), big.NewRat(1, 3)
 func (ev *evaluator) call(e *notation.Expr, x real) real {
 	ev.spend(20 + int(ev.prec)/16)
 	switch b := ev.inBall(x); e.Text {
-	case notation.Sqrt:
+	case "sqrt":
 		return ev.root(e.Args[0], x, half)
-	case notation.Cbrt:
+	case "cbrt":
 		if ev.sign(x) < 0 {
 			return negated(ev.root(e.Args[0], negated(x), third))
 		}
 		return ev.root(e.Args[0], x, third)
-	case notation.Abs:
+	case "abs":
 		if x.exact != nil {
 			return exactly(new(big.Rat).Abs(x.exact))
 		}
 		x.ball.mid = new(big.Float).Abs(b.mid) // also of a ball around zero, which is as wide on both sides
 		return x
-	case notation.Ln:
+	case "ln":
 		if x.exact != nil && x.exact.Cmp(big.NewRat(1, 1)) == 0 {
 			return whole(0)
 		}
 		return ev.numerically(ev.ln(b), x)
-	case notation.Sin:
+	case "sin":
 		sin, _ := ev.sinCos(b)
 		return ev.numerically(sin, x)
-	case notation.Cos:
+	case "cos":
 		_, cos := ev.sinCos(b)
 		return ev.numerically(cos, x)
-	case notation.Tan:
+	case "tan":
 		return ev.numerically(ev.div(ev.sinCos(b)), x)
-	case notation.Atan:
+	case "atan":
 		return ev.numerically(ev.atan(b), x)
-	case notation.Asin:
+	case "asin":
 		return ev.arcsine(e, x)
-	case notation.Acos:
+	case "acos":
 		return ev.plus(ev.halfPi(1), negated(ev.arcsine(e, x)))
 	}
 	fail(errUndefined)
