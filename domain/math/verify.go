@@ -50,19 +50,21 @@ func (a *Adapter) Verify(problem, solution string) error {
 // Evidence returns the equations and the points that a text contains, in plain
 // notation.
 func (a *Adapter) Evidence(text string) domain.Evidence {
-	var out domain.Evidence
-	add := func(list *[]string, s string) {
-		if !slices.Contains(*list, s) {
-			*list = append(*list, s)
-		}
-	}
+	var equations []string
 	for _, c := range notation.Claims(text) {
 		for _, s := range c.Readings[0] {
-			add(&out.Equations, s.String())
+			equations = append(equations, s.String())
 		}
 	}
-	for _, p := range notation.Points(text) {
-		add(&out.Points, p)
+	return domain.Evidence{Equations: unique(equations), Points: unique(notation.Points(text))}
+}
+
+// unique leaves out what was there before.
+func unique(list []string) (out []string) {
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
 	}
 	return out
 }
@@ -185,11 +187,8 @@ func (c *comparer) checkConditions(problem string, v *notation.Value) error {
 		return nil
 	}
 	name := v.Name
-	if name == "" || v.Words {
-		name = ""
-		if len(names) == 1 && notation.AsksFor(problem, names[0]) {
-			name = names[0]
-		}
+	if (v.Words || name == "") && len(names) == 1 && notation.AsksFor(problem, names[0]) {
+		name = names[0]
 	}
 	all := environments(v, names, name)
 	for _, env := range all {
@@ -205,39 +204,34 @@ func (c *comparer) checkConditions(problem string, v *notation.Value) error {
 
 // environments returns what the variables are according to a solution, one for
 // each of its alternatives. A value without a name is that of name.
-func environments(v *notation.Value, names []string, name string) []environment {
-	var out []environment
-	add := func(items []*notation.Value, names ...string) {
-		env := environment{}
-		for i, item := range items {
-			if item.Kind != notation.Expression || item.Approximate || v.Approximate {
-				return
+func environments(v *notation.Value, names []string, name string) (out []environment) {
+	env := environment{}
+	switch {
+	case v.Approximate:
+	case v.Kind == notation.Expression && slices.Contains(names, name):
+		env[name] = v.Expr
+	case v.Kind == notation.Assignment:
+		for _, item := range v.Items {
+			if slices.Contains(names, item.Name) && !item.Words {
+				env[item.Name] = item.Expr
+			}
+		}
+	case v.Kind == notation.Point && len(v.Items) == len(names) && isOrder(names):
+		for i, item := range v.Items {
+			if item.Kind != notation.Expression {
+				return nil
 			}
 			env[names[i]] = item.Expr
 		}
+	case v.Kind == notation.Set || v.Kind == notation.List:
+		for _, item := range v.Items {
+			if v.Kind == notation.Set || v.Bare || item.Kind == notation.Point {
+				out = append(out, environments(item, names, name)...)
+			}
+		}
+	}
+	if len(env) > 0 {
 		out = append(out, env)
-	}
-	items := v.Items
-	switch v.Kind {
-	case notation.Expression, notation.Point:
-		items = []*notation.Value{v}
-	case notation.Assignment:
-		known := slices.DeleteFunc(slices.Clone(items), func(item *notation.Value) bool { return item.Words || !slices.Contains(names, item.Name) })
-		var of []string
-		for _, item := range known {
-			of = append(of, item.Name)
-		}
-		if items = nil; len(known) > 0 {
-			add(known, of...)
-		}
-	}
-	for _, item := range items {
-		switch {
-		case item.Kind == notation.Point && len(item.Items) == len(names) && isOrder(names):
-			add(item.Items, names...)
-		case item.Kind == notation.Expression && slices.Contains(names, name) && (v.Kind != notation.List || v.Bare):
-			add([]*notation.Value{item}, name)
-		}
 	}
 	return out
 }

@@ -15,12 +15,6 @@ type answer struct {
 
 // whole reads an answer with the words before it.
 func (p *answer) whole(tokens []token) *Value {
-	for len(tokens) > 0 && tokens[0].isOp('\n') {
-		tokens = tokens[1:]
-	}
-	for len(tokens) > 0 && tokens[len(tokens)-1].isOp('\n') {
-		tokens = tokens[:len(tokens)-1]
-	}
 	for _, empty := range []string{"no solution", "no solutions", "empty set", "the empty set"} {
 		if words := strings.Fields(empty); len(tokens) == len(words) && beginsWith(tokens, words) {
 			return &Value{Kind: Set}
@@ -30,29 +24,17 @@ func (p *answer) whole(tokens []token) *Value {
 	if last := len(tokens) - 1; label != nil && last >= 0 && tokens[last].isOp('!') {
 		refuse() // a factorial or an exclamation
 	}
-	v := p.several(cutConnectives(tokens))
-	v.Approximate = v.Approximate || approximate
-	if name, words := labelName(label); name != "" && v.Name == "" && v.Kind != Equation && v.Kind != Assignment {
-		v.Name, v.Words = name, words
-	}
-	return v
-}
-
-// several reads values with commas, lines or the words "or" and "and" between
-// them.
-func (p *answer) several(tokens []token) *Value {
-	parts, or, commas := split(tokens)
-	if len(parts) == 1 {
-		v := p.one(parts[0])
-		v.Commas = v.Commas || commas
-		return v
-	}
+	parts, or, commas := split(cutConnectives(tokens), false)
 	var items []*Value
 	for _, part := range parts {
 		items = append(items, p.one(part))
 	}
 	v := together(items, or)
-	v.Commas = commas
+	v.Commas = v.Commas || commas
+	v.Approximate = v.Approximate || approximate
+	if name, words := labelName(label); name != "" && v.Name == "" && v.Kind != Equation && v.Kind != Assignment {
+		v.Name, v.Words = name, words
+	}
 	return v
 }
 
@@ -80,53 +62,55 @@ func outside(tokens []token, is func(t token) bool) []int {
 }
 
 // split cuts tokens at what separates values, outside of brackets. A comma with
-// three digits and no space after it is one between thousands.
-func split(tokens []token) (parts [][]token, or, commas bool) {
+// three digits and no space after it is one between thousands. In brackets it is
+// only if others have spaces: (1,234) is a point.
+func split(tokens []token, inBrackets bool) (parts [][]token, or, commas bool) {
+	at := outside(tokens, func(t token) bool { return t.isOp(',', ';', '\n') || !inBrackets && t.isWord("or", "and") })
+	spaced := func(i int) bool { return i+1 < len(tokens) && tokens[i+1].space }
 	start := 0
-	for _, i := range outside(tokens, func(t token) bool { return t.isOp(',', ';', '\n') || t.isWord("or", "and") }) {
-		t := tokens[i]
-		commas = commas || t.isOp(',') && (i+1 == len(tokens) || !tokens[i+1].space)
+	for _, i := range at {
+		t, group := tokens[i], isGroupAt(tokens, i)
+		commas = commas || group || t.isOp(',') && !inBrackets && !spaced(i)
 		or = or || t.isWord("or")
-		if t.isOp(',') && isGroupAt(tokens, i) {
+		if group && (!inBrackets || slices.ContainsFunc(at, spaced)) {
 			continue
 		}
 		// ", and" is one separator, and so is the end of a line after a comma.
-		if part := tokens[start:i]; len(part) > 0 || len(parts) == 0 || t.isOp(',', ';') {
-			parts = append(parts, part)
+		if i > start || t.isOp(',', ';') || len(parts) == 0 && !t.isOp('\n') {
+			parts = append(parts, tokens[start:i])
 		}
 		start = i + 1
+	}
+	if start == len(tokens) && len(parts) > 0 && tokens[start-1].isOp('\n') {
+		return parts, or, commas
 	}
 	return append(parts, tokens[start:]), or, commas
 }
 
 // together makes one value of several.
 func together(items []*Value, or bool) *Value {
-	equations, named, points := 0, 0, 0
-	for _, v := range items {
-		switch v.Kind {
-		case Equation:
-			equations++
-		case Point, Set:
-			points++
-		case Expression:
-		default:
-			refuse()
-		}
-		if v.Name != "" {
-			named++
-		}
-	}
+	has := func(is func(v *Value) bool) bool { return slices.ContainsFunc(items, is) }
 	base := baseName(items[0].Name)
 	switch {
-	case equations > 0:
-		return system(items, or || points > 0)
-	case named == 0 && or:
-		return &Value{Kind: Set, Items: items}
-	case named == 0:
-		return &Value{Kind: List, Items: items, Bare: true}
-	case base == "":
+	case len(items) == 1:
+		return items[0]
+	case has(func(v *Value) bool { return v.Kind == Equation }):
+		v := &Value{Kind: Equation}
+		for _, item := range items {
+			if or || len(item.Statements()) == 0 {
+				refuse()
+			}
+			v.Holds = append(v.Holds, item.Statements()...)
+		}
+		return v
+	case has(func(v *Value) bool { return v.Kind != Expression && v.Kind != Point && v.Kind != Set }):
 		refuse()
-	case !slices.ContainsFunc(items, func(v *Value) bool { return v.Name != "" && baseName(v.Name) != base }):
+	case !has(func(v *Value) bool { return v.Name != "" }):
+		if or {
+			return &Value{Kind: Set, Items: items}
+		}
+		return &Value{Kind: List, Items: items, Bare: true}
+	case base != "" && !has(func(v *Value) bool { return v.Name != "" && baseName(v.Name) != base }):
 		return setOf(items, base) // x = 1 or x = 2, x = 1 or 2, x_1 = 1 and x_2 = 2
 	}
 	seen := map[string]bool{}
@@ -137,18 +121,6 @@ func together(items []*Value, or bool) *Value {
 		seen[v.Name] = true
 	}
 	return &Value{Kind: Assignment, Items: items}
-}
-
-// system is several equations that hold together.
-func system(items []*Value, broken bool) *Value {
-	v := &Value{Kind: Equation}
-	for _, item := range items {
-		if broken || item.Kind != Equation && item.Name == "" {
-			refuse()
-		}
-		v.Holds = append(v.Holds, item.Statements()...)
-	}
-	return v
 }
 
 // setOf is the set of all that one variable can be.
@@ -256,7 +228,7 @@ func (p *answer) enclosed(tokens []token) *Value {
 	if last < 1 || nesting(tokens[0]) != 1 || len(ends) == 0 || ends[0] != last {
 		return nil
 	}
-	parts, commas := splitItems(tokens[1:last])
+	parts, _, commas := split(tokens[1:last], true)
 	v := &Value{Commas: commas}
 	switch open, end := tokens[0], tokens[last]; {
 	case open.isOp('{', opSetOpen) && end.isOp('}', opSetClose):
@@ -283,24 +255,4 @@ func (p *answer) enclosed(tokens []token) *Value {
 		v.Items = append(v.Items, item)
 	}
 	return v
-}
-
-// splitItems cuts what is in brackets at its commas. There (1,234) is a point; if
-// other commas have spaces, those without are between thousands.
-func splitItems(tokens []token) (parts [][]token, commas bool) {
-	at := outside(tokens, func(t token) bool { return t.isOp(',', ';', '\n') })
-	spaced := slices.ContainsFunc(at, func(i int) bool { return i+1 < len(tokens) && tokens[i+1].space })
-	start := 0
-	for _, i := range at {
-		group := isGroupAt(tokens, i)
-		commas = commas || group
-		if group && spaced {
-			continue
-		}
-		if !tokens[i].isOp('\n') || i != start && i != len(tokens)-1 {
-			parts = append(parts, tokens[start:i])
-		}
-		start = i + 1
-	}
-	return append(parts, tokens[start:]), commas
 }

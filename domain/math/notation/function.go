@@ -1,9 +1,5 @@
 package notation
 
-import (
-	"slices"
-)
-
 // inverses are the functions that sin^-1 and the like stand for.
 var inverses = map[string]string{"sin": "asin", "cos": "acos", "tan": "atan"}
 
@@ -17,8 +13,7 @@ var definitions = map[string]string{
 // log_2 8.
 func (p *parser) function() *Expr {
 	defer p.deeper()()
-	name := p.peek().text
-	p.at++
+	name := p.next().text
 	var base, exponent *Expr
 	if name == "log" {
 		base = p.base()
@@ -57,10 +52,8 @@ func (p *parser) base() *Expr {
 	if p.take(opBinding) {
 		return p.argument(maxDigits)
 	}
-	t := p.peek()
-	if t.kind == numberToken && !t.space && p.at+1 < len(p.tokens) && p.tokens[p.at+1].isOp('(') && slices.Contains([]string{"2", "10"}, t.text) {
-		p.at++
-		return Number(t.value)
+	if t := p.peek(); (t.text == "2" || t.text == "10") && !t.space && p.ahead(1).isOp('(') {
+		return Number(p.next().value)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"cmp"
 	"math/big"
 	"regexp"
 	"slices"
@@ -72,15 +73,9 @@ func lex(text string) (tokens []token, ok bool) {
 func lexProse(text string) []token {
 	l := &lexer{in: plain(text)}
 	for l.in != "" {
-		before := l.in
-		if l.next() {
-			continue
+		if !l.next() {
+			l.emit(token{kind: opToken, op: opOther})
 		}
-		if l.in == before {
-			_, size := utf8.DecodeRuneInString(l.in)
-			l.in = l.in[size:]
-		}
-		l.emit(token{kind: opToken, op: opOther})
 	}
 	return timesSigns(spoken(l.tokens))
 }
@@ -88,14 +83,12 @@ func lexProse(text string) []token {
 var (
 	superscripts = regexp.MustCompile(`[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ]+`)
 	subscripts   = regexp.MustCompile(`[₀₁₂₃₄₅₆₇₈₉]+`)
-	raised       = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9",
-		"⁺", "+", "⁻", "-", "ⁿ", "n", "ˣ", "x")
-	bareFrac = regexp.MustCompile(`(\\[dtc]?frac) ?(\d) ?(\d)`)
+	bareFrac     = regexp.MustCompile(`(\\[dtc]?frac) ?(\d) ?(\d)`)
 )
 
 // plain writes x² as x^(2), x₁ as x_{1}, and \frac12 as \frac{1}{2}.
 func plain(text string) string {
-	text = superscripts.ReplaceAllStringFunc(text, func(s string) string { return "^(" + raised.Replace(s) + ")" })
+	text = superscripts.ReplaceAllStringFunc(text, func(s string) string { return "^(" + norm.NFKC.String(s) + ")" })
 	text = subscripts.ReplaceAllStringFunc(text, func(s string) string { return "_{" + norm.NFKC.String(s) + "}" })
 	return bareFrac.ReplaceAllString(text, "$1{$2}{$3}")
 }
@@ -107,41 +100,38 @@ func (l *lexer) emit(t token) {
 
 // next reads a token, and reports whether it is one of mathematics.
 func (l *lexer) next() bool {
-	r, size := utf8.DecodeRuneInString(l.in)
+	if found := numeral.FindStringSubmatch(l.in); found[1]+found[2] != "" {
+		return l.number(found[0], found[1], found[2], found[3])
+	}
+	all := l.in
+	r, size := utf8.DecodeRuneInString(all)
 	op, ok := operators[r]
-	if two, found := digraphs[l.in[:min(2, len(l.in))]]; found {
+	if two, found := digraphs[all[:min(2, len(all))]]; found {
 		op, ok, size = two, two != 0, 2
 	}
-	switch rest := l.in[size:]; {
+	l.in = all[size:]
+	switch {
 	case ok:
-		l.in = rest
 		l.emit(token{kind: opToken, op: op, cross: r == '×' || r == '✕'})
 	case unicode.IsSpace(r) || strings.ContainsRune("$\u200b\u2061\u2062", r):
-		l.in, l.space = rest, true
+		l.space = true
 	case r == '\\':
 		return l.command()
-	case isDigit(r) || r == '.' && rest != "" && isDigit(rune(rest[0])):
-		return l.number()
 	case unicode.IsLetter(r):
-		rest = strings.TrimLeftFunc(l.in, unicode.IsLetter)
-		for _, t := range names(l.in[:len(l.in)-len(rest)]) {
+		l.in = strings.TrimLeftFunc(all, unicode.IsLetter)
+		for _, t := range names(all[:len(all)-len(l.in)]) {
 			l.emit(t)
 		}
-		l.in = rest
-	default:
-		// A character such as ½ is written 1⁄2.
+	default: // a character such as ½, which is written 1⁄2
 		n, d, _ := strings.Cut(norm.NFKD.String(string(r)), "⁄")
 		value, ok := new(big.Rat).SetString(n + "/" + d)
-		if !ok {
-			return false
+		if ok {
+			l.emit(token{kind: numberToken, value: value, fraction: true})
 		}
-		l.in = rest
-		l.emit(token{kind: numberToken, value: value, fraction: true})
+		return ok
 	}
 	return true
 }
-
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
 // digraphs are operators of two characters; those without a meaning are 0.
 var digraphs = map[string]rune{
@@ -166,45 +156,32 @@ const maxDigits = 10_000
 
 // numeral has a point, an exponent, and separators of thousands that cannot be
 // anything else. Commas are left to whoever knows what is around them.
-var numeral = regexp.MustCompile(`^(\d*(?:(?:[\x{a0}\x{202f}\x{2009}_]|\{,\}|\\,|\{\\,\})\d{3})*)(\.\d+)?(?:[eE]([+-]?\d+))?`)
+var numeral = regexp.MustCompile(`^(\d+(?:(?:[\x{a0}\x{202f}\x{2009}_]|\{,\}|\\,|\{\\,\})\d{3})*)?(\.\d+)?(?:[eE]([+-]?\d+))?`)
 
-func (l *lexer) number() bool {
-	found := numeral.FindStringSubmatch(l.in)
-	l.in = l.in[len(found[0]):]
-	whole := strings.Map(func(r rune) rune {
-		if isDigit(r) {
-			return r
-		}
-		return -1
-	}, found[1])
+var noDigits = regexp.MustCompile(`\D+`)
+
+// number reads a text that consists of a whole number, a fraction and an exponent.
+func (l *lexer) number(text, whole, fraction, power string) bool {
+	l.in = l.in[len(text):]
+	digits := noDigits.ReplaceAllString(whole, "")
 	n := len(l.tokens)
-	group := len(whole) == 3 && !l.space && n > 0 && l.tokens[n-1].op == ',' // of thousands
-	if len(whole) > 1 && whole[0] == '0' && !group || found[0] == "0" && l.in != "" && strings.IndexByte("xXbBoO", l.in[0]) >= 0 {
+	group := len(digits) == 3 && !l.space && n > 0 && l.tokens[n-1].op == ',' // of thousands
+	if len(digits) > 1 && digits[0] == '0' && !group || text == "0" && l.in != "" && strings.IndexByte("xXbBoO", l.in[0]) >= 0 {
 		return false // a code, or a number to another base
 	}
-	exponent, err := 0, error(nil)
-	if found[3] != "" {
-		exponent, err = strconv.Atoi(found[3])
-	}
-	if err != nil || len(whole)+len(found[2])+max(exponent, -exponent) > maxDigits {
+	exponent, err := strconv.Atoi(cmp.Or(power, "0"))
+	if err != nil || len(digits)+len(fraction)+max(exponent, -exponent) > maxDigits {
 		return false
 	}
-	text := whole
-	if found[2]+found[3] != "" {
-		text = found[0]
-	}
-	value, _ := new(big.Rat).SetString("0" + whole + found[2] + "e" + strconv.Itoa(exponent))
-	l.emit(token{kind: numberToken, text: text, value: value, decimals: max(0, len(found[2])-1-exponent)})
+	value, _ := new(big.Rat).SetString("0" + digits + fraction + "e" + strconv.Itoa(exponent))
+	l.emit(token{kind: numberToken, text: digits + text[len(whole):], value: value, decimals: max(0, len(fraction)-1-exponent)})
 	return true
 }
 
-// command reads what begins with a backslash.
+// command reads what comes after a backslash.
 func (l *lexer) command() bool {
-	name := l.in[1:min(2, len(l.in))]
-	if letters := command.FindString(l.in[1:]); letters != "" {
-		name = letters
-	}
-	l.in = l.in[1+len(name):]
+	name := command.FindString(l.in)
+	l.in = l.in[len(name):]
 	op, ok := commands[name]
 	switch known := names(name); {
 	case ok && op == ' ':
@@ -225,7 +202,7 @@ func (l *lexer) command() bool {
 	return true
 }
 
-var command = regexp.MustCompile(`^[a-zA-Z]+`)
+var command = regexp.MustCompile(`^(?:[a-zA-Z]+|[ -~\n])?`)
 
 // commands are those of LaTeX that are operators. A space is white space.
 var commands = map[string]rune{

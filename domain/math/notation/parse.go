@@ -30,7 +30,7 @@ func (r Reading) Others() []Reading {
 // mathematics.
 type refusal struct{}
 
-func refuse() { panic(refusal{}) }
+func refuse() *Expr { panic(refusal{}) }
 
 // attempt returns what f returns, unless it refuses.
 func attempt[T any](f func() T) (result T, ok bool) {
@@ -52,8 +52,8 @@ type parser struct {
 	// open is what the text leaves open: a field is true if it mattered.
 	open Reading
 
-	// bars counts the | that are open, for the same sign opens and closes.
-	bars int
+	// bars is true right within two |, for the same sign opens and closes.
+	bars bool
 
 	called int // where the last function or subscript ended
 }
@@ -71,11 +71,19 @@ func parseOnly(tokens []token) (*Expr, bool) {
 	return e, ok && open == (Reading{})
 }
 
-func (p *parser) peek() token {
-	if p.at < len(p.tokens) {
-		return p.tokens[p.at]
+// ahead returns the token n places after the next one.
+func (p *parser) ahead(n int) token {
+	if i := p.at + n; 0 <= i && i < len(p.tokens) {
+		return p.tokens[i]
 	}
 	return token{}
+}
+
+func (p *parser) peek() token { return p.ahead(0) }
+
+func (p *parser) next() token {
+	p.at++
+	return p.ahead(-1)
 }
 
 func (p *parser) isOp(ops ...rune) bool { return p.peek().isOp(ops...) }
@@ -86,12 +94,6 @@ func (p *parser) take(ops ...rune) bool {
 		p.at++
 	}
 	return taken
-}
-
-func (p *parser) expect(op rune) {
-	if !p.take(op) {
-		refuse()
-	}
 }
 
 // deeper is called before something is read inside something else. The returned
@@ -174,12 +176,9 @@ func (p *parser) mayWiden() bool {
 
 // isOf reports whether the next word multiplies, as in 15% of 80 and 2/3 of 9.
 func (p *parser) isOf() bool {
-	if !p.peek().isWord("of") || p.at < 1 {
-		return false
-	}
-	before := p.tokens[p.at-1]
-	return before.isOp('%') || before.fraction ||
-		p.at >= 3 && before.kind == numberToken && p.tokens[p.at-2].isOp('/') && p.tokens[p.at-3].kind == numberToken
+	before := p.ahead(-1)
+	return p.peek().isWord("of") &&
+		(before.isOp('%') || before.fraction || before.kind == numberToken && p.ahead(-2).isOp('/') && p.ahead(-3).kind == numberToken)
 }
 
 // isFactor reports whether the next token begins a factor without a sign before
@@ -191,23 +190,18 @@ func (p *parser) isFactor() bool {
 	case wordToken:
 		return p.isUnit()
 	case numberToken: // 3 4 is not 12, nor is x2 twice x
-		return p.tokens[p.at-1].isOp(')', '}') && p.called != p.at && !t.space
+		return p.ahead(-1).isOp(')', '}') && p.called != p.at && !t.space
 	default:
-		return t.isOp('(', '[', '{', '√', '∛', opFrac) || t.isOp('|') && p.bars == 0
+		return t.isOp('(', '[', '{', '√', '∛', opFrac) || t.isOp('|') && !p.bars
 	}
 }
 
 // isUnit reports whether the next word can be the unit of the number before it:
 // one word, after which nothing follows but an operator.
 func (p *parser) isUnit() bool {
-	if p.at == 0 || p.peek().isWord("of") {
-		return false
-	}
-	before := p.tokens[p.at-1]
-	if before.kind != numberToken && !before.isOp(')', '}', '/') && !(before.kind == nameToken && isConstant(before.text)) {
-		return false
-	}
-	return p.at+1 == len(p.tokens) || p.tokens[p.at+1].isOp('/', '^', ')')
+	before, after := p.ahead(-1), p.ahead(1)
+	return !p.peek().isWord("of") && (after.kind == endToken || after.isOp('/', '^', ')')) &&
+		(before.kind == numberToken || before.isOp(')', '}', '/') || before.kind == nameToken && isConstant(before.text))
 }
 
 // signed reads a power with signs before it. A sign binds weaker than a power.
@@ -239,17 +233,13 @@ func (p *parser) power() *Expr {
 		if p.mayWiden() {
 			exponent = Make(Mul, exponent, p.power())
 		}
-	case bare && p.tokens[first].text == "1" && next.isOp('/') && !next.space && p.isNumberAt(p.at+1): // x^1/2
+	case bare && p.tokens[first].text == "1" && next.isOp('/') && !next.space && p.ahead(1).kind == numberToken: // x^1/2
 		if p.mayWiden() {
 			p.at++
 			exponent = Make(Div, exponent, p.postfix())
 		}
 	}
 	return Make(Pow, base, exponent)
-}
-
-func (p *parser) isNumberAt(i int) bool {
-	return i < len(p.tokens) && p.tokens[i].kind == numberToken
 }
 
 func degrees(e *Expr) *Expr { return Make(Mul, e, Make(Div, Symbol(Pi), Integer(180))) }
@@ -278,8 +268,7 @@ func (p *parser) postfix() *Expr {
 }
 
 func (p *parser) primary() *Expr {
-	t := p.peek()
-	switch {
+	switch t := p.peek(); {
 	case t.kind == numberToken:
 		return p.number()
 	case isFunction(t):
@@ -287,11 +276,9 @@ func (p *parser) primary() *Expr {
 		p.called = p.at
 		return e
 	case t.kind == nameToken:
-		p.at++
-		return p.variable(t.text)
+		return p.variable()
 	case t.kind == wordToken && p.isUnit():
-		p.at++
-		return &Expr{Op: Sym, Text: t.text, Word: true}
+		return &Expr{Op: Sym, Text: p.next().text, Word: true}
 	}
 	return p.bracketed()
 }
@@ -301,12 +288,8 @@ func (p *parser) bracketed() *Expr {
 	switch {
 	case p.isOp('(', '[', '{'):
 		return p.group()
-	case p.take('|'):
-		p.bars++
-		e := p.sum()
-		p.bars--
-		p.expect('|')
-		return Apply("abs", e)
+	case p.isOp('|'):
+		return Apply("abs", p.group())
 	case p.take('√'):
 		return p.root()
 	case p.take('∛'):
@@ -317,38 +300,33 @@ func (p *parser) bracketed() *Expr {
 	case p.take('∞'):
 		return Symbol(Infinity)
 	}
-	refuse()
-	return nil
+	return refuse()
 }
 
-// group reads an expression in brackets.
+// group reads an expression in brackets or bars.
 func (p *parser) group() *Expr {
-	end := map[rune]rune{'(': ')', '[': ']', '{': '}'}[p.peek().op]
-	p.at++
-	bars := p.bars
-	p.bars = 0
+	open, outer := p.next().op, p.bars
+	p.bars = open == '|'
 	e := p.sum()
-	p.bars = bars
-	p.expect(end)
+	p.bars = outer
+	if !p.take(map[rune]rune{'(': ')', '[': ']', '{': '}', '|': '|'}[open]) {
+		refuse()
+	}
 	return e
 }
 
 // argument reads an argument of LaTeX: braces, a name, or a number of so many
 // digits at most.
 func (p *parser) argument(digits int) *Expr {
-	t := p.peek()
-	switch {
+	switch t := p.peek(); {
 	case t.isOp('{'):
 		return p.group()
 	case t.kind == nameToken && !isFunction(t):
-		p.at++
-		return Symbol(t.text)
+		return Symbol(p.next().text)
 	case t.kind == numberToken && t.text != "" && len(t.text) <= digits:
-		p.at++
-		return Number(t.value)
+		return Number(p.next().value)
 	}
-	refuse()
-	return nil
+	return refuse()
 }
 
 // root reads √2, √(x+1) and \sqrt[3]{x}.
@@ -381,10 +359,9 @@ func (p *parser) radicand() *Expr {
 
 // number reads a number, a mixed one (2 1/2, 2½, 2\frac{1}{2}) included.
 func (p *parser) number() *Expr {
-	t := p.peek()
-	p.at++
+	t := p.next()
 	value := new(big.Rat).Set(t.value)
-	for !t.fraction && p.isOp(',') && isGroupAt(p.tokens, p.at) { // 1,234
+	for isGroupAt(p.tokens, p.at) { // 1,234
 		group := p.tokens[p.at+1]
 		value.Mul(value, big.NewRat(1000, 1)).Add(value, group.value)
 		p.at += 2
@@ -393,63 +370,49 @@ func (p *parser) number() *Expr {
 	if t.decimals > 0 || t.fraction || !value.IsInt() {
 		return Number(value)
 	}
-	next, before := p.peek(), *p
-	switch {
+	before, e := *p, Number(value)
+	switch next := p.peek(); {
 	case next.fraction:
-		p.at++
-		return Number(value.Add(value, next.value))
-	case next.kind == numberToken && next.space && p.isNumberAt(p.at+2) && p.tokens[p.at+1].isOp('/'):
-		if e := Make(Div, Number(next.value), Number(p.tokens[p.at+2].value)); isProper(e) {
-			p.at += 3
-			return Number(value.Add(value, e.Literal()))
-		}
+		return Number(value.Add(value, p.next().value))
+	case next.kind == numberToken && next.space && p.ahead(1).isOp('/') && p.ahead(2).kind == numberToken:
+		e = Make(Div, Number(next.value), Number(p.ahead(2).value))
+		p.at += 3
 	case next.isOp(opFrac):
-		if e := p.bracketed(); isProper(e) {
-			return Number(value.Add(value, e.Literal()))
-		}
-		*p = before
+		e = p.bracketed()
 	}
+	if r := e.Literal(); r != nil && e.Op == Div && e.Args[0].Value.IsInt() && e.Args[1].Value.IsInt() && r.Sign() > 0 && r.Cmp(big.NewRat(1, 1)) < 0 {
+		return Number(value.Add(value, r))
+	}
+	*p = before
 	return Number(value)
 }
 
-// isProper reports whether e is a fraction of whole numbers between 0 and 1.
-func isProper(e *Expr) bool {
-	r := e.Literal()
-	return r != nil && e.Op == Div && e.Args[0].Value.IsInt() && e.Args[1].Value.IsInt() && r.Sign() > 0 && r.Cmp(big.NewRat(1, 1)) < 0
-}
-
-// isGroupAt reports whether the comma at i is one between thousands. Where commas
+// isGroupAt reports whether there is a comma between thousands at i. Where commas
 // separate, they are taken out before.
 func isGroupAt(tokens []token, i int) bool {
-	if i < 1 || i+1 >= len(tokens) {
+	if i < 1 || i+1 >= len(tokens) || !tokens[i].isOp(',') || tokens[i].space || tokens[i+1].space {
 		return false
 	}
 	before, after := tokens[i-1], tokens[i+1]
-	if before.kind != numberToken || after.kind != numberToken || tokens[i].space || after.space || before.decimals > 0 || before.fraction {
-		return false
-	}
 	first := len(before.text) <= 3 && before.text != "" && before.text[0] != '0'
 	later := len(before.text) == 3 && i >= 2 && isGroupAt(tokens, i-2)
 	digits := len(after.text)
 	if after.decimals > 0 {
 		digits -= after.decimals + 1
 	}
-	return (first || later) && digits == 3
+	return (first || later) && digits == 3 && before.kind == numberToken && before.decimals == 0 && after.kind == numberToken
 }
 
 // variable reads a name, perhaps with a subscript: _1, _n or _{12}.
-func (p *parser) variable(name string) *Expr {
+func (p *parser) variable() *Expr {
+	name := p.next().text
 	if !p.take(opBinding) {
 		return Symbol(name)
 	}
 	braces := p.take('{')
-	t := p.peek()
-	if t.kind == opToken || t.text == "" || isConstant(name) {
+	t := p.next()
+	if t.kind == opToken || t.text == "" || isConstant(name) || braces && !p.take('}') {
 		refuse()
-	}
-	p.at++
-	if braces {
-		p.expect('}')
 	}
 	p.called = p.at
 	return Symbol(name + "_" + t.text)

@@ -17,8 +17,8 @@ type Claim struct {
 // "17/5 = 3 remainder 2" it does not end with the 3.
 var (
 	wordsBefore = []string{
-		"so", "then", "thus", "hence", "therefore", "that", "gives", "give", "get", "gets", "have", "now", "finally", "since", "because", "compute", "calculate", "check", "verify", "yields", "yield", "obtain",
-		"obtains", "find", "solve", "equation", "equations", "given", "if", "where", "when", "with", "satisfy", "satisfies",
+		"so", "then", "thus", "hence", "therefore", "that", "gives", "give", "get", "gets", "have", "now", "finally", "since",
+		"because", "compute", "calculate", "check", "verify", "yields", "yield", "obtain", "obtains", "find", "solve", "equation", "equations", "given", "if", "where", "when", "with", "satisfy", "satisfies",
 		"satisfying", "let", "suppose", "system", "following", "implies", "means", "knowing", "again", "indeed", "also",
 	}
 	wordsAfter = []string{
@@ -57,7 +57,7 @@ func Claims(text string) []Claim {
 		}
 		has := slices.ContainsFunc(tokens[start:end], isRelation)
 		if has && beginsBefore(tokens, start, related) && endsAfter(tokens, end) {
-			if c, ok := readItem(tokens[start:end]); ok {
+			if c, ok := attempt(func() Claim { return readItem(tokens[start:end]) }); ok {
 				out = append(out, c)
 			}
 		}
@@ -128,58 +128,50 @@ func endsAfter(tokens []token, i int) bool {
 }
 
 // readItem reads a claim that may be an item of a list, with a mark before it.
-func readItem(run []token) (Claim, bool) {
+func readItem(run []token) Claim {
 	first := run[0]
-	if !first.isOp('+', '-', '*') || len(run) == 1 || !run[1].space {
-		if first.isOp('+', '*', '/', '^', '!', '%') {
-			return Claim{}, false
-		}
+	marked := first.isOp('+', '-', '*') && len(run) > 1 && run[1].space
+	if !marked && !first.isOp('+', '*', '/', '^', '!', '%') {
 		return readClaim(run)
 	}
-	plain, ok := readClaim(run[1:])
+	plain := readClaim(run[1:])
 	// In a sum that is written in a column the last line is + 3 = 15.
-	if !ok || plain.Readings[0][0].Left.Op == Num {
-		return Claim{}, false
+	if !marked || plain.Readings[0][0].Left.Op == Num {
+		refuse()
 	}
 	if first.isOp('-') { // or else a minus sign
-		if signed, ok := readClaim(run); ok {
-			plain.Readings = append(plain.Readings, signed.Readings...)
-		}
+		signed, _ := attempt(func() Claim { return readClaim(run) })
+		plain.Readings = append(plain.Readings, signed.Readings...)
 	}
-	return plain, true
+	return plain
 }
 
 // readClaim reads a run as a chain of relations.
-func readClaim(run []token) (Claim, bool) {
+func readClaim(run []token) (c Claim) {
 	// 100 - 30% = 70 is said, but not meant as it is written.
 	if slices.ContainsFunc(run, func(t token) bool { return t.isOp('%', '±', '∓') }) {
-		return Claim{}, false
+		refuse()
 	}
-	var c Claim
 	readings := []Reading{{}}
 	for n := 0; n < len(readings); n++ {
 		p := &answer{reading: readings[n]}
-		holds, _ := attempt(func() []Statement {
-			holds, sides := p.sides(run, outside(run, isRelation))
-			c.Rounded = c.Rounded || slices.ContainsFunc(sides, func(v *Value) bool { return v.Decimals > 0 })
-			return slices.DeleteFunc(holds, func(s Statement) bool { return s.Op == '≈' })
-		})
+		holds, sides := p.sides(run, outside(run, isRelation))
+		holds = slices.DeleteFunc(holds, func(s Statement) bool { return s.Op == '≈' })
 		if len(holds) == 0 {
-			return Claim{}, false
+			refuse()
 		}
+		c.Rounded = c.Rounded || slices.ContainsFunc(sides, func(v *Value) bool { return v.Decimals > 0 })
 		c.Readings = append(c.Readings, holds)
 		if n == 0 {
 			readings = append(readings, p.open.Others()...)
 		}
 	}
-	return c, true
+	return c
 }
 
 // UsesOtherArithmetic reports whether a text may be about remainders, other bases
 // or the like.
-func UsesOtherArithmetic(text string) bool {
-	return hasWord(text, otherArithmetic)
-}
+func UsesOtherArithmetic(text string) bool { return hasWord(text, otherArithmetic) }
 
 // hasWord reports whether one of the words is in a text.
 func hasWord(text string, words []string) bool {
@@ -210,6 +202,7 @@ func Points(text string) []string {
 		}
 		v, _ := attempt(func() *Value { return new(answer).enclosed(near[:ends[0]+1]) })
 		if v == nil || v.Kind != Point || len(v.Items) > 4 ||
+			slices.ContainsFunc(near[:ends[0]], func(t token) bool { return t.kind == wordToken || t.isOp('\n', '∈') }) ||
 			slices.ContainsFunc(v.Items, func(item *Value) bool { return item.Expr == nil || len(Variables(item.Expr)) > 0 }) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -130,6 +131,9 @@ func Final(solution string) *Value {
 	return v
 }
 
+// boxed is \boxed{} with up to three braces inside each other.
+var boxed = regexp.MustCompile(`\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}`)
+
 // surroundings are what an answer may be put into.
 var surroundings = [][2]string{
 	{"```", "```"}, {"`", "`"}, {"**", "**"}, {`"`, `"`}, {"“", "”"}, {"$$", "$$"}, {"$", "$"}, {`\(`, `\)`}, {`\[`, `\]`},
@@ -139,8 +143,8 @@ var surroundings = [][2]string{
 // box, a full stop.
 func clean(text string) string {
 	text = strings.TrimSpace(norm.NFC.String(text))
-	if inner, ok := boxed(text); ok {
-		text = inner
+	if all := boxed.FindAllStringSubmatch(text, -1); all != nil {
+		text = strings.TrimSpace(all[len(all)-1][1])
 	}
 	for before := ""; text != before; {
 		before = text
@@ -161,29 +165,6 @@ func clean(text string) string {
 		text = before + " " + strings.TrimSuffix(inner, "**")
 	}
 	return text
-}
-
-// boxed returns what is in the last \boxed{} of a text.
-func boxed(text string) (string, bool) {
-	i := strings.LastIndex(text, `\boxed{`)
-	if i < 0 {
-		return "", false
-	}
-	inner := text[i+len(`\boxed{`):]
-	depth := 1
-	for at := 0; at < len(inner); at++ {
-		switch inner[at] {
-		case '\\':
-			at++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return strings.TrimSpace(inner[:at]), true
-			}
-		}
-	}
-	return "", false
 }
 
 // Canonical is the form in which texts that are not mathematics are compared. In
