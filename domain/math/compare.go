@@ -1,12 +1,26 @@
 package math
 
 import (
+	"maps"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/domain/math/notation"
 	"github.com/maker-mdap/maker/domain/math/number"
 )
+
+// An environment gives variables their values.
+type environment map[string]*notation.Expr
+
+// String writes x = 1, y = 2.
+func (env environment) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		parts = append(parts, name+" = "+env[name].String())
+	}
+	return strings.Join(parts, ", ")
+}
 
 // minPoints is at how many points two expressions have to agree, if that is no
 // proof.
@@ -93,7 +107,7 @@ func (c *comparer) decide(a, b *notation.Expr) Relation {
 			agreed++
 		}
 	}
-	if rational || agreed < minPoints || agreed <= slices.Max(num.degrees) {
+	if rational || agreed < minPoints || agreed <= num.degree {
 		return Unknown // with fewer points than the degree a polynomial could have its roots there
 	}
 	return Same
@@ -136,29 +150,14 @@ func infinities(a, b *notation.Expr) Relation {
 	return Different
 }
 
-// A size bounds a polynomial with whole coefficients: its degree in each variable,
-// and the sum of its coefficients, in bits.
-type size struct {
-	degrees []int
-	bits    int
-}
+// A size bounds a polynomial with whole coefficients: its degree, and the sum of its
+// coefficients, in bits.
+type size struct{ degree, bits int }
 
 // times is the size of a product, plus that of a sum, and power that of a power.
-func (s size) times(t size) size { return s.with(t, func(x, y int) int { return x + y }) }
-func (s size) power(n int) size  { return s.with(s, func(x, _ int) int { return min(n*x, maxSize) }) }
-func (s size) plus(t size) size {
-	out := s.with(t, func(x, y int) int { return max(x, y) })
-	out.bits++
-	return out
-}
-
-func (s size) with(t size, f func(x, y int) int) size {
-	out := size{make([]int, len(s.degrees)), f(s.bits, t.bits)}
-	for i := range out.degrees {
-		out.degrees[i] = f(s.degrees[i], t.degrees[i])
-	}
-	return out
-}
+func (s size) times(t size) size { return size{s.degree + t.degree, s.bits + t.bits} }
+func (s size) plus(t size) size  { return size{max(s.degree, t.degree), max(s.bits, t.bits) + 1} }
+func (s size) power(n int) size  { return size{min(n*s.degree, maxSize), min(n*s.bits, maxSize)} }
 
 // maxSize bounds degrees and bits.
 const maxSize = 1 << 16
@@ -167,17 +166,11 @@ const maxSize = 1 << 16
 // is written as one fraction of polynomials. Whatever is no such fraction, such as
 // a root, counts as what is in it.
 func fractionOf(e *notation.Expr, names []string) (num, den size, rational bool) {
-	num, den = size{degrees: make([]int, len(names))}, size{degrees: make([]int, len(names))}
 	switch e.Op {
 	case notation.Num:
-		num.bits, den.bits = e.Value.Num().BitLen(), e.Value.Denom().BitLen()
-		return num, den, true
+		return size{0, e.Value.Num().BitLen()}, size{0, e.Value.Denom().BitLen()}, true
 	case notation.Sym:
-		i := slices.Index(names, e.Text)
-		if i >= 0 {
-			num.degrees[i] = 1
-		}
-		return num, den, i >= 0
+		return size{1, 0}, size{0, 0}, slices.Contains(names, e.Text)
 	}
 	num, den, rational = fractionOf(e.Args[0], names)
 	if len(e.Args) == 1 {
@@ -211,12 +204,12 @@ func fractionOf(e *notation.Expr, names []string) (num, den size, rational bool)
 // A polynomial in x with whole coefficients of less than B/2 is not 0 at B, for
 // its first term is larger than all others together. Likewise if y is a power of
 // x that is higher than those of x, and so on.
-func beyondRoots(names []string, num, den size) map[string]*big.Rat {
-	at := map[string]*big.Rat{}
+func beyondRoots(names []string, num, den size) environment {
+	at := environment{}
 	exponent := max(num.bits, den.bits) + 2
-	for i, name := range names {
-		at[name] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent)))
-		if exponent *= max(num.degrees[i], den.degrees[i]) + 1; exponent > maxSize {
+	for _, name := range names {
+		at[name] = notation.Number(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent))))
+		if exponent *= max(num.degree, den.degree) + 1; exponent > maxSize {
 			return nil
 		}
 	}
@@ -233,12 +226,12 @@ var spread = [][2]int64{
 
 // points are where expressions are compared: each variable gets another value.
 // What a constant in them could divide has a point on each side of it.
-func points(names []string, es ...*notation.Expr) []map[string]*big.Rat {
-	var out []map[string]*big.Rat
+func points(names []string, es ...*notation.Expr) []environment {
+	var out []environment
 	row := func(value func(j int64) *big.Rat) {
-		at := make(map[string]*big.Rat, len(names))
+		at := environment{}
 		for j, name := range names {
-			at[name] = value(int64(j))
+			at[name] = notation.Number(value(int64(j)))
 		}
 		out = append(out, at)
 	}

@@ -130,7 +130,7 @@ func TestNoPointIsSpecial(t *testing.T) {
 	product := notation.Integer(1)
 	for range 2 { // what it has in it adds points
 		for _, at := range points([]string{"x"}, product) {
-			product = notation.Make(notation.Mul, product, notation.Minus(x, notation.Number(at["x"])))
+			product = notation.Make(notation.Mul, product, notation.Minus(x, at["x"]))
 		}
 	}
 	for _, factor := range []*notation.Expr{notation.Integer(1), notation.Apply("sqrt", x), notation.Apply("sin", x), notation.Apply("sqrt", notation.Integer(2))} {

@@ -25,10 +25,10 @@ func (c *comparer) realRoots(e *notation.Expr) (int, bool) {
 		return 0, false
 	}
 	num, den, rational := fractionOf(e, names)
-	if !rational || num.degrees[0] > maxDegree || den.degrees[0] > 0 {
+	if !rational || num.degree > maxDegree || den.degree > 0 {
 		return 0, false
 	}
-	p := c.interpolated(e, names[0], num.degrees[0])
+	p := c.interpolated(e, names[0], num.degree)
 	if len(p) < 2 || slices.ContainsFunc(p, func(r *big.Rat) bool { return max(r.Num().BitLen(), r.Denom().BitLen()) > maxCoefficient }) {
 		return 0, false
 	}
@@ -41,7 +41,7 @@ func (c *comparer) interpolated(e *notation.Expr, name string, degree int) polyn
 	p, zeros := polynomial{}, polynomial{big.NewRat(1, 1)} // (x - 0)(x - 1)...
 	for i := range int64(degree + 1) {
 		x := big.NewRat(i, 1)
-		v := c.Exact(e, map[string]*big.Rat{name: x})
+		v := c.Exact(e, environment{name: notation.Number(x)})
 		if v == nil {
 			return nil
 		}

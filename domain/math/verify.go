@@ -2,7 +2,6 @@ package math
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -160,18 +159,6 @@ func (c *comparer) checkValue(target *notation.Expr, v *notation.Value, mayRound
 		return fmt.Errorf("math: %s is %s, not %s", clip(target), clip(notation.Number(value)), clip(v.Expr))
 	}
 	return fmt.Errorf("math: %s is not %s", clip(target), clip(v.Expr))
-}
-
-// An environment gives variables their values.
-type environment map[string]*notation.Expr
-
-// String writes x = 1, y = 2.
-func (env environment) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		parts = append(parts, name+" = "+env[name].String())
-	}
-	return strings.Join(parts, ", ")
 }
 
 // checkConditions puts the values of a solution into the equations and

@@ -15,11 +15,6 @@ type answer struct {
 
 // whole reads an answer with the words before it.
 func (p *answer) whole(tokens []token) *Value {
-	for _, empty := range []string{"no solution", "no solutions", "empty set", "the empty set"} {
-		if words := strings.Fields(empty); len(tokens) == len(words) && beginsWith(tokens, words) {
-			return &Value{Kind: Set}
-		}
-	}
 	tokens, label, approximate := cutLabel(tokens)
 	if last := len(tokens) - 1; label != nil && last >= 0 && tokens[last].isOp('!') {
 		refuse() // a factorial or an exclamation
@@ -204,7 +199,9 @@ func (p *answer) expression(tokens []token) *Value {
 	}
 	lower := p.reading
 	lower.minus = true
-	e, _, _ = parseExpr(tokens, lower)
+	if e, _, ok = parseExpr(tokens, lower); !ok {
+		refuse() // ln^±1 x has a meaning with the upper sign only
+	}
 	return &Value{Kind: Set, Items: []*Value{v, {Kind: Expression, Expr: e}}}
 }
 

@@ -92,6 +92,5 @@ func (p *parser) apply(name string, e, base *Expr) *Expr {
 		return Apply(name, e)
 	}
 	tokens, _ := lex(definition)
-	f, _ := parseOnly(tokens)
-	return f.Substitute(map[string]*Expr{"x": e})
+	return parseOnly(tokens).Substitute(map[string]*Expr{"x": e})
 }

@@ -77,7 +77,7 @@ func lexProse(text string) []token {
 			l.emit(token{kind: opToken, op: opOther})
 		}
 	}
-	return timesSigns(spoken(l.tokens))
+	return timesSigns(l.tokens)
 }
 
 var (
@@ -86,8 +86,12 @@ var (
 	bareFrac     = regexp.MustCompile(`(\\[dtc]?frac) ?(\d) ?(\d)`)
 )
 
-// plain writes x² as x^(2), x₁ as x_{1}, and \frac12 as \frac{1}{2}.
+// plain writes x² as x^(2), x₁ as x_{1}, \frac12 as \frac{1}{2}, and signs for
+// phrases.
 func plain(text string) string {
+	for sign, phrase := range phrases {
+		text = phrase.ReplaceAllString(text, sign)
+	}
 	text = superscripts.ReplaceAllStringFunc(text, func(s string) string { return "^(" + norm.NFKC.String(s) + ")" })
 	text = subscripts.ReplaceAllStringFunc(text, func(s string) string { return "_{" + norm.NFKC.String(s) + "}" })
 	return bareFrac.ReplaceAllString(text, "$1{$2}{$3}")
@@ -119,7 +123,12 @@ func (l *lexer) next() bool {
 		return l.command()
 	case unicode.IsLetter(r):
 		l.in = strings.TrimLeftFunc(all, unicode.IsLetter)
-		for _, t := range names(all[:len(all)-len(l.in)]) {
+		letters := all[:len(all)-len(l.in)]
+		if sign, ok := signs[strings.ToLower(letters)]; ok {
+			l.in = sign + l.in
+			break
+		}
+		for _, t := range names(letters) {
 			l.emit(t)
 		}
 	default: // a character such as ½, which is written 1⁄2
@@ -218,44 +227,17 @@ var commands = map[string]rune{
 	"text": opText, "mathrm": opText, "textbf": opText, "mathbf": opText, "operatorname": opText, "mbox": opText, "textrm": opText,
 }
 
-// phrases are words that are operators. Longer ones come first.
-var phrases = []struct{ words, sign string }{
-	{"the square root of", "√"}, {"square root of", "√"}, {"the cube root of", "∛"}, {"cube root of", "∛"}, {"to the power of", "^"},
-	{"multiplied by", "*"}, {"divided by", "/"}, {"plus", "+"}, {"minus", "-"}, {"negative", "-"}, {"times", "*"},
-	{"squared", "^2"}, {"cubed", "^3"}, {"percent", "%"}, {"degrees", "°"}, {"degree", "°"},
-}
-
-// spoken replaces words that are operators.
-func spoken(tokens []token) []token {
-	var out []token
-	for len(tokens) > 0 {
-		read, as := 1, tokens[:1]
-		for _, p := range phrases {
-			if words := strings.Fields(p.words); beginsWith(tokens, words) {
-				sign := lexer{in: p.sign, space: tokens[0].space}
-				for sign.in != "" {
-					_ = sign.next() // it is understood
-				}
-				read, as = len(words), sign.tokens
-				break
-			}
-		}
-		out, tokens = append(out, as...), tokens[read:]
+// Words that are operators.
+var (
+	signs = map[string]string{
+		"plus": "+", "minus": "-", "negative": "-", "times": "*", "squared": "^2 ", "cubed": "^3 ", "percent": "%", "degrees": "°", "degree": "°",
 	}
-	return out
-}
-
-func beginsWith(tokens []token, words []string) bool {
-	if len(tokens) < len(words) {
-		return false
+	phrases = map[string]*regexp.Regexp{
+		"√": regexp.MustCompile(`(?i)\b(?:the\s+)?square\s+root\s+of\b`), "∛": regexp.MustCompile(`(?i)\b(?:the\s+)?cube\s+root\s+of\b`),
+		"^": regexp.MustCompile(`(?i)\bto\s+the\s+power\s+of\b`),
+		"*": regexp.MustCompile(`(?i)\bmultiplied\s+by\b`), "/": regexp.MustCompile(`(?i)\bdivided\s+by\b`),
 	}
-	for i, w := range words {
-		if !tokens[i].isWord(w) {
-			return false
-		}
-	}
-	return true
-}
+)
 
 // timesSigns reads the letter between two numbers as a sign, as in 3 x 4.
 func timesSigns(tokens []token) []token {
@@ -268,3 +250,64 @@ func timesSigns(tokens []token) []token {
 	}
 	return tokens
 }
+
+// functions are the names of functions, and which function it is. Those that are
+// not functions of [Call] are made from others by the parser.
+var functions = map[string]string{
+	"sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "exp": "exp",
+	"sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc",
+	"asin": "asin", "acos": "acos", "atan": "atan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "ln": "ln", "log": "log", "lg": "lg",
+}
+
+// constants are the names of constants and of Greek letters.
+var constants = map[string]string{
+	"pi": Pi, "π": Pi, "e": E, "oo": Infinity,
+	"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ",
+	"rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "omega": "ω",
+}
+
+// names takes a row of letters apart: a function, a constant, a variable, a
+// product of variables as in 2xy, or a word.
+func names(letters string) []token {
+	if t, ok := known(letters); ok {
+		return []token{t}
+	}
+	if utf8.RuneCountInString(letters) == 1 {
+		return []token{{kind: nameToken, text: letters}}
+	}
+	// sinx, lny, pir, but not cost or sine
+	if last := len(letters) - 1; last > 1 && strings.IndexByte("rxyz", letters[last]) >= 0 {
+		if t, ok := known(letters[:last]); ok && (isFunction(t) && letters[last] != 'r' || t.text == Pi) {
+			return []token{t, {kind: nameToken, text: letters[last:]}}
+		}
+	}
+	if products.MatchString(letters) && !slices.Contains(words, letters) {
+		var out []token
+		for _, r := range letters {
+			out = append(out, token{kind: nameToken, text: string(r)})
+		}
+		return out
+	}
+	return []token{{kind: wordToken, text: letters}}
+}
+
+// known returns the token of a function or a constant. Names of more than one
+// letter may be capitalised.
+func known(name string) (token, bool) {
+	if len(name) > 1 && name[0] >= 'A' && name[0] <= 'Z' {
+		name = strings.ToLower(name)
+	}
+	text := functions[name] + constants[name]
+	return token{kind: nameToken, text: text}, text != ""
+}
+
+func isFunction(t token) bool { return t.kind == nameToken && functions[t.text] != "" }
+
+// products are variables side by side, as in xy, and with a coefficient, as in ax.
+// There is no d, which would be a differential. Only what cannot be a word of
+// English or a unit counts: cat is not the same as act.
+var (
+	products = regexp.MustCompile(`^(?:[xyz]{2,4}|[abc]{2,4}|[mn]{2,4}|[pqr]{2,4}|[uvw]{2,4}|[rst]{2,4}|[ijk]{2,4}|[abckmnpqrtuvw][xyz]{1,3})$`)
+	words    = []string{"cab", "mm", "nm", "ss", "rs", "st", "by", "my"}
+)

@@ -66,9 +66,12 @@ func parseExpr(tokens []token, r Reading) (e *Expr, open Reading, ok bool) {
 }
 
 // parseOnly reads tokens that leave nothing open.
-func parseOnly(tokens []token) (*Expr, bool) {
+func parseOnly(tokens []token) *Expr {
 	e, open, ok := parseExpr(tokens, Reading{})
-	return e, ok && open == (Reading{})
+	if !ok || open != (Reading{}) {
+		refuse()
+	}
+	return e
 }
 
 // ahead returns the token n places after the next one.

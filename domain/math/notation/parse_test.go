@@ -62,7 +62,7 @@ func TestParseRefuses(t *testing.T) {
 		"", " ", ".", "=", "x =", "(", "((1)", "1)", "|x", "{1,}", "[,]", "1,,2", "12 +", "* 3", "x^^2", "3 4", "x2", "100 200 300", "1 000 000",
 		"12:30", "3:4", "0.333...", "0.(3)", "1..2", "1.2.3", "f'(x)", "dy/dx", "∫ x dx", "5 choose 2", "7 mod 3", "7 % 3", "10!!", "sin", "sin()",
 		"\\frac{a}{b", "\\unknown{3}", "\\", "\\boxed{}", "not 5", "The answer is not 5", "x is not 5", "5 red apples", "cat", "one half", "true",
-		"x = 2 or y = 3", "a b", "A B C", "xy", "1 < 2 or x = 3", "{1, 2]", "x → 3", "log(8)2", "ⁿ", "ˣ", "²", "\x00", "\xff\xfe", "日本", "e3", "(1, 2, x = 3)",
+		"x = 2 or y = 3", "a b", "A B C", "xy", "1 < 2 or x = 3", "{1, 2]", "x → 3", "log(8)2", "ⁿ", "ˣ", "²", "\x00", "\xff\xfe", "日本", "e3", "(1, 2, x = 3)", "ln^(±1) x",
 		strings.Repeat("9", maxDigits+1), "1e99999", strings.Repeat("(", 200) + "1" + strings.Repeat(")", 200), strings.Repeat("√", 200) + "1",
 		strings.Repeat("2^", 200) + "2", strings.Repeat("sin ", 200) + "x", strings.Repeat("[", 200) + strings.Repeat("]", 200), strings.Repeat("x", MaxBytes+1),
 	} {

@@ -10,7 +10,7 @@ var (
 	computeWords = []string{
 		"please", "compute", "calculate", "evaluate", "find", "determine", "what", "is", "are", "the", "exact", "value", "of",
 		"result", "expression", "how", "much", "work", "out", "following", "numerically", "s", "give", "me", "exactly",
-		"product", "calculation", "solve", "problem",
+		"calculation", "solve", "problem",
 	}
 	rewriteWords = []string{"simplify", "expand", "factor", "factorise", "factorize", "rewrite"}
 	solveWords   = []string{
@@ -22,91 +22,75 @@ var (
 // Computation returns the expression that a problem asks to compute, if it asks
 // for that and nothing else.
 func Computation(problem string) (*Expr, bool) {
-	sentence, ok := onlyMathematics(problem)
-	if !ok {
-		return nil, false
-	}
-	tokens, ok := lex(strings.NewReplacer("?", "", "’", " ", "'", " ").Replace(clean(sentence)))
-	if !ok {
-		return nil, false
-	}
-	rewrite := false
-	begin := slices.IndexFunc(tokens, func(t token) bool {
-		rewrite = rewrite || t.isWord(rewriteWords...)
-		return !t.isWord(rewriteWords...) && !t.isWord(computeWords...) && !t.isOp(':', '\n') && !(t.kind == nameToken && t.text == "s")
-	})
-	if begin < 0 {
-		return nil, false
-	}
-	ofProduct := begin >= 2 && tokens[begin-1].isWord("of") && tokens[begin-2].isWord("product")
-	tokens = tokens[begin:]
-	// ", rounded to two decimals"
-	at := slices.IndexFunc(tokens, func(t token) bool { return t.isWord("rounded", "round", "correct", "to") })
-	if at > 0 && MayRound(problem) {
-		tokens = tokens[:at]
-	}
-	for len(tokens) > 0 && tokens[len(tokens)-1].isOp('=', '\n', ',') {
-		tokens = tokens[:len(tokens)-1]
-	}
-	e, ok := namedOperation(tokens, ofProduct)
-	if !ok {
-		if e, ok = parseOnly(tokens); !ok {
-			return nil, false
+	return attempt(func() *Expr {
+		tokens, ok := lex(strings.NewReplacer("?", "", "’", " ", "'", " ").Replace(clean(onlyMathematics(problem))))
+		rewrite := false
+		begin := slices.IndexFunc(tokens, func(t token) bool {
+			rewrite = rewrite || t.isWord(rewriteWords...)
+			return !t.isWord(rewriteWords...) && !t.isWord(computeWords...) && !t.isOp(':', '\n') && !(t.kind == nameToken && t.text == "s")
+		})
+		if !ok || begin < 0 {
+			refuse()
 		}
-	}
-	return e, e.Op != Sym && (rewrite || len(Variables(e)) == 0)
+		tokens = tokens[begin:]
+		// ", rounded to two decimals"
+		at := slices.IndexFunc(tokens, func(t token) bool { return t.isWord("rounded", "round", "correct", "to") })
+		if at > 0 && MayRound(problem) {
+			tokens = tokens[:at]
+		}
+		for len(tokens) > 0 && tokens[len(tokens)-1].isOp('=', '\n', ',') {
+			tokens = tokens[:len(tokens)-1]
+		}
+		e := operation(tokens)
+		if e.Op == Sym || !rewrite && len(Variables(e)) > 0 {
+			refuse()
+		}
+		return e
+	})
 }
 
 // onlyMathematics returns the one sentence of a problem that has mathematics in
 // it. There may be others without ("Show your work."), but not a second one.
-func onlyMathematics(problem string) (string, bool) {
-	found := ""
-	for line := range strings.SplitSeq(strings.TrimSpace(problem), "\n") {
-		line = strings.NewReplacer(". ", ".\n", "? ", "?\n").Replace(line)
-		for sentence := range strings.SplitSeq(line, "\n") {
-			if !strings.ContainsAny(sentence, "0123456789=^*/+√π²³½") {
-				continue
-			}
+func onlyMathematics(problem string) (found string) {
+	for sentence := range strings.SplitSeq(strings.NewReplacer(". ", ".\n", "? ", "?\n").Replace(problem), "\n") {
+		if strings.ContainsAny(sentence, "0123456789=^*/+√π²³½") {
 			if found != "" {
-				return "", false
+				refuse()
 			}
 			found = sentence
 		}
 	}
-	return found, found != ""
+	return found
 }
 
-// namedOperation reads "the sum of 3 and 4" and "subtract 3 from 4".
-func namedOperation(tokens []token, ofProduct bool) (*Expr, bool) {
-	verb := "product"
-	if len(tokens) > 0 && tokens[0].kind == wordToken {
-		verb, tokens = strings.ToLower(tokens[0].text), tokens[1:]
-	} else if !ofProduct {
-		return nil, false
+// operation reads "sum of 3 and 4", "subtract 3 from 4" and whatever is no words.
+func operation(tokens []token) *Expr {
+	if len(tokens) == 0 || tokens[0].kind != wordToken {
+		return parseOnly(tokens)
 	}
-	if len(tokens) > 0 && tokens[0].isWord("of") {
-		tokens = tokens[1:]
+	verb, rest := strings.ToLower(tokens[0].text), tokens[1:]
+	if len(rest) > 0 && rest[0].isWord("of") {
+		rest = rest[1:]
 	}
-	at := slices.IndexFunc(tokens, func(t token) bool { return t.isWord("and", "by", "from", "to") })
+	at := slices.IndexFunc(rest, func(t token) bool { return t.isWord("and", "by", "from", "to") })
+	if at < 0 && (verb == "sum" || verb == "product") {
+		return parseOnly(rest)
+	}
 	if at < 0 {
-		return nil, false
+		refuse()
 	}
-	a, okA := parseOnly(tokens[:at])
-	b, okB := parseOnly(tokens[at+1:])
-	if !okA || !okB {
-		return nil, false
-	}
-	switch verb + " " + strings.ToLower(tokens[at].text) {
+	a, b := parseOnly(rest[:at]), parseOnly(rest[at+1:])
+	switch verb + " " + strings.ToLower(rest[at].text) {
 	case "sum and", "add and", "add to":
-		return Make(Add, a, b), true
+		return Make(Add, a, b)
 	case "product and", "multiply and", "multiply by":
-		return Make(Mul, a, b), true
+		return Make(Mul, a, b)
 	case "subtract from":
-		return Minus(b, a), true
+		return Minus(b, a)
 	case "divide by", "quotient and":
-		return Make(Div, a, b), true
+		return Make(Div, a, b)
 	}
-	return nil, false
+	return refuse()
 }
 
 // MayRound reports whether a problem speaks of rounding.
@@ -179,35 +163,34 @@ func AsksForAll(problem string) bool {
 // expression in a and b.
 func Formula(how string) (*Expr, bool) {
 	const longest = 200
-	if len(how) > longest {
-		return nil, false
-	}
-	how = strings.ToLower(strings.Trim(how, ".`\"' \n\t"))
-	if _, body, ok := strings.Cut(how, "lambda a, b:"); ok {
-		how = body
-	}
-	how = partNames.Replace(how)
-	if left, right, ok := strings.Cut(how, "="); ok {
-		if !slices.Contains([]string{"result", "answer", "total", "final", "c", "f(a, b)", "f(a,b)"}, strings.TrimSpace(left)) {
-			return nil, false
+	return attempt(func() *Expr {
+		if len(how) > longest {
+			refuse()
 		}
-		how = right
-	}
-	how, _, _ = strings.Cut(strings.ReplaceAll(how, " to obtain", " to get"), " to get")
-	words := slices.DeleteFunc(strings.Fields(how), func(w string) bool { return slices.Contains(fillers, strings.TrimRight(w, ",:")) })
-	how = strings.Join(words, " ")
-	switch how {
-	case "add", "sum", "addition":
-		return Make(Add, Symbol("a"), Symbol("b")), true
-	case "multiply", "product", "multiplication":
-		return Make(Mul, Symbol("a"), Symbol("b")), true
-	}
-	tokens, mathematics := lex(how)
-	e, ok := namedOperation(tokens, false)
-	if !ok {
-		e, ok = parseOnly(tokens)
-	}
-	return e, mathematics && ok && slices.Equal(Variables(e), []string{"a", "b"})
+		how = partNames.Replace(strings.ToLower(strings.Trim(how, ".`\"' \n\t")))
+		if _, body, ok := strings.Cut(how, "lambda a, b:"); ok {
+			how = body
+		}
+		if left, right, ok := strings.Cut(how, "="); ok {
+			if how = right; !slices.Contains([]string{"result", "answer", "total", "final", "c", "f(a, b)", "f(a,b)"}, strings.TrimSpace(left)) {
+				refuse()
+			}
+		}
+		how, _, _ = strings.Cut(strings.ReplaceAll(how, " to obtain", " to get"), " to get")
+		words := slices.DeleteFunc(strings.Fields(how), func(w string) bool { return slices.Contains(fillers, strings.TrimRight(w, ",:")) })
+		switch how = strings.Join(words, " "); how {
+		case "add", "sum", "addition":
+			return Make(Add, Symbol("a"), Symbol("b"))
+		case "multiply", "product", "multiplication":
+			return Make(Mul, Symbol("a"), Symbol("b"))
+		}
+		tokens, ok := lex(how)
+		e := operation(tokens)
+		if !ok || !slices.Equal(Variables(e), []string{"a", "b"}) {
+			refuse()
+		}
+		return e
+	})
 }
 
 var partNames = strings.NewReplacer(

@@ -105,6 +105,9 @@ func Read(text string, r Reading) (v *Value, open Reading, ok bool) {
 	if len(text) > MaxBytes || !utf8.ValidString(text) {
 		return nil, Reading{}, false
 	}
+	if slices.Contains([]string{"no solution", "no solutions", "empty set", "the empty set"}, Canonical(text)) {
+		return &Value{Kind: Set}, Reading{}, true
+	}
 	p := &answer{reading: r}
 	if tokens, mathematics := lex(clean(text)); mathematics {
 		v, ok = attempt(func() *Value { return p.whole(tokens) })

@@ -2,6 +2,7 @@ package number
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 )
 
@@ -30,12 +31,7 @@ type arena struct {
 }
 
 // constants are what was computed before, by its name and its precision.
-type constants map[constant]*big.Float
-
-type constant struct {
-	name string
-	prec uint
-}
+type constants map[string]*big.Float
 
 // finer is an arena for the steps in between, with that many bits at least.
 func (a *arena) finer(prec uint) *arena { return &arena{(prec + 127) &^ 63, a.known} }
@@ -230,7 +226,7 @@ func (a *arena) oddSeries(z *big.Float, alternating bool) *big.Float {
 
 // constant returns a constant in this precision, and computes it the first time.
 func (a *arena) constant(name string, compute func(w *arena) *big.Float) *big.Float {
-	key := constant{name, a.prec}
+	key := fmt.Sprint(name, a.prec)
 	if a.known[key] == nil {
 		a.known[key] = a.float().Set(compute(a.finer(a.prec)))
 	}

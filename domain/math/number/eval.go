@@ -147,7 +147,7 @@ func (ev *evaluator) symbol(name string) real {
 	if ev.at[name] == nil {
 		fail(errUndefined)
 	}
-	return exactly(ev.at[name])
+	return ev.compute(ev.at[name])
 }
 
 // bits is the length of a number.

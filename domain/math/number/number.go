@@ -11,7 +11,9 @@ import (
 )
 
 // precisions, in bits, are tried one after the other, until something is decided.
-var precisions = []uint{256, 1024, 4096}
+var precisions = []uint{256, 1024, maxPrecision}
+
+const maxPrecision = 4096
 
 // A Calculator computes within a limit of work. It is not for concurrent use.
 type Calculator struct {
@@ -30,9 +32,19 @@ func (c *Calculator) Exhausted() bool { return c.left < 0 }
 //
 // That something is 0 is proved if there are only arithmetic and roots in it.
 // Otherwise it is 0 in 50 digits more than its size can explain.
-func (c *Calculator) Sign(e *notation.Expr, at map[string]*big.Rat) (sign int, known bool) {
+func (c *Calculator) Sign(e *notation.Expr, at map[string]*notation.Expr) (sign int, known bool) {
 	for _, prec := range precisions {
-		sign, err := c.evaluator(prec, at).signOf(e)
+		ev := c.evaluator(prec, at)
+		sign, err := attempt(func() int {
+			x := ev.compute(e)
+			if x.exact == nil && ev.isZero(x) {
+				return 0 // also without a proof
+			}
+			if x.exact == nil && x.ball.hasZero() && x.ball.rad.MantExp(nil)+int(prec) > maxPrecision {
+				fail(errLimit) // more digits would still be before the point
+			}
+			return ev.sign(x)
+		})
 		if !errors.Is(err, errPrecision) {
 			return sign, err == nil
 		}
@@ -42,11 +54,8 @@ func (c *Calculator) Sign(e *notation.Expr, at map[string]*big.Rat) (sign int, k
 
 // Exact is the value of an expression, given those of its variables; nil if it is
 // not known exactly.
-func (c *Calculator) Exact(e *notation.Expr, at map[string]*big.Rat) *big.Rat {
-	x, err := c.evaluator(precisions[0], at).eval(e)
-	if err != nil {
-		return nil
-	}
+func (c *Calculator) Exact(e *notation.Expr, at map[string]*notation.Expr) *big.Rat {
+	x, _ := attempt(func() real { return c.evaluator(precisions[0], at).compute(e) })
 	return x.exact
 }
 
@@ -55,14 +64,14 @@ func (c *Calculator) Exact(e *notation.Expr, at map[string]*big.Rat) *big.Rat {
 type evaluator struct {
 	arena
 	calculator *Calculator
-	at         map[string]*big.Rat // the values of variables
+	at         map[string]*notation.Expr // the values of variables
 
 	roots   map[string]bool // that were taken
 	degree  float64         // of the field that they span
 	numeric bool            // there is more than arithmetic and roots
 }
 
-func (c *Calculator) evaluator(prec uint, at map[string]*big.Rat) *evaluator {
+func (c *Calculator) evaluator(prec uint, at map[string]*notation.Expr) *evaluator {
 	return &evaluator{arena: arena{prec, c.known}, calculator: c, at: at, roots: map[string]bool{}, degree: 1}
 }
 
@@ -71,31 +80,19 @@ type failure struct{ error }
 
 func fail(err error) { panic(failure{err}) }
 
-// caught turns a failure into an error.
-func caught(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case failure:
-		*err = r.error
-	default:
-		panic(r)
-	}
-}
-
-// eval computes e. Errors are errUndefined, errPrecision and errLimit.
-func (ev *evaluator) eval(e *notation.Expr) (x real, err error) {
-	defer caught(&err)
-	return ev.compute(e), nil
-}
-
-// signOf returns the sign of e, also if it is 0 without a proof.
-func (ev *evaluator) signOf(e *notation.Expr) (sign int, err error) {
-	defer caught(&err)
-	x := ev.compute(e)
-	if x.exact == nil && ev.isZero(x) {
-		return 0, nil
-	}
-	return ev.sign(x), nil
+// attempt returns what f returns, or the error with which it failed: errUndefined,
+// errPrecision or errLimit.
+func attempt[T any](f func() T) (result T, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	return f(), nil
 }
 
 // spend takes n units of work.
