@@ -96,6 +96,9 @@ type SelfContradictionCheck struct {
 	// Corrections is how many sentences that take something back are too many.
 	// 0 means 1. Raise it for models that are asked to think aloud.
 	Corrections int `json:"corrections,omitempty" yaml:"corrections,omitempty"`
+
+	// Phrases are further beginnings of a sentence that takes something back.
+	Phrases []string `json:"phrases,omitempty" yaml:"phrases,omitempty"`
 }
 
 // RepetitionCheck flags an answer that says the same thing over and over: a
@@ -161,6 +164,9 @@ type LowConfidenceCheck struct {
 	// Hedges is how many phrases of doubt ("I'm not sure", "just a guess") are
 	// too many; 0 does not look for them.
 	Hedges int `json:"hedges,omitempty" yaml:"hedges,omitempty"`
+
+	// Phrases are further phrases of doubt, wherever they stand in a sentence.
+	Phrases []string `json:"phrases,omitempty" yaml:"phrases,omitempty"`
 }
 
 // The thresholds that 0 stands for.
@@ -242,6 +248,8 @@ func (c *Config) Validate() error {
 		{"refusal.phrases", c.Refusal.Phrases},
 		{"meta_chatter.phrases", c.MetaChatter.Phrases},
 		{"placeholder.phrases", c.Placeholder.Phrases},
+		{"self_contradiction.phrases", c.SelfContradiction.Phrases},
+		{"low_confidence.phrases", c.LowConfidence.Phrases},
 	} {
 		for i, phrase := range p.phrases {
 			if fold(phrase) == "" {
@@ -251,6 +259,9 @@ func (c *Config) Validate() error {
 	}
 	if len(c.Refusal.Phrases) > 0 && !c.Refusal.Words {
 		return fmt.Errorf("redflag: refusal.phrases has no effect unless refusal.words is true")
+	}
+	if len(c.LowConfidence.Phrases) > 0 && c.LowConfidence.Hedges == 0 {
+		return fmt.Errorf("redflag: low_confidence.phrases has no effect unless low_confidence.hedges is 1 or more")
 	}
 	if t := c.SchemaInvalid.Type; t != "" && !slices.Contains(types, t) {
 		return badType("schema_invalid.type", t)

@@ -1,7 +1,9 @@
 package redflag
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,12 +13,10 @@ import (
 func (c *SelfContradictionCheck) check(p []sentence) *Flag {
 	limit := max(c.Corrections, 1)
 	count := 0
+	phrases := slices.Concat(corrections, foldAll(c.Phrases))
 	for _, s := range p {
 		rest, _ := skip(s.own, thinking)
-		phrase := startsWith(s.own, corrections)
-		if phrase == "" {
-			phrase = startsWith(rest, corrections)
-		}
+		phrase := cmp.Or(startsWith(s.own, phrases), startsWith(rest, phrases))
 		if phrase == "" {
 			continue
 		}
@@ -94,7 +94,7 @@ func claimOf(s sentence) *claim {
 	value := strings.TrimSpace(rest[len(intro):])
 	stated := intro != "answer" && intro != "the answer" // "is" is part of the phrase
 	labelled := false
-	for _, mark := range []string{":", "=", "is:", "is =", "is", "ist", "est", "es", "é", "è", "—", "-"} {
+	for _, mark := range []string{":", "=", "is:", "is =", "is", "—", "-"} {
 		after, ok := strings.CutPrefix(value, mark)
 		if ok && (mark[0] < 'a' || endsWell(mark, after, false)) {
 			// "-5" is a number.
@@ -110,12 +110,12 @@ func claimOf(s sentence) *claim {
 	if !stated || value == "" || contains(s.own, conditions) != "" || len(strings.Fields(value)) > 3 {
 		return nil
 	}
-	for _, no := range []string{"not", "nicht", "pas", "no es", "não", "non", "не", "不", "below", "above", "as follows", "given", "in", "to", "the same"} {
+	for _, no := range []string{"not", "below", "above", "as follows", "given", "in", "to", "the same"} {
 		if startsWith(value, []string{no}) != "" {
 			return nil
 		}
 	}
-	c := &claim{text: value, final: contains(intro, []string{"final", "finale", "endgültige", "окончательный", "итоговый", "最终", "最終", "최종"}) != ""}
+	c := &claim{text: value, final: strings.Contains(intro, "final")}
 	c.label = c.final || labelled
 	c.parseNumber()
 	return c
@@ -179,10 +179,7 @@ func isPlain(s string) bool {
 }
 
 func opposite(a, b string) bool {
-	for _, pair := range [][2]string{
-		{"yes", "no"}, {"true", "false"}, {"correct", "incorrect"}, {"ja", "nein"}, {"oui", "non"}, {"sí", "no"}, {"sim", "não"},
-		{"sì", "no"}, {"да", "нет"}, {"是", "否"}, {"はい", "いいえ"}, {"예", "아니요"}, {"wahr", "falsch"}, {"vrai", "faux"},
-	} {
+	for _, pair := range [][2]string{{"yes", "no"}, {"true", "false"}, {"correct", "incorrect"}} {
 		if a == pair[0] && b == pair[1] || a == pair[1] && b == pair[0] {
 			return true
 		}

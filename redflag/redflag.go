@@ -23,10 +23,10 @@
 //
 // The checks of words look only at what the answer says in its own voice: fenced
 // and inline code, lines that look like code, tables, quoted speech and block
-// quotes are passed over. They know phrases of English, German, French, Spanish,
-// Portuguese, Italian, Russian, Chinese, Japanese and Korean. They cannot know
-// what was asked: a question whose right answer is a refusal in a drafted letter
-// should leave that check off.
+// quotes are passed over. They know English phrases, as our prompts are English;
+// the Phrases of a check add those of other languages. They cannot know what was
+// asked: a question whose right answer is a refusal in a drafted letter should
+// leave that check off.
 package redflag
 
 import (

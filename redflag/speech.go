@@ -1,5 +1,7 @@
 package redflag
 
+import "slices"
+
 // check looks for a refusal in the first two sentences: one that comes later is
 // usually about something else.
 func (c *RefusalCheck) check(p []sentence) *Flag {
@@ -74,8 +76,9 @@ func opening(p []sentence) string {
 
 func (c *LowConfidenceCheck) checkHedges(p []sentence) *Flag {
 	count, last := 0, ""
+	phrases := slices.Concat(hedges, foldAll(c.Phrases))
 	for _, s := range p {
-		if phrase := contains(s.own, hedges); phrase != "" {
+		if phrase := contains(s.own, phrases); phrase != "" {
 			count++
 			last = phrase
 		}
