@@ -239,7 +239,7 @@ func (p *parser) power() *Expr {
 	case bare && p.tokens[first].text == "1" && next.isOp('/') && !next.space && p.ahead(1).kind == numberToken: // x^1/2
 		if p.mayWiden() {
 			p.at++
-			exponent = Make(Div, exponent, p.postfix())
+			exponent = Make(Div, exponent, p.power())
 		}
 	}
 	return Make(Pow, base, exponent)
