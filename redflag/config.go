@@ -1,8 +1,9 @@
 package redflag
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -96,6 +97,9 @@ type SelfContradictionCheck struct {
 	// Corrections is how many sentences that take something back are too many.
 	// 0 means 1. Raise it for models that are asked to think aloud.
 	Corrections int `json:"corrections,omitempty" yaml:"corrections,omitempty"`
+
+	// Phrases are further beginnings of a sentence that takes something back.
+	Phrases []string `json:"phrases,omitempty" yaml:"phrases,omitempty"`
 }
 
 // RepetitionCheck flags an answer that says the same thing over and over: a
@@ -161,6 +165,9 @@ type LowConfidenceCheck struct {
 	// Hedges is how many phrases of doubt ("I'm not sure", "just a guess") are
 	// too many; 0 does not look for them.
 	Hedges int `json:"hedges,omitempty" yaml:"hedges,omitempty"`
+
+	// Phrases are further phrases of doubt, wherever they stand in a sentence.
+	Phrases []string `json:"phrases,omitempty" yaml:"phrases,omitempty"`
 }
 
 // The thresholds that 0 stands for.
@@ -211,73 +218,64 @@ func Strict() Config {
 // Validate reports the first setting that makes no sense, by its name in a
 // configuration file.
 func (c *Config) Validate() error {
-	for _, n := range []struct {
-		name  string
-		value int64
-	}{
-		{"excessive_length.max_tokens", c.ExcessiveLength.MaxTokens},
-		{"excessive_length.max_chars", int64(c.ExcessiveLength.MaxChars)},
-		{"empty.min_chars", int64(c.Empty.MinChars)},
-		{"self_contradiction.corrections", int64(c.SelfContradiction.Corrections)},
-		{"repetition.times", int64(c.Repetition.Times)},
-		{"repetition.min_words", int64(c.Repetition.MinWords)},
-		{"low_confidence.hedges", int64(c.LowConfidence.Hedges)},
-	} {
-		if n.value < 0 {
-			return fmt.Errorf("redflag: %s is %d, want 0 or more", n.name, n.value)
-		}
-	}
-	if m := c.LowConfidence.Min; math.IsNaN(m) || m < 0 || m > 1 {
-		return fmt.Errorf("redflag: low_confidence.min is %v, want 0 to 1", m)
-	}
-	if f := c.LowConfidence.Field; f != "" {
-		if err := validatePath("low_confidence.field", f); err != nil {
-			return err
-		}
-	}
-	for _, p := range []struct {
-		name    string
-		phrases []string
-	}{
-		{"refusal.phrases", c.Refusal.Phrases},
-		{"meta_chatter.phrases", c.MetaChatter.Phrases},
-		{"placeholder.phrases", c.Placeholder.Phrases},
-	} {
-		for i, phrase := range p.phrases {
-			if fold(phrase) == "" {
-				return fmt.Errorf("redflag: %s[%d] is blank", p.name, i)
-			}
-		}
+	err := cmp.Or(
+		notNegative("excessive_length.max_tokens", c.ExcessiveLength.MaxTokens),
+		notNegative("excessive_length.max_chars", int64(c.ExcessiveLength.MaxChars)),
+		notNegative("empty.min_chars", int64(c.Empty.MinChars)),
+		notNegative("self_contradiction.corrections", int64(c.SelfContradiction.Corrections)),
+		notNegative("repetition.times", int64(c.Repetition.Times)),
+		notNegative("repetition.min_words", int64(c.Repetition.MinWords)),
+		notNegative("low_confidence.hedges", int64(c.LowConfidence.Hedges)),
+		notBlank("refusal.phrases", c.Refusal.Phrases),
+		notBlank("meta_chatter.phrases", c.MetaChatter.Phrases),
+		notBlank("placeholder.phrases", c.Placeholder.Phrases),
+		notBlank("self_contradiction.phrases", c.SelfContradiction.Phrases),
+		notBlank("low_confidence.phrases", c.LowConfidence.Phrases),
+		isPath("low_confidence.field", cmp.Or(c.LowConfidence.Field, "confidence")),
+		isType("schema_invalid.type", cmp.Or(c.SchemaInvalid.Type, "object")),
+	)
+	if m := c.LowConfidence.Min; !(m >= 0 && m <= 1) {
+		err = cmp.Or(err, fmt.Errorf("redflag: low_confidence.min is %v, want 0 to 1", m))
 	}
 	if len(c.Refusal.Phrases) > 0 && !c.Refusal.Words {
-		return fmt.Errorf("redflag: refusal.phrases has no effect unless refusal.words is true")
+		err = cmp.Or(err, errors.New("redflag: refusal.phrases has no effect unless refusal.words is true"))
 	}
-	if t := c.SchemaInvalid.Type; t != "" && !slices.Contains(types, t) {
-		return badType("schema_invalid.type", t)
+	if len(c.LowConfidence.Phrases) > 0 && c.LowConfidence.Hedges == 0 {
+		err = cmp.Or(err, errors.New("redflag: low_confidence.phrases has no effect unless low_confidence.hedges is 1 or more"))
 	}
 	for i, f := range c.SchemaInvalid.Fields {
-		if err := validatePath(fmt.Sprintf("schema_invalid.fields[%d].path", i), f.Path); err != nil {
-			return err
-		}
-		if !slices.Contains(types, f.Type) {
-			return badType(fmt.Sprintf("schema_invalid.fields[%d].type", i), f.Type)
-		}
+		name := fmt.Sprintf("schema_invalid.fields[%d]", i)
+		err = cmp.Or(err, isPath(name+".path", f.Path), isType(name+".type", f.Type))
 	}
 	for i, path := range c.MissingField.Required {
-		if err := validatePath(fmt.Sprintf("missing_field.required[%d]", i), path); err != nil {
-			return err
-		}
+		err = cmp.Or(err, isPath(fmt.Sprintf("missing_field.required[%d]", i), path))
+	}
+	return err
+}
+
+func notNegative(name string, value int64) error {
+	if value < 0 {
+		return fmt.Errorf("redflag: %s is %d, want 0 or more", name, value)
 	}
 	return nil
 }
 
-var types = []string{"string", "number", "integer", "boolean", "array", "object"}
-
-func badType(name, got string) error {
-	return fmt.Errorf("redflag: %s is %q, want one of %s", name, got, strings.Join(types, ", "))
+func notBlank(name string, phrases []string) error {
+	if i := slices.Index(foldAll(phrases), ""); i >= 0 {
+		return fmt.Errorf("redflag: %s[%d] is blank", name, i)
+	}
+	return nil
 }
 
-func validatePath(name, path string) error {
+func isType(name, got string) error {
+	types := []string{"string", "number", "integer", "boolean", "array", "object"}
+	if !slices.Contains(types, got) {
+		return fmt.Errorf("redflag: %s is %q, want one of %s", name, got, strings.Join(types, ", "))
+	}
+	return nil
+}
+
+func isPath(name, path string) error {
 	for part := range strings.SplitSeq(path, ".") {
 		key := strings.TrimSuffix(part, "[]")
 		if key == "" || strings.HasSuffix(key, "[]") {

@@ -1,26 +1,23 @@
 package redflag
 
 import (
+	"cmp"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
-func (c *SelfContradictionCheck) check(p []sentence) *Flag {
-	limit := max(c.Corrections, 1)
+func (c *SelfContradictionCheck) check(_ string, p []sentence) *Flag {
 	count := 0
+	phrases := slices.Concat(corrections, foldAll(c.Phrases))
 	for _, s := range p {
-		rest, _ := skip(s.own, thinking)
-		phrase := startsWith(s.own, corrections)
-		if phrase == "" {
-			phrase = startsWith(rest, corrections)
-		}
+		phrase := cmp.Or(startsWith(s.own, phrases), startsWith(skip(s.own, thinking), phrases))
 		if phrase == "" {
 			continue
 		}
-		if count++; count >= limit {
+		if count++; count >= max(c.Corrections, 1) {
 			return New(SelfContradiction, "takes back what it said: %q, correction number %d", phrase, count)
 		}
 	}
@@ -47,24 +44,16 @@ func (c *SelfContradictionCheck) check(p []sentence) *Flag {
 	return nil
 }
 
-// hasParts reports whether the text answers several questions: "Question 2",
-// "part b)", "(b)", or a numbered list of answers. Then answers may differ.
+// part is what numbers the pieces of an answer to several questions: "Question 2",
+// "part b)", "(b)".
+var part = regexp.MustCompile(`^(?:question|problem|part|exercise|case|task|puzzle|item|q|example|scenario|step)[#(. ]*(?:\d|\pL(?:\PL|$))|^\(?\pL\)`)
+
+// hasParts reports whether the text answers several questions, perhaps in a
+// numbered list of answers. Then answers may differ.
 func hasParts(p []sentence) bool {
 	count := 0
 	for _, s := range p {
-		if name := startsWith(s.own, parts); name != "" {
-			label := strings.TrimLeft(s.own[len(name):], "#(. ")
-			r, size := utf8.DecodeRuneInString(label)
-			if unicode.IsDigit(r) || isDense(r) || unicode.IsLetter(r) && !unicode.IsLetter(firstRune(label[size:])) {
-				count++
-			}
-			continue
-		}
-		label := strings.TrimPrefix(s.own, "(")
-		r, size := utf8.DecodeRuneInString(label)
-		lettered := unicode.IsLetter(r) && strings.HasPrefix(label[size:], ")")
-		numbered := unicode.IsDigit(firstRune(s.full)) && claimOf(s) != nil
-		if lettered || numbered {
+		if part.MatchString(s.own) || '0' <= s.full[0] && s.full[0] <= '9' && claimOf(s) != nil {
 			count++
 		}
 	}
@@ -83,109 +72,55 @@ type claim struct {
 	numeric  bool
 }
 
+var (
+	theAnswer = regexp.MustCompile(`^(?:the )?(final |correct )?answer( is)?\s*(:|=|—|- )?\s*(.*)$`)
+	noValue   = regexp.MustCompile(`^(?:not|below|above|as follows|given|in|to|the same)\b`)
+	amount    = regexp.MustCompile(`^([+-]?\d+(?:,\d{3})*(?:\.(\d+))?)\s*([^\d.,].*)?$`)
+)
+
 // claimOf returns the claim of a sentence, nil if it makes none that is plain
 // enough to compare.
 func claimOf(s sentence) *claim {
-	rest, _ := skip(s.own, thinking)
-	intro := startsWith(rest, finalAnswers)
-	if intro == "" {
+	found := theAnswer.FindStringSubmatch(skip(s.own, thinking))
+	if found == nil || found[2]+found[3] == "" || contains(s.own, conditions) != "" {
 		return nil
 	}
-	value := strings.TrimSpace(rest[len(intro):])
-	stated := intro != "answer" && intro != "the answer" // "is" is part of the phrase
-	labelled := false
-	for _, mark := range []string{":", "=", "is:", "is =", "is", "ist", "est", "es", "é", "è", "—", "-"} {
-		after, ok := strings.CutPrefix(value, mark)
-		if ok && (mark[0] < 'a' || endsWell(mark, after, false)) {
-			// "-5" is a number.
-			if mark == "-" && !strings.HasPrefix(after, " ") {
-				continue
-			}
-			value, stated, labelled = strings.TrimSpace(after), true, mark == ":" || mark == "="
-			break
-		}
-	}
-	value = strings.Trim(value, " .。!,;$\"")
+	value := strings.Trim(found[4], " .。!,;$\"")
 	value = strings.TrimSuffix(strings.TrimPrefix(value, `\boxed{`), "}")
-	if !stated || value == "" || contains(s.own, conditions) != "" || len(strings.Fields(value)) > 3 {
+	if value == "" || noValue.MatchString(value) || len(strings.Fields(value)) > 3 {
 		return nil
 	}
-	for _, no := range []string{"not", "nicht", "pas", "no es", "não", "non", "не", "不", "below", "above", "as follows", "given", "in", "to", "the same"} {
-		if startsWith(value, []string{no}) != "" {
-			return nil
-		}
+	c := &claim{text: value, final: found[1] == "final "}
+	c.label = c.final || found[3] == ":" || found[3] == "="
+	// 1,024.5 km is a number with a unit. Before other than three digits a comma may
+	// be a decimal comma or a list, and comparing would be a guess.
+	if a := amount.FindStringSubmatch(strings.ReplaceAll(value, "−", "-")); a != nil {
+		c.number, _ = strconv.ParseFloat(strings.ReplaceAll(a[1], ",", ""), 64)
+		c.decimals, c.unit, c.numeric = len(a[2]), a[3], true
 	}
-	c := &claim{text: value, final: contains(intro, []string{"final", "finale", "endgültige", "окончательный", "итоговый", "最终", "最終", "최종"}) != ""}
-	c.label = c.final || labelled
-	c.parseNumber()
 	return c
-}
-
-// parseNumber reads "1,024.5 km" as a number with a unit.
-func (c *claim) parseNumber() {
-	end := strings.IndexFunc(c.text, func(r rune) bool { return !strings.ContainsRune("+-−0123456789.,", r) })
-	if end < 0 {
-		end = len(c.text)
-	}
-	digits := strings.ReplaceAll(c.text[:end], "−", "-")
-	// A comma is a thousands separator only before three digits; else it may be
-	// a decimal comma or a list, and comparing would be a guess.
-	groups := strings.Split(digits, ",")
-	for _, g := range groups[1:] {
-		if whole, _, _ := strings.Cut(g, "."); len(whole) != 3 {
-			return
-		}
-	}
-	number, err := strconv.ParseFloat(strings.Join(groups, ""), 64)
-	if err != nil {
-		return
-	}
-	c.number, c.numeric = number, true
-	c.unit = strings.TrimSpace(c.text[end:])
-	if _, fraction, found := strings.Cut(digits, "."); found {
-		c.decimals = len(fraction)
-	}
 }
 
 // contradicts reports whether two claims cannot both be right.
 func (c *claim) contradicts(d *claim) bool {
-	if c.numeric != d.numeric {
-		return false // a value and a formula, or a value and a word
-	}
-	if c.numeric {
-		// With different units or notations they may well be the same.
-		if c.unit != d.unit {
-			return false
-		}
+	switch {
+	case c.numeric != d.numeric || c.unit != d.unit:
+		return false // a value and a formula, or other units, in which they may well be the same
+	case c.numeric:
 		rounding := 0.0
 		if c.decimals != d.decimals {
 			rounding = math.Pow(10, -float64(min(c.decimals, d.decimals)))
 		}
 		return math.Abs(c.number-d.number) > rounding
-	}
-	if opposite(c.text, d.text) {
+	case opposites[c.text] == d.text || opposites[d.text] == c.text:
 		return true
 	}
 	// Two names can mean the same thing, so both must be called final.
-	return c.final && d.final && isPlain(c.text) && isPlain(d.text) &&
+	return c.final && d.final && plain.MatchString(c.text) && plain.MatchString(d.text) &&
 		!strings.Contains(c.text, d.text) && !strings.Contains(d.text, c.text)
 }
 
-// isPlain reports whether s is made of letters and spaces: no formula, no list.
-func isPlain(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' '
-	})
-}
-
-func opposite(a, b string) bool {
-	for _, pair := range [][2]string{
-		{"yes", "no"}, {"true", "false"}, {"correct", "incorrect"}, {"ja", "nein"}, {"oui", "non"}, {"sí", "no"}, {"sim", "não"},
-		{"sì", "no"}, {"да", "нет"}, {"是", "否"}, {"はい", "いいえ"}, {"예", "아니요"}, {"wahr", "falsch"}, {"vrai", "faux"},
-	} {
-		if a == pair[0] && b == pair[1] || a == pair[1] && b == pair[0] {
-			return true
-		}
-	}
-	return false
-}
+var (
+	opposites = map[string]string{"yes": "no", "true": "false", "correct": "incorrect"}
+	plain     = regexp.MustCompile(`^[\pL\pM ]+$`) // no formula, no list
+)

@@ -1,12 +1,19 @@
 package redflag
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 func (l *LengthCheck) check(a *Answer) *Flag {
+	if !l.On {
+		return nil
+	}
 	maxTokens := l.MaxTokens
 	if maxTokens <= 0 && l.MaxChars <= 0 {
 		maxTokens = DefaultMaxTokens
@@ -54,8 +61,10 @@ func EstimateTokens(text string) int64 {
 }
 
 func (e *EmptyCheck) check(text string) *Flag {
-	want := max(e.MinChars, 1)
-	seen := 0
+	if !e.On {
+		return nil
+	}
+	want, seen := max(e.MinChars, 1), 0
 	for _, r := range text {
 		if visible(r) {
 			if seen++; seen == want {
@@ -94,20 +103,19 @@ func cutOff(text string) *Flag {
 		return New(Truncated, "a code fence is not closed")
 	}
 	trimmed := strings.TrimSpace(text)
-	if trimmed == "" {
+	if utf8.RuneCountInString(trimmed) < 2 {
 		return nil
 	}
-	if depth, inString := jsonDepth(trimmed); depth > 0 {
-		if inString {
-			return New(Truncated, "ends inside a string of a JSON value, %d levels deep", depth)
+	if trimmed[0] == '{' || trimmed[0] == '[' {
+		var value json.RawMessage
+		line := strings.Map(func(r rune) rune { return max(r, ' ') }, trimmed) // models break lines within strings
+		if err := json.NewDecoder(strings.NewReader(line)).Decode(&value); errors.Is(err, io.ErrUnexpectedEOF) {
+			return New(Truncated, "ends inside a JSON value")
 		}
-		return New(Truncated, "ends inside a JSON value, %d levels deep", depth)
 	}
 	switch last, _ := utf8.DecodeLastRuneInString(trimmed); last {
 	case '(', '[', '{', '（', '「':
-		if utf8.RuneCountInString(trimmed) > 1 {
-			return New(Truncated, "ends with the opening bracket %q", last)
-		}
+		return New(Truncated, "ends with the opening bracket %q", last)
 	case ',', '，', '、':
 		// A salutation is a line of its own that ends with a comma, and a short
 		// text may be nothing else; a cut sentence is longer.
@@ -118,64 +126,20 @@ func cutOff(text string) *Flag {
 	return nil
 }
 
+// fences open and close code.
+var fences = regexp.MustCompile("^\\s*(`{3,}|~{3,})(.*)$")
+
 // nextFence returns the fence that is open after line, given the one that was
 // open before it; "" is none. A fence is closed by a bare one of the same kind
 // that is at least as long.
 func nextFence(open, line string) string {
-	line = strings.TrimSpace(line)
-	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
-		return open
-	}
-	rest := strings.TrimLeft(line, line[:1])
-	fence := line[:len(line)-len(rest)]
+	found := fences.FindStringSubmatch(line)
 	switch {
-	case len(fence) < 3:
-		return open
-	case open == "":
-		if strings.Contains(rest, "`") {
-			return "" // code within a line, opened and closed
-		}
-		return fence
-	case fence[0] == open[0] && len(fence) >= len(open) && rest == "":
+	case found == nil:
+	case open == "" && !strings.Contains(found[2], "`"): // or else code within a line
+		return found[1]
+	case open != "" && strings.HasPrefix(found[1], open) && strings.TrimSpace(found[2]) == "":
 		return ""
 	}
 	return open
-}
-
-// jsonDepth returns how many brackets of a text that looks like JSON are still
-// open at its end. A text that only begins with a bracket, as "[1] see above",
-// has depth 0.
-func jsonDepth(text string) (depth int, inString bool) {
-	if !looksLikeJSON(text) {
-		return 0, false
-	}
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case inString && b == '\\':
-			i++
-		case b == '"':
-			inString = !inString
-		case inString:
-		case b == ')':
-			return 0, false // an interval such as [0, 1)
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			if depth--; depth == 0 {
-				return 0, false // what follows is no longer the value
-			}
-		}
-	}
-	return depth, inString
-}
-
-func looksLikeJSON(text string) bool {
-	rest := strings.TrimLeft(text[1:], " \t\r\n")
-	switch text[0] {
-	case '{':
-		return strings.HasPrefix(rest, `"`)
-	case '[':
-		return rest != "" && strings.ContainsRune(`"[{-0123456789`, rune(rest[0]))
-	}
-	return false
 }

@@ -108,18 +108,6 @@ func TestSelfContradiction(t *testing.T) {
 		"It is 5. Wait, that's wrong. It is 6.",
 		"The move is [1, 0, 2]. Scratch that, the move is [1, 0, 1].",
 		"x = 5. I made a mistake: x = 6.",
-		"Die Antwort ist 5. Die Antwort ist 6.",
-		"Es sind 5. Moment, nein, es sind 6.",
-		"La réponse est 5. La réponse finale est 6.",
-		"C'est 5. En fait, non, c'est 6.",
-		"La respuesta es 5. La respuesta final es 6.",
-		"Es 5. Espera, no, es 6.",
-		"Ответ: 5. Окончательный ответ: 6.",
-		"Это 5. Нет, подождите, это 6.",
-		"答案是5。最终答案是6。",
-		"结果是5。等等，不对，结果是6。",
-		"答えは5。最終的な答えは6。",
-		"답은 5. 최종 답은 6.",
 	}
 	good := []string{
 		"The answer is 42. Checking once more. The final answer is 42.",

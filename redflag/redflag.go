@@ -23,18 +23,18 @@
 //
 // The checks of words look only at what the answer says in its own voice: fenced
 // and inline code, lines that look like code, tables, quoted speech and block
-// quotes are passed over. They know phrases of English, German, French, Spanish,
-// Portuguese, Italian, Russian, Chinese, Japanese and Korean. They cannot know
-// what was asked: a question whose right answer is a refusal in a drafted letter
-// should leave that check off.
+// quotes are passed over. They know English phrases, as our prompts are English;
+// the Phrases of a check add those of other languages. They cannot know what was
+// asked: a question whose right answer is a refusal in a drafted letter should
+// leave that check off.
 package redflag
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // The names of the checks.
@@ -52,29 +52,6 @@ const (
 	Refusal           = "refusal"
 )
 
-// A Description says what a check looks for.
-type Description struct {
-	Name string
-	Text string // one line, for help and documentation
-}
-
-// Names lists the built-in checks.
-func Names() []Description {
-	return []Description{
-		{SchemaInvalid, "the value is not JSON, or a field has the wrong type"},
-		{MissingField, "a required field is absent or null"},
-		{ExcessiveLength, "more tokens or characters than allowed"},
-		{Repetition, "the same phrase over and over"},
-		{MetaChatter, "talk about the conversation instead of the answer"},
-		{LowConfidence, "a stated confidence below the limit, or many hedges"},
-		{SelfContradiction, "two different final answers, or a correction of itself"},
-		{Placeholder, "a slot that was left to be filled in"},
-		{Truncated, "the answer was cut off"},
-		{Empty, "nothing to read"},
-		{Refusal, "the model declined to answer"},
-	}
-}
-
 // A Flag is a reason to discard an answer.
 type Flag struct {
 	Name   string `json:"flag"`
@@ -91,19 +68,11 @@ const (
 // New makes a flag. The reason is one line of valid UTF-8; each argument that
 // can carry the model's text (string, bytes, error) is cut to 80 characters.
 func New(name, format string, args ...any) *Flag {
-	short := make([]any, len(args))
+	short := slices.Clone(args)
 	for i, arg := range args {
 		switch v := arg.(type) {
-		case string:
-			short[i] = clip(v, maxExcerpt)
-		case []byte:
-			short[i] = clip(string(v), maxExcerpt)
-		case json.RawMessage:
-			short[i] = clip(string(v), maxExcerpt)
-		case error:
-			short[i] = clip(v.Error(), maxExcerpt)
-		default:
-			short[i] = v
+		case string, []byte, json.RawMessage, error:
+			short[i] = clip(fmt.Sprintf("%s", v), maxExcerpt)
 		}
 	}
 	return &Flag{Name: name, Reason: clip(fmt.Sprintf(format, short...), maxReason)}
@@ -111,21 +80,16 @@ func New(name, format string, args ...any) *Flag {
 
 // clip puts s on one line of at most limit characters.
 func clip(s string, limit int) string {
-	var b strings.Builder
-	n := 0
-	fits := utf8.RuneCountInString(s) <= limit
-	for _, r := range s {
-		if n == limit-1 && !fits {
-			b.WriteRune('…')
-			break
-		}
+	line := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			r = ' '
+			return ' '
 		}
-		b.WriteRune(r) // an invalid byte arrives here as U+FFFD
-		n++
+		return r // U+FFFD for an invalid byte
+	}, s))
+	if len(line) > limit {
+		return string(line[:limit-1]) + "…"
 	}
-	return b.String()
+	return string(line)
 }
 
 // The stop reasons that matter here, spelled as in package model. Anything
@@ -170,37 +134,21 @@ func (c *Config) CheckText(a *Answer) *Flag {
 		}
 		return New(Refusal, "the provider reports a refusal")
 	}
-	if c.ExcessiveLength.On {
-		if f := c.ExcessiveLength.check(a); f != nil {
-			return f
-		}
+	if f := c.ExcessiveLength.check(a); f != nil {
+		return f
 	}
 	if c.Truncated.On && a.Stop == stopLength {
 		return New(Truncated, "the provider cut the answer at its output limit")
 	}
-	if c.Empty.On {
-		if f := c.Empty.check(a.Text); f != nil {
-			return f
-		}
+	if f := c.Empty.check(a.Text); f != nil {
+		return f
 	}
 	if c.Truncated.On && c.Truncated.Structure && a.Stop == stopUnknown {
 		if f := cutOff(a.Text); f != nil {
 			return f
 		}
 	}
-	if c.readsWords() {
-		return c.checkWords(a.Text)
-	}
-	return nil
-}
-
-// CheckValue makes the checks that look at the parsed value. Without a value,
-// fields that were asked for are missing, and the other checks pass.
-func (c *Config) CheckValue(a *Answer) *Flag {
-	if !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !c.readsWords() {
-		return nil
-	}
-	return c.checkValue(a.Value)
+	return c.checkWords(a.Text)
 }
 
 // readsWords reports whether any check needs the text taken apart.
@@ -211,34 +159,26 @@ func (c *Config) readsWords() bool {
 
 // checkWords makes the checks of the answer's own words on one text.
 func (c *Config) checkWords(text string) *Flag {
+	if !c.readsWords() {
+		return nil
+	}
 	p := read(text)
-	if c.Refusal.On && c.Refusal.Words {
-		if f := c.Refusal.check(p); f != nil {
-			return f
+	for _, words := range []struct {
+		on    bool
+		check func(text string, p []sentence) *Flag
+	}{
+		{c.Refusal.On && c.Refusal.Words, c.Refusal.check},
+		{c.MetaChatter.On, c.MetaChatter.check},
+		{c.Placeholder.On, c.Placeholder.check},
+		{c.LowConfidence.On && c.LowConfidence.Hedges > 0, c.LowConfidence.checkHedges},
+		{c.SelfContradiction.On, c.SelfContradiction.check},
+		{c.Repetition.On, c.Repetition.check},
+	} {
+		if words.on {
+			if f := words.check(text, p); f != nil {
+				return f
+			}
 		}
-	}
-	if c.MetaChatter.On {
-		if f := c.MetaChatter.check(p); f != nil {
-			return f
-		}
-	}
-	if c.Placeholder.On {
-		if f := c.Placeholder.check(text, p); f != nil {
-			return f
-		}
-	}
-	if c.LowConfidence.On && c.LowConfidence.Hedges > 0 {
-		if f := c.LowConfidence.checkHedges(p); f != nil {
-			return f
-		}
-	}
-	if c.SelfContradiction.On {
-		if f := c.SelfContradiction.check(p); f != nil {
-			return f
-		}
-	}
-	if c.Repetition.On {
-		return c.Repetition.check(p)
 	}
 	return nil
 }

@@ -193,17 +193,16 @@ func TestNamesMatchTheConfig(t *testing.T) {
 		}
 		fields[name] = true
 	}
-	for _, d := range Names() {
-		if !fields[d.Name] {
-			t.Errorf("Names() has %q, which is not a setting", d.Name)
+	for _, name := range []string{
+		SchemaInvalid, MissingField, ExcessiveLength, Repetition, MetaChatter, LowConfidence, SelfContradiction, Placeholder, Truncated, Empty, Refusal,
+	} {
+		if !fields[name] {
+			t.Errorf("the flag %q is not a setting", name)
 		}
-		if d.Text == "" || strings.Contains(d.Text, "\n") {
-			t.Errorf("Names(): description of %s = %q, want one line", d.Name, d.Text)
-		}
-		delete(fields, d.Name)
+		delete(fields, name)
 	}
 	if len(fields) > 0 {
-		t.Errorf("Names() lacks %v", fields)
+		t.Errorf("the settings %v are no flags", fields)
 	}
 }
 

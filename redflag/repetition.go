@@ -1,9 +1,10 @@
 package redflag
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,14 +17,8 @@ const (
 	longLoop = 100
 )
 
-func (c *RepetitionCheck) check(p []sentence) *Flag {
-	times, minWords := c.Times, c.MinWords
-	if times == 0 {
-		times = DefaultTimes
-	}
-	if minWords == 0 {
-		minWords = DefaultMinWords
-	}
+func (c *RepetitionCheck) check(_ string, p []sentence) *Flag {
+	times, minWords := cmp.Or(c.Times, DefaultTimes), cmp.Or(c.MinWords, DefaultMinWords)
 	if phrase := loop(tokens(p), times, minWords); phrase != "" {
 		return New(Repetition, "%q more than %d times in a row", phrase, times)
 	}
@@ -78,66 +73,36 @@ const (
 	full           // a sentence
 )
 
+var letters = regexp.MustCompile(`\pL.*\pL`)
+
 func tokens(p []sentence) []token {
 	var out []token
 	for i, s := range p {
 		start := len(out)
-		for field := range strings.SplitSeq(s.full, " ") {
-			out = appendTokens(out, field)
+		for _, piece := range pieces.FindAllString(s.full, -1) {
+			dense := isDense(firstRune(piece))
+			if !strings.ContainsAny(piece[:1], ",;:") && piece != "、" {
+				out = append(out, token{text: strings.TrimRight(piece, sentenceEnds), word: dense || letters.MatchString(piece), half: dense})
+			} else if len(out) > 0 {
+				out[len(out)-1].end = entry
+			}
 		}
-		if len(out) == start {
-			continue
-		}
-		last := &out[len(out)-1]
 		switch {
+		case len(out) == start:
 		case endsSentence(s.full) && !strings.HasPrefix(s.full, "- "):
-			last.end = full
+			out[len(out)-1].end = full
 		case i+1 == len(p) || p[i+1].line != s.line:
-			last.end = entry
-		}
-	}
-	return out
-}
-
-func endsSentence(s string) bool {
-	last, _ := utf8.DecodeLastRuneInString(s)
-	return strings.ContainsRune(".!?。…।؟", last)
-}
-
-const separators = ",;:、"
-
-// appendTokens splits one field at the characters of dense scripts.
-func appendTokens(out []token, field string) []token {
-	start := 0
-	for i, r := range field {
-		dense := isDense(r)
-		if !dense && !strings.ContainsRune(separators, r) {
-			continue
-		}
-		if i > start {
-			out = append(out, newToken(field[start:i]))
-		}
-		start = i + utf8.RuneLen(r)
-		if dense {
-			out = append(out, token{text: field[i:start], word: true, half: true})
-		} else if len(out) > 0 {
 			out[len(out)-1].end = entry
 		}
 	}
-	if start < len(field) {
-		out = append(out, newToken(field[start:]))
-	}
 	return out
 }
 
-func newToken(s string) token {
-	letters := 0
-	for _, r := range s {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	return token{text: strings.TrimRight(s, ".!?。…।؟"), word: letters > 1}
+const sentenceEnds = ".!?。…।؟"
+
+func endsSentence(s string) bool {
+	last, _ := utf8.DecodeLastRuneInString(s)
+	return strings.ContainsRune(sentenceEnds, last)
 }
 
 // loop returns a phrase that follows upon itself more than times times.
@@ -210,12 +175,9 @@ func isProse(t []token) bool {
 }
 
 func join(t []token) string {
-	var b strings.Builder
+	texts := make([]string, len(t))
 	for i, tok := range t {
-		if i > 0 && !(tok.half && t[i-1].half) {
-			b.WriteByte(' ')
-		}
-		b.WriteString(tok.text)
+		texts[i] = tok.text
 	}
-	return b.String()
+	return strings.Join(texts, " ")
 }

@@ -1,46 +1,40 @@
 package redflag
 
+import (
+	"cmp"
+	"slices"
+)
+
 // check looks for a refusal in the first two sentences: one that comes later is
 // usually about something else.
-func (c *RefusalCheck) check(p []sentence) *Flag {
-	extra := foldAll(c.Phrases)
+func (c *RefusalCheck) check(_ string, p []sentence) *Flag {
+	phrases := slices.Concat(refusals, foldAll(c.Phrases))
 	sorry := false
 	for _, s := range p[:min(2, len(p))] {
-		rest, apology := skip(s.own, apologies)
-		if phrase := startsWith(rest, selfReferences); phrase != "" {
-			apology = true // "as a language model, I cannot ..."
+		rest := skip(s.own, apologies)
+		// "As a language model, I cannot ..." is as good as an apology.
+		sorry = sorry || startsWith(s.own, apologies) != "" || startsWith(rest, selfReferences) != ""
+		if phrase := startsWith(rest, phrases); phrase != "" {
+			return New(Refusal, "begins with %q", phrase)
 		}
-		sorry = sorry || apology
-		for _, phrases := range [][]string{refusals, extra} {
-			if phrase := startsWith(rest, phrases); phrase != "" {
-				return New(Refusal, "begins with %q", phrase)
-			}
-		}
-		if sorry {
-			if phrase := contains(s.own, unwilling); phrase != "" {
-				return New(Refusal, "apologises and says %q", phrase)
-			}
+		if phrase := contains(s.own, unwilling); sorry && phrase != "" {
+			return New(Refusal, "apologises and says %q", phrase)
 		}
 	}
 	return nil
 }
 
-func (c *MetaChatterCheck) check(p []sentence) *Flag {
+func (c *MetaChatterCheck) check(_ string, p []sentence) *Flag {
 	if len(p) == 0 {
 		return nil
 	}
 	if phrase := opening(p); phrase != "" {
 		return New(MetaChatter, "opens with %q", phrase)
 	}
-	extra := foldAll(c.Phrases)
+	phrases := slices.Concat(selfReferences, leaks, foldAll(c.Phrases))
 	for _, s := range p {
-		rest, _ := skip(s.own, thinking)
-		for _, phrases := range [][]string{selfReferences, leaks, extra} {
-			for _, begin := range []string{s.own, rest} {
-				if phrase := startsWith(begin, phrases); phrase != "" {
-					return New(MetaChatter, "a sentence begins with %q", phrase)
-				}
-			}
+		if phrase := cmp.Or(startsWith(s.own, phrases), startsWith(skip(s.own, thinking), phrases)); phrase != "" {
+			return New(MetaChatter, "a sentence begins with %q", phrase)
 		}
 	}
 	if len(p) > 1 { // a text that is only this was asked for
@@ -62,7 +56,7 @@ func opening(p []sentence) string {
 	if phrase == "" {
 		return ""
 	}
-	rest, _ := skip(first, openers)
+	rest := skip(first, openers)
 	if rest == "" && len(p) > 1 {
 		rest = p[1].own
 	}
@@ -72,10 +66,11 @@ func opening(p []sentence) string {
 	return ""
 }
 
-func (c *LowConfidenceCheck) checkHedges(p []sentence) *Flag {
+func (c *LowConfidenceCheck) checkHedges(_ string, p []sentence) *Flag {
 	count, last := 0, ""
+	phrases := slices.Concat(hedges, foldAll(c.Phrases))
 	for _, s := range p {
-		if phrase := contains(s.own, hedges); phrase != "" {
+		if phrase := contains(s.own, phrases); phrase != "" {
 			count++
 			last = phrase
 		}

@@ -1,67 +1,55 @@
 package redflag
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// checkValue makes the checks of the value, in the order of the package comment.
-func (c *Config) checkValue(raw json.RawMessage) *Flag {
-	if raw == nil {
-		// Fields were asked for and there are none: passing would be silent.
-		if c.SchemaInvalid.On && (c.SchemaInvalid.Type != "" || len(c.SchemaInvalid.Fields) > 0) {
-			return New(SchemaInvalid, "the answer has no JSON value")
-		}
-		if c.MissingField.On && len(c.MissingField.Required) > 0 {
-			return New(MissingField, "field %q is missing: the answer has no JSON value", c.MissingField.Required[0])
-		}
+// CheckValue makes the checks that look at the parsed value. Without a value,
+// fields that were asked for are missing, and the other checks pass.
+func (c *Config) CheckValue(a *Answer) *Flag {
+	if !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !c.readsWords() {
 		return nil
 	}
-	value, err := decode(raw)
-	if err != nil {
-		if c.SchemaInvalid.On {
-			return New(SchemaInvalid, "not JSON: %v", err)
-		}
-		if c.MissingField.On && len(c.MissingField.Required) > 0 {
-			return New(MissingField, "field %q is missing: the value is not JSON", c.MissingField.Required[0])
-		}
+	value, err := decode(a.Value)
+	required := c.MissingField.On && len(c.MissingField.Required) > 0
+	switch {
+	case a.Value == nil && c.SchemaInvalid.On && (c.SchemaInvalid.Type != "" || len(c.SchemaInvalid.Fields) > 0):
+		return New(SchemaInvalid, "the answer has no JSON value")
+	case a.Value == nil && required:
+		return New(MissingField, "field %q is missing: the answer has no JSON value", c.MissingField.Required[0])
+	case a.Value == nil:
+		return nil
+	case err != nil && c.SchemaInvalid.On:
+		return New(SchemaInvalid, "not JSON: %v", err)
+	case err != nil && required:
+		return New(MissingField, "field %q is missing: the value is not JSON", c.MissingField.Required[0])
+	case err != nil:
 		return nil
 	}
-	if c.SchemaInvalid.On {
-		if f := c.SchemaInvalid.check(value); f != nil {
+	for _, check := range []func(value any) *Flag{c.SchemaInvalid.check, c.MissingField.check, c.LowConfidence.checkField, c.checkStrings} {
+		if f := check(value); f != nil {
 			return f
 		}
-	}
-	if c.MissingField.On {
-		if f := c.MissingField.check(value); f != nil {
-			return f
-		}
-	}
-	if c.LowConfidence.On {
-		if f := c.LowConfidence.checkField(value); f != nil {
-			return f
-		}
-	}
-	if c.readsWords() {
-		return c.checkStrings(value)
 	}
 	return nil
 }
 
 // decode keeps numbers as they were written: whether 1e400 or 2^53+1 is an
 // integer must not depend on floating point.
-func decode(raw json.RawMessage) (any, error) {
+func decode(raw json.RawMessage) (value any, err error) {
 	var whole json.RawMessage // rejects what follows the value, unlike a Decoder
 	if err := json.Unmarshal(raw, &whole); err != nil {
 		return nil, err
 	}
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
-	var value any
-	err := d.Decode(&value)
+	err = d.Decode(&value)
 	return value, err
 }
 
@@ -88,40 +76,36 @@ func (c *Config) checkStrings(value any) *Flag {
 }
 
 func (s *SchemaCheck) check(value any) *Flag {
+	if !s.On {
+		return nil
+	}
 	if s.Type != "" && !hasType(value, s.Type) {
 		return New(SchemaInvalid, "the value is %s, want %s", typeOf(value), s.Type)
 	}
 	for _, field := range s.Fields {
-		var flag *Flag
-		visit(value, field.Path, func(v any, found bool) bool {
+		for v, found := range fields(value, field.Path) {
 			if found && !hasType(v, field.Type) {
-				flag = New(SchemaInvalid, "field %q is %s, want %s", field.Path, typeOf(v), field.Type)
+				return New(SchemaInvalid, "field %q is %s, want %s", field.Path, typeOf(v), field.Type)
 			}
-			return flag == nil
-		})
-		if flag != nil {
-			return flag
 		}
 	}
 	return nil
 }
 
 func (m *MissingFieldCheck) check(value any) *Flag {
+	if !m.On {
+		return nil
+	}
 	for _, path := range m.Required {
-		var flag *Flag
-		visit(value, path, func(v any, found bool) bool {
+		for v, found := range fields(value, path) {
 			switch {
 			case !found:
-				flag = New(MissingField, "field %q is missing", path)
+				return New(MissingField, "field %q is missing", path)
 			case v == nil:
-				flag = New(MissingField, "field %q is null", path)
+				return New(MissingField, "field %q is null", path)
 			case m.NonEmpty && isEmpty(v):
-				flag = New(MissingField, "field %q is an empty %s", path, typeOf(v))
+				return New(MissingField, "field %q is an empty %s", path, typeOf(v))
 			}
-			return flag == nil
-		})
-		if flag != nil {
-			return flag
 		}
 	}
 	return nil
@@ -139,24 +123,26 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// visit calls f for every value that path names, and once with false for every
-// place where the path ends early, until f returns false.
-func visit(value any, path string, f func(v any, found bool) bool) bool {
+// fields yields every value that path names, and false for every place where the
+// path ends early.
+func fields(value any, path string) iter.Seq2[any, bool] {
+	return func(yield func(any, bool) bool) { visit(value, path, yield) }
+}
+
+func visit(value any, path string, yield func(v any, found bool) bool) bool {
 	name, rest, more := strings.Cut(path, ".")
 	key, each := strings.CutSuffix(name, "[]")
 	object, _ := value.(map[string]any)
 	child, found := object[key]
-	if !found {
-		return f(nil, false)
-	}
 	children := []any{child}
-	if each {
-		if children, found = child.([]any); !found {
-			return f(nil, false)
-		}
+	if each && found {
+		children, found = child.([]any)
+	}
+	if !found {
+		return yield(nil, false)
 	}
 	for _, child := range children {
-		if more && !visit(child, rest, f) || !more && !f(child, true) {
+		if more && !visit(child, rest, yield) || !more && !yield(child, true) {
 			return false
 		}
 	}
@@ -195,8 +181,8 @@ func isInteger(number string) bool {
 	if strings.Trim(whole+fraction, "0") == "" {
 		return true // zero
 	}
-	shift, err := strconv.Atoi(exponent)
-	if err != nil && exponent != "" {
+	shift, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if err != nil {
 		return !strings.HasPrefix(exponent, "-") // too large to read, and so for any fraction
 	}
 	if fraction != "" {
@@ -206,38 +192,28 @@ func isInteger(number string) bool {
 }
 
 func (l *LowConfidenceCheck) checkField(value any) *Flag {
-	field := l.Field
-	if field == "" {
-		field = "confidence"
+	if !l.On {
+		return nil
 	}
-	least := l.Min
-	if least == 0 {
-		least = DefaultConfidence
-	}
-	var flag *Flag
-	visit(value, field, func(v any, found bool) bool {
+	field, least := cmp.Or(l.Field, "confidence"), cmp.Or(l.Min, DefaultConfidence)
+	for v, found := range fields(value, field) {
 		if got, ok := confidence(v); found && ok && got < least {
-			flag = New(LowConfidence, "%s is %.3g, want at least %.3g", field, got, least)
+			return New(LowConfidence, "%s is %.3g, want at least %.3g", field, got, least)
 		}
-		return flag == nil
-	})
-	return flag
+	}
+	return nil
 }
 
 // confidence reads a number from 0 to 1, or a percentage.
 func confidence(value any) (float64, bool) {
-	var text string
-	percent := false
+	text, percent := "", false
 	switch v := value.(type) {
 	case json.Number:
 		text = string(v)
 	case string:
 		text, percent = strings.CutSuffix(strings.TrimSpace(v), "%")
-		text = strings.TrimSpace(text)
-	default:
-		return 0, false
 	}
-	got, err := strconv.ParseFloat(text, 64)
+	got, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || got != got || got > 100 {
 		return 0, false
 	}

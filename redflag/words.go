@@ -1,6 +1,8 @@
 package redflag
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,156 +21,108 @@ type sentence struct {
 // tables and block quotes are left out.
 func read(text string) []sentence {
 	var out []sentence
-	fence := ""
-	n := 0
+	fence, n := "", 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n++
-		next := nextFence(fence, line)
-		if fence != "" || next != "" {
-			fence = next
-			continue
+		before := fence
+		fence = nextFence(fence, line)
+		if before == "" && fence == "" && !isTable(line) && !isCode(line) {
+			out = appendSentences(out, fold(line), n)
 		}
-		if isTableRow(line) || isQuote(line) || isCode(line) {
-			continue
-		}
-		out = appendSentences(out, fold(line), n)
 	}
 	return out
 }
 
-func isTableRow(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "|") || strings.Count(line, "|") >= 2 || strings.Count(line, "\t") >= 2
+// isTable recognises rows of tables, and block quotes.
+func isTable(line string) bool {
+	first := firstRune(strings.TrimSpace(line))
+	return first == '|' || first == '>' || strings.Count(line, "|") >= 2 || strings.Count(line, "\t") >= 2
 }
 
-func isQuote(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), ">") }
+// Program text begins with some words, and has signs that prose has not.
+var (
+	codeBegins = regexp.MustCompile(`^(?://|/\*|#!|#include|<!--|import |from .* import |package |\$ )`)
+	codeMarks  = []string{":=", "==", "!=", "&&", "||", "=>", "->", "+=", "()", "</", "/>", "*/"}
+)
 
 // isCode recognises lines of program text outside a fence. Prose that looks
 // like it is only not checked.
 func isCode(line string) bool {
 	trimmed := strings.TrimSpace(line)
-	if trimmed == "" {
-		return false
-	}
-	for _, start := range []string{"//", "/*", "#!", "#include", "<!--", "import ", "from ", "package ", "$ "} {
-		if strings.HasPrefix(trimmed, start) {
-			// "From the first equation ..." is prose.
-			return start != "from " || strings.Contains(trimmed, " import ")
-		}
-	}
-	switch trimmed[len(trimmed)-1] {
-	case '{':
-		return true
-	case '}':
-		return strings.ContainsAny(trimmed[:1], `{}"`) && !strings.HasPrefix(trimmed, "{{") // a slot
-	case ';':
-		return strings.ContainsAny(trimmed, "()=[]{}")
-	}
-	for _, mark := range []string{":=", "==", "!=", "&&", "||", "=>", "->", "+=", "();", "()", "</", "/>", "*/"} {
-		if strings.Contains(trimmed, mark) {
-			return true
-		}
-	}
+	brackets := strings.ContainsAny(trimmed, "()=[]{}")
 	indented := strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
-	return indented && strings.ContainsAny(trimmed, "()=[]{}#")
+	slot := strings.HasPrefix(trimmed, "{{")
+	return strings.HasSuffix(trimmed, "{") || codeBegins.MatchString(trimmed) ||
+		strings.HasSuffix(trimmed, ";") && brackets ||
+		strings.HasSuffix(trimmed, "}") && strings.ContainsAny(trimmed[:1], `{}"`) && !slot ||
+		indented && (brackets || strings.Contains(trimmed, "#")) ||
+		slices.ContainsFunc(codeMarks, func(mark string) bool { return strings.Contains(trimmed, mark) })
 }
+
+var plainPunctuation = strings.NewReplacer(
+	"’", "'", "ʼ", "'", "＇", "'", "，", ",", "！", "!", "？", "?", "：", ":", "；", ";",
+	"（", "(", "）", ")", "［", "[", "【", "[", "］", "]", "】", "]", "*", "",
+)
+
+// inFull spells contractions out.
+var inFull = strings.NewReplacer(
+	"can't", "cannot", "won't", "will not", "don't", "do not", "i'm", "i am", "i'd", "i would", "i'll", "i will",
+	"that's", "that is", "here's", "here is", "you'd", "you would",
+)
 
 // fold makes texts comparable: see [sentence].
 func fold(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	space := false
-	for _, r := range strings.ToLower(s) {
-		switch r {
-		case '’', 'ʼ', '＇':
-			r = '\''
-		case '，':
-			r = ','
-		case '！':
-			r = '!'
-		case '？':
-			r = '?'
-		case '：':
-			r = ':'
-		case '；':
-			r = ';'
-		case '（':
-			r = '('
-		case '）':
-			r = ')'
-		case '［', '【':
-			r = '['
-		case '］', '】':
-			r = ']'
-		case '*':
-			continue
+	visibleOnly := strings.Map(func(r rune) rune {
+		if !visible(r) && !unicode.IsSpace(r) {
+			return -1
 		}
-		if unicode.IsSpace(r) {
-			space = b.Len() > 0
-			continue
-		}
-		if !visible(r) {
-			continue
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		return r
+	}, plainPunctuation.Replace(strings.ToLower(s)))
+	return strings.Join(strings.Fields(inFull.Replace(visibleOnly)), " ")
 }
+
+var (
+	// markers begin a heading or a list item: "# ", "- ", "2. ".
+	markers = regexp.MustCompile(`^(?:#[#+•·– -]*|[+•·– -]* |\d{1,4}[.)] )`)
+
+	// quotations are also inline code. After a letter or a digit the mark is an
+	// apostrophe or the sign for inches.
+	quotations = regexp.MustCompile("`[^`]*`" + `|\B"[^"]*"|“[^”"]*[”"]|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|「[^」]*」|『[^』]*』|《[^》]*》|\B['‘](?:[^']|'\b)+'\B`)
+
+	// ends are those of sentences; in Chinese there is no space after them.
+	ends = regexp.MustCompile(`[.!?](?: |$)|[!?]\p{Lo}|[。।؟…]`)
+)
 
 // appendSentences splits one folded line.
 func appendSentences(out []sentence, line string, number int) []sentence {
-	text, marker := cutMarker(line)
-	full, own := strings.Builder{}, strings.Builder{}
-	full.WriteString(marker)
-	end := func() {
-		s := sentence{
-			full: strings.TrimSpace(full.String()),
-			own:  strings.TrimSpace(own.String()),
-			line: number,
-		}
-		if s.own != "" {
-			out = append(out, s)
-		}
-		full.Reset()
-		own.Reset()
+	marker := markers.FindString(line)
+	text := line[len(marker):]
+	var quoted []string
+	if strings.ContainsAny(text, "`\"“„«‹「『《'‘") {
+		text = quotations.ReplaceAllStringFunc(text, func(q string) string {
+			quoted = append(quoted, q)
+			return "\x00"
+		})
 	}
-	unclosed := ""
-	prev := ' '
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if opensQuotation(prev, r) && !strings.ContainsRune(unclosed, r) {
-			if n := quotation(text[i:]); n > 0 {
-				full.WriteString(text[i : i+n])
-				own.WriteByte('"')
-				i += n
-				prev = '"'
-				continue
-			}
-			unclosed += string(r) // nor will a later one be; do not search again
+	for text != "" {
+		cut := len(text)
+		if at := ends.FindStringIndex(text); at != nil {
+			_, size := utf8.DecodeRuneInString(text[at[0]:])
+			cut = at[0] + size
 		}
-		full.WriteRune(r)
-		own.WriteRune(r)
-		i += size
-		next := firstRune(text[i:])
-		switch r {
-		case '.':
-			if i == len(text) || next == ' ' {
-				end()
+		full := []string{marker}
+		for i, part := range strings.Split(text[:cut], "\x00") {
+			if i > 0 {
+				full = append(full, quoted[0])
+				quoted = quoted[1:]
 			}
-		case '!', '?': // not in "!=", but without a space in Chinese
-			if i == len(text) || next == ' ' || unicode.Is(unicode.Lo, next) {
-				end()
-			}
-		case '。', '।', '؟', '…':
-			end()
+			full = append(full, part)
 		}
-		prev = r
+		if own := strings.TrimSpace(strings.ReplaceAll(text[:cut], "\x00", `"`)); own != "" {
+			out = append(out, sentence{strings.TrimSpace(strings.Join(full, "")), own, number})
+		}
+		marker, text = "", text[cut:]
 	}
-	end()
 	return out
 }
 
@@ -177,70 +131,19 @@ func firstRune(s string) rune {
 	return r
 }
 
-// cutMarker splits off what marks a heading or a list item: "# ", "- ", "2. ".
-func cutMarker(line string) (text, marker string) {
-	rest := strings.TrimLeft(line, "#-+•·– ")
-	if rest == line {
-		digits := strings.TrimLeft(line, "0123456789")
-		if n := len(line) - len(digits); n > 0 && n <= 4 &&
-			(strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") ")) {
-			rest = digits[2:]
-		}
-	} else if !strings.HasPrefix(line[:len(line)-len(rest)], "#") && !strings.HasSuffix(line[:len(line)-len(rest)], " ") {
-		rest = line // "-5" is a number
-	}
-	return rest, line[:len(line)-len(rest)]
-}
+// pieces are words, characters of a script without spaces, and separators.
+var pieces = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]|[,;:、]|[^\s,;:、\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]+`)
 
-var closers = map[rune]string{
-	'"': "\"", '“': "”\"", '„': "“”", '«': "»", '‹': "›",
-	'「': "」", '『': "』", '《': "》", '`': "`", '‘': "'", '\'': "'",
-}
-
-// opensQuotation reports whether r after prev can begin a quotation or inline
-// code. After a letter or digit it is an apostrophe or the sign for inches.
-func opensQuotation(prev, r rune) bool {
-	if (r == '"' || r == '\'') && (unicode.IsLetter(prev) || unicode.IsDigit(prev)) {
-		return false
-	}
-	return closers[r] != ""
-}
-
-// quotation returns the length of the quotation with which s begins, 0 if it is
-// not closed.
-func quotation(s string) int {
-	open, size := utf8.DecodeRuneInString(s)
-	ends := closers[open]
-	for i, r := range s[size:] {
-		if !strings.ContainsRune(ends, r) {
-			continue
-		}
-		after := size + i + utf8.RuneLen(r)
-		if next := firstRune(s[after:]); ends == "'" && (i == 0 || unicode.IsLetter(next) || unicode.IsDigit(next)) {
-			continue // can't, the '90s
-		}
-		return after
-	}
-	return 0
-}
-
-// words counts words: runs of letters and digits, and two characters each of a
-// script that is written without spaces.
+// words counts words, two characters each of a script that is written without
+// spaces.
 func words(s string) int {
 	count, dense := 0, 0
-	inside := false
-	for _, r := range s {
-		switch {
+	for _, piece := range pieces.FindAllString(s, -1) {
+		switch r := firstRune(piece); {
 		case isDense(r):
 			dense++
-			inside = false
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || inside && r == '\'':
-			if !inside {
-				count++
-			}
-			inside = true
-		default:
-			inside = false
+		case strings.ContainsFunc(piece, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+			count++
 		}
 	}
 	return count + dense/2
@@ -302,14 +205,14 @@ func spaced(r rune) bool {
 }
 
 // skip removes openings such as "well," from s, and the punctuation between
-// them, and reports whether it removed any.
-func skip(s string, openings []string) (rest string, any bool) {
+// them.
+func skip(s string, openings []string) string {
 	for {
 		s = strings.TrimLeft(s, " ,.;:!-–—…、")
 		p := startsWith(s, openings)
 		if p == "" {
-			return s, any
+			return s
 		}
-		s, any = s[len(p):], true
+		s = s[len(p):]
 	}
 }

@@ -118,16 +118,6 @@ func TestRefusalWords(t *testing.T) {
 		"As an AI language model, I cannot provide medical advice.",
 		"I must decline this request.",
 		"**I can't fulfill this request.** It asks for private data.",
-		"Es tut mir leid, aber dabei kann ich Ihnen nicht helfen.",
-		"Je suis désolé, mais je ne peux pas répondre à cette demande.",
-		"Lo siento, pero no puedo ayudarte con eso.",
-		"Desculpe, mas não posso ajudar com isso.",
-		"Mi dispiace, ma non posso aiutarti con questa richiesta.",
-		"Извините, но я не могу помочь с этим.",
-		"很抱歉，我无法协助您完成这个请求。",
-		"抱歉，我不能提供这类信息。",
-		"申し訳ありませんが、そのリクエストにはお応えできません。",
-		"죄송하지만 도와드릴 수 없습니다.",
 		"I will not do it, sir.", // by configuration
 	}
 	good := []string{
@@ -169,20 +159,6 @@ func TestMetaChatter(t *testing.T) {
 		"Okay, the user wants the sum. It is 5.",
 		"The user wants me to add the numbers. They give 5.",
 		"The total is 5. Based on my training data, prices rose.",
-		"Gerne! Hier ist die Liste: a, b.",
-		"Die Summe ist 5. Ich hoffe, das hilft dir weiter!",
-		"Bien sûr ! Voici la liste : a, b.",
-		"La somme est 5. N'hésitez pas à me poser d'autres questions.",
-		"¡Claro! Aquí tienes la lista.",
-		"La suma es 5. Espero que esto te ayude.",
-		"Certo! Ecco la lista.",
-		"Конечно! Вот список.",
-		"Сумма равна 5. Надеюсь, это поможет!",
-		"当然！以下是列表：甲、乙。",
-		"总和是5。希望这对你有帮助！",
-		"もちろんです！以下が一覧です。",
-		"合計は5です。お役に立てれば幸いです。",
-		"합계는 5입니다. 도움이 되었으면 좋겠습니다.",
 		"Beep boop. The sum is 5.", // by configuration
 	}
 	good := []string{
@@ -227,16 +203,6 @@ func TestPlaceholder(t *testing.T) {
 		"Lorem ipsum dolor sit amet, consectetur adipiscing elit.",
 		"The answer: your answer here",
 		"Summary\n\nTODO: fill in the summary",
-		"Sehr geehrte Frau [Name einfügen],",
-		"Mit freundlichen Grüßen\n[Ihr Name]",
-		"Cordialement,\n[Votre nom]",
-		"Atentamente,\n[Tu nombre]",
-		"Atenciosamente,\n[Seu nome]",
-		"С уважением,\n[Ваше имя]",
-		"此致\n【您的姓名】",
-		"结论：待补充",
-		"結論：後で記入",
-		"[여기에 이름을 입력]",
 		"The price is $$$ per unit.", // by configuration
 	}
 	good := []string{
@@ -276,15 +242,6 @@ func TestHedges(t *testing.T) {
 		"I am not certain about this. I might be wrong, but it is 5.",
 		"I don't know. It could be 5, but that is just a guess. I could be wrong.",
 		"It may be 5, though I’m not sure. I have no idea why.",
-		"Ich bin mir nicht sicher. Ich weiß es nicht.",
-		"Je ne suis pas sûr. Je ne sais pas.",
-		"No estoy seguro. No lo sé.",
-		"Não tenho certeza. Posso estar errado.",
-		"Non sono sicuro. Potrei sbagliarmi.",
-		"Я не уверен. Могу ошибаться.",
-		"我不确定。我可能错了。",
-		"自信がありません。間違っているかもしれません。",
-		"확실하지 않습니다. 틀릴 수 있습니다.",
 	}
 	good := []string{
 		"I'm not sure why the old code did this, but the sum is 5.",
@@ -303,4 +260,34 @@ func TestHedges(t *testing.T) {
 		"Возможно, будет дождь.",
 	}
 	runTexts(t, Config{LowConfidence: LowConfidenceCheck{On: true, Hedges: 2}}, LowConfidence, bad, good)
+}
+
+// Phrases of other languages are the user's, for every check that has phrases.
+func TestPhrases(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		config Config
+		bad    []string
+	}{
+		{Refusal, Config{Refusal: RefusalCheck{On: true, Words: true, Phrases: []string{"Dabei kann ich", "我无法"}}},
+			[]string{"Dabei kann ich Ihnen nicht helfen.", "我无法协助您完成这个请求。"}},
+		{MetaChatter, Config{MetaChatter: MetaChatterCheck{On: true, Phrases: []string{"Ich hoffe, das hilft", "希望这"}}},
+			[]string{"Die Summe ist 5. Ich hoffe, das hilft dir weiter!", "总和是5。希望这对你有帮助！"}},
+		{Placeholder, Config{Placeholder: PlaceholderCheck{On: true, Phrases: []string{"Name einfügen", "待补充"}}},
+			[]string{"Sehr geehrte Frau [Name einfügen],", "结论：待补充"}},
+		{LowConfidence, Config{LowConfidence: LowConfidenceCheck{On: true, Hedges: 2, Phrases: []string{"Ich weiß es nicht", "bin mir nicht sicher"}}},
+			[]string{"Ich bin mir nicht sicher. Ich weiß es nicht."}},
+		{SelfContradiction, Config{SelfContradiction: SelfContradictionCheck{On: true, Phrases: []string{"Moment, nein,", "等等,不对"}}},
+			[]string{"Es sind 5. Moment, nein, es sind 6.", "结果是5。等等，不对，结果是6。"}},
+	} {
+		if err := test.config.Validate(); err != nil {
+			t.Errorf("Validate() of the phrases of %s = %v, want nil", test.name, err)
+		}
+		runTexts(t, test.config, test.name, test.bad, nil)
+		for _, text := range test.bad {
+			if f := Strict(); f.Check(&Answer{Text: text, Stop: "end", OutputTokens: 10}) != nil {
+				t.Errorf("Strict().Check(%q) = a flag, want nil: the phrase is not English", text)
+			}
+		}
+	}
 }

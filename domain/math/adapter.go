@@ -2,8 +2,10 @@ package math
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/math/notation"
 )
 
 // Options tune an [Adapter].
@@ -13,7 +15,7 @@ type Options struct {
 	// all. Expressions with variables get none.
 	Tolerance float64
 
-	// CAS is asked about two expressions, in the notation of [Expr.String], if
+	// CAS is asked about two expressions, in the notation of package notation, if
 	// nothing is known about them: whether they are equal, and whether that is
 	// known. It gives the same answer whenever it is asked again, and may be
 	// called from several goroutines.
@@ -48,8 +50,46 @@ func New(o *Options) (*Adapter, error) {
 // Equivalent reports whether two solutions are known to be the same value; see
 // [Equal].
 func (a *Adapter) Equivalent(x, y string) bool {
-	relation, _ := compare(x, y, a.options)
+	relation := compare(x, y, a.options)
 	return relation == Same
+}
+
+// Compose combines two numbers if how is certain to be arithmetic on them: a
+// formula in a and b ("10*a + b"), or plain words ("add the two results",
+// "subtract b from a"). The result is exact. Whether code may compose at all is
+// up to the caller: what is computed here is not voted on.
+func (a *Adapter) Compose(problem, how string, x, y domain.Part) (string, bool) {
+	formula, ok := notation.Formula(how)
+	if !ok {
+		return "", false
+	}
+	c := newComparer(Options{})
+	p, decimalP := c.partValue(x.Solution)
+	q, decimalQ := c.partValue(y.Solution)
+	if p == nil || q == nil {
+		return "", false
+	}
+	r := c.Exact(formula, environment{"a": notation.Number(p), "b": notation.Number(q)})
+	if r == nil {
+		return "", false
+	}
+	if places, ends := r.FloatPrec(); ends && decimalP && decimalQ {
+		return r.FloatString(places), true
+	}
+	return r.RatString(), true
+}
+
+// partValue is the number that a partial solution is, and whether it is written
+// without a fraction; nil if it is none.
+func (c *comparer) partValue(solution string) (value *big.Rat, decimal bool) {
+	v, open, ok := notation.Read(solution, notation.Reading{})
+	if !ok || open != (notation.Reading{}) || v.Approximate {
+		return nil, false
+	}
+	if v = c.worked(v); v == nil || v.Kind != notation.Expression {
+		return nil, false
+	}
+	return c.Exact(v.Expr, nil), v.Expr.Op == notation.Num || v.Expr.Op == notation.Neg
 }
 
 // FlagPatterns returns patterns of answers that are none: nothing was computed,

@@ -1,88 +1,55 @@
 package math
 
 import (
-	"errors"
-	"fmt"
+	"maps"
 	"math/big"
 	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker/domain/math/notation"
+	"github.com/maker-mdap/maker/domain/math/number"
 )
 
-// The rules of comparing by numbers.
-const (
-	agreeBits = 166 // some 50 digits and as many decimals
-	minPoints = 5   // at which both are defined
-)
+// An environment gives variables their values.
+type environment map[string]*notation.Expr
 
-// precisions, in bits, are tried one after the other, until something is decided.
-var precisions = []uint{256, 1024, 4096}
+// String writes x = 1, y = 2.
+func (env environment) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		parts = append(parts, name+" = "+env[name].String())
+	}
+	return strings.Join(parts, ", ")
+}
 
-// The work of one comparison, in units of about half a microsecond.
-const (
-	maxWork    = 200_000
-	maxAlgebra = 60_000 // of it, for one normal form
-)
+// minPoints is at how many points two expressions have to agree, if that is no
+// proof.
+const minPoints = 5
 
 // A comparer compares expressions within a limit of work.
 type comparer struct {
 	options Options
-	meter   meter
-	arenas  []*arena // for precisions
+	*number.Calculator
 }
 
-func newComparer(o Options) *comparer {
-	c := &comparer{options: o, meter: meter{maxWork}}
-	for _, prec := range precisions {
-		c.arenas = append(c.arenas, newArena(prec))
-	}
-	return c
-}
+func newComparer(o Options) *comparer { return &comparer{o, number.New()} }
 
 // exprs compares two expressions.
-func (c *comparer) exprs(a, b *Expr) (Relation, string) {
-	if a.same(b) {
-		return Same, "the same expression"
+func (c *comparer) exprs(a, b *notation.Expr) Relation {
+	if a.String() == b.String() {
+		return Same
 	}
-	if x, y := literal(a), literal(b); x != nil && y != nil && c.options.Tolerance == 0 {
-		if c.meter.spend(1+(bits(x)+bits(y))/256) != nil {
-			return Unknown, tooMuch
-		}
-		return ofBool(x.Cmp(y) == 0), exactly
+	relation := c.decide(a, b)
+	if relation == Different && isVague(a, b) {
+		relation = Unknown
 	}
-	if c.meter.spend(20) != nil {
-		return Unknown, tooMuch
-	}
-	relation, how := c.decide(a, b)
-	if relation == Different && (isVague(a) || isVague(b)) {
-		relation, how = Unknown, "units can be converted, and i may be the imaginary unit"
-	}
-	if relation == Unknown && c.options.CAS != nil && !hasWords(a) && !hasWords(b) {
+	if relation == Unknown && c.options.CAS != nil && !hasWords(a, b) {
 		if equal, known := c.options.CAS(a.String(), b.String()); known {
-			return ofBool(equal), "by computer algebra"
+			return ofBool(equal)
 		}
 	}
-	return relation, how
+	return relation
 }
-
-// literal is the value of an expression that is just a number, such as -5 or 1/3;
-// nil if it is anything else.
-func literal(e *Expr) *big.Rat {
-	switch {
-	case e.Op == Num:
-		return e.value
-	case e.Op == Neg:
-		if x := literal(e.Args[0]); x != nil {
-			return new(big.Rat).Neg(x)
-		}
-	case e.Op == Div && e.Args[0].Op == Num && e.Args[1].Op == Num && e.Args[1].value.Sign() != 0:
-		return new(big.Rat).Quo(e.Args[0].value, e.Args[1].value)
-	}
-	return nil
-}
-
-const (
-	exactly = "exactly"
-	tooMuch = "it would take too long"
-)
 
 func ofBool(equal bool) Relation {
 	if equal {
@@ -91,205 +58,162 @@ func ofBool(equal bool) Relation {
 	return Different
 }
 
-// isVague reports whether there are symbols of which the meaning is not certain.
-func isVague(e *Expr) bool {
-	vague := false
-	e.walk(func(part *Expr) {
-		vague = vague || part.Op == Sym && (part.word || part.Text == symI)
-	})
-	return vague
+// isVague reports whether there are symbols of which the meaning is not certain:
+// units can be converted, and i may be the imaginary unit.
+func isVague(a, b *notation.Expr) bool {
+	return hasWords(a, b) || slices.Contains(notation.Variables(a, b), notation.I)
 }
 
-func hasWords(e *Expr) bool {
+func hasWords(a, b *notation.Expr) bool {
 	words := false
-	e.walk(func(part *Expr) { words = words || part.word })
+	for _, e := range []*notation.Expr{a, b} {
+		e.Walk(func(part *notation.Expr) { words = words || part.Word })
+	}
 	return words
 }
 
-func (c *comparer) decide(a, b *Expr) (Relation, string) {
-	relation, proved := c.byAlgebra(a, b)
-	if relation == Different && c.options.Tolerance > 0 && len(variables(a, b)) == 0 {
-		relation, proved = Unknown, false
+// decide compares by numbers.
+func (c *comparer) decide(a, b *notation.Expr) Relation {
+	names := notation.Variables(a, b)
+	if slices.Contains(names, notation.Infinity) {
+		return infinities(a, b)
 	}
-	if proved {
-		return relation, exactly
-	}
-	return c.byNumbers(a, b, relation)
-}
-
-// algebra returns one that has a share of the work that is left. What it did is
-// accounted for by done.
-func (c *comparer) algebra() (g *algebra, done func()) {
-	share := meter{min(c.meter.left, maxAlgebra)}
-	before := share.left
-	return newAlgebra(&share), func() { c.meter.left -= before - max(0, share.left) }
-}
-
-// byAlgebra compares normal forms. Without a proof the relation holds if they are
-// defined at all.
-func (c *comparer) byAlgebra(a, b *Expr) (relation Relation, proved bool) {
-	g, done := c.algebra()
-	defer done()
-	x, y, err := g.numerators(a, b)
-	if err != nil {
-		return Unknown, false
-	}
-	d, err := g.add(x, y, -1)
-	switch {
-	case err != nil:
-		return Unknown, false
-	case len(d) == 0:
-		return Same, !g.vague
-	}
-	// They differ by something other than 0, whatever the unknowns are.
-	if _, constant := d.constant(); constant || !g.vague {
-		return Different, !g.vague
-	}
-	return Unknown, false
-}
-
-// byNumbers compares values at points. If algebra knows the relation, one point at
-// which both are defined is enough.
-func (c *comparer) byNumbers(a, b *Expr, known Relation) (Relation, string) {
-	if slices.Contains(variables(a, b), symInfinity) {
-		return c.infinities(a, b)
-	}
-	agreed, needed := 0, minPoints
-	names := variables(a, b)
+	difference := notation.Minus(a, b)
 	if len(names) == 0 {
-		needed = 1
-	}
-	var last error
-	for _, at := range points(names, a, b) {
-		relation, err := known, error(nil)
-		if known == Unknown {
-			relation, err = c.at(at, a, b)
-		} else {
-			err = c.defined(at, a, b)
-		}
+		sign, known := c.Sign(difference, nil)
 		switch {
-		case errors.Is(err, errWork):
-			return Unknown, tooMuch
-		case err != nil:
-			last = err
-		case known != Unknown:
-			return known, exactly
-		case relation == Different:
-			return Different, "by numbers, at a point"
-		default:
+		case !known:
+			return Unknown
+		case sign == 0 || c.tolerates(difference, a) || c.tolerates(difference, b):
+			return Same
+		}
+		return Different
+	}
+	num, den, rational := fractionOf(difference, names)
+	beyond := beyondRoots(names, num, den)
+	if rational {
+		if sign, known := c.Sign(difference, beyond); known {
+			return ofBool(sign == 0)
+		}
+	}
+	agreed := 0
+	for _, at := range append(points(names, difference), beyond) {
+		switch sign, known := c.Sign(difference, at); {
+		case c.Exhausted():
+			return Unknown
+		case known && sign != 0:
+			return Different
+		case known:
 			agreed++
 		}
 	}
-	switch {
-	case agreed < needed && len(names) == 0:
-		return Unknown, last.Error()
-	case agreed < needed:
-		return Unknown, "there are too few points at which both are defined"
+	if rational || agreed < minPoints || agreed <= num.degree {
+		return Unknown // with fewer points than the degree a polynomial could have its roots there
 	}
-	if len(names) == 0 {
-		return Same, "by numbers, to 50 digits"
+	return Same
+}
+
+// tolerates reports whether a difference is small in relation to a number.
+func (c *comparer) tolerates(difference, of *notation.Expr) bool {
+	if c.options.Tolerance == 0 {
+		return false
 	}
-	return Same, fmt.Sprintf("by numbers, to 50 digits at %d points", agreed)
+	most := notation.Make(notation.Mul, notation.Number(new(big.Rat).SetFloat64(c.options.Tolerance)), abs(of))
+	return c.atMost(abs(difference), most)
+}
+
+func abs(e *notation.Expr) *notation.Expr { return notation.Apply("abs", e) }
+
+// atMost reports whether a ≤ b is known of numbers.
+func (c *comparer) atMost(a, b *notation.Expr) bool {
+	sign, known := c.Sign(notation.Minus(b, a), nil)
+	return known && sign >= 0
+}
+
+// less reports whether a < b is known of numbers.
+func (c *comparer) less(a, b *notation.Expr) bool {
+	sign, known := c.Sign(notation.Minus(b, a), nil)
+	return known && sign > 0
 }
 
 // infinities knows that the two infinities differ, from each other and from
 // numbers, and nothing else.
-func (c *comparer) infinities(a, b *Expr) (Relation, string) {
-	plain := func(e *Expr) bool {
-		if e.Op == Neg {
+func infinities(a, b *notation.Expr) Relation {
+	for _, e := range []*notation.Expr{a, b} {
+		if e.Op == notation.Neg {
 			e = e.Args[0]
 		}
-		return e.Op == Num || e.Op == Sym
-	}
-	if plain(a) && plain(b) {
-		return Different, exactly
-	}
-	return Unknown, "there is no arithmetic of infinity"
-}
-
-// errWork ends a comparison that has used up its work.
-var errWork = errors.New("too much work")
-
-// at compares the values at one point.
-func (c *comparer) at(point map[string]*big.Rat, a, b *Expr) (Relation, error) {
-	for _, arena := range c.arenas {
-		ev := &evaluator{arena: arena, meter: &c.meter, at: point}
-		x, err := ev.eval(a)
-		var y real
-		if err == nil {
-			y, err = ev.eval(b)
-		}
-		switch {
-		case c.meter.left < 0:
-			return Unknown, errWork
-		case errors.Is(err, errPrecision):
-			continue
-		case err != nil:
-			return Unknown, err
-		}
-		if relation, ok := c.values(ev, x, y); ok {
-			return relation, nil
+		if len(e.Args) > 0 {
+			return Unknown
 		}
 	}
-	return Unknown, errPrecision
+	return Different
 }
 
-// exact is the value of an expression, given those of its variables; nil if it is
-// not known exactly.
-func (c *comparer) exact(e *Expr, at map[string]*big.Rat) *big.Rat {
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter, at: at}
-	v, err := ev.eval(e)
-	if err != nil {
-		return nil
+// A size bounds a polynomial with whole coefficients: its degree, and the sum of its
+// coefficients, in bits.
+type size struct{ degree, bits int }
+
+// times is the size of a product, plus that of a sum, and power that of a power.
+func (s size) times(t size) size { return size{s.degree + t.degree, s.bits + t.bits} }
+func (s size) plus(t size) size  { return size{max(s.degree, t.degree), max(s.bits, t.bits) + 1} }
+func (s size) power(n int) size  { return size{min(n*s.degree, maxSize), min(n*s.bits, maxSize)} }
+
+// maxSize bounds degrees and bits.
+const maxSize = 1 << 16
+
+// fractionOf returns how large the numerator and the denominator of e are, if it
+// is written as one fraction of polynomials. Whatever is no such fraction, such as
+// a root, counts as what is in it.
+func fractionOf(e *notation.Expr, names []string) (num, den size, rational bool) {
+	switch e.Op {
+	case notation.Num:
+		return size{0, e.Value.Num().BitLen()}, size{0, e.Value.Denom().BitLen()}, true
+	case notation.Sym:
+		return size{1, 0}, size{0, 0}, slices.Contains(names, e.Text)
 	}
-	return v.exact
+	num, den, rational = fractionOf(e.Args[0], names)
+	if len(e.Args) == 1 {
+		return num, den, rational && e.Op == notation.Neg
+	}
+	if e.Op == notation.Pow {
+		exponent := e.Args[1].Literal()
+		if exponent == nil || !exponent.IsInt() || exponent.Num().CmpAbs(big.NewInt(maxSize)) > 0 {
+			return num, den, false
+		}
+		if exponent.Sign() < 0 {
+			num, den = den, num
+		}
+		n := int(new(big.Int).Abs(exponent.Num()).Int64())
+		return num.power(n), den.power(n), rational
+	}
+	n, d, also := fractionOf(e.Args[1], names)
+	switch e.Op {
+	case notation.Add:
+		return num.times(d).plus(n.times(den)), den.times(d), rational && also
+	case notation.Div:
+		n, d = d, n
+	}
+	return num.times(n), den.times(d), rational && also
 }
 
-// defined returns an error unless both are defined at the point.
-func (c *comparer) defined(point map[string]*big.Rat, a, b *Expr) error {
-	ev := &evaluator{arena: c.arenas[0], meter: &c.meter, at: point}
-	_, err := ev.eval(a)
-	if err == nil {
-		_, err = ev.eval(b)
-	}
-	if c.meter.left < 0 {
-		return errWork
-	}
-	return err
-}
-
-// values compares two numbers, if the precision is enough for that.
-func (c *comparer) values(ev *evaluator, x, y real) (Relation, bool) {
-	if x.exact != nil && y.exact != nil && x.exact.Cmp(y.exact) == 0 {
-		return Same, true
-	}
-	p, q := ev.inBalls(x), ev.inBalls(y)
-	d, err := ev.add(p, q.neg())
-	if err != nil {
-		return Unknown, false
-	}
-	larger := p.magnitude()
-	if q.magnitude().Cmp(larger) > 0 {
-		larger = q.magnitude()
-	}
-	if c.options.Tolerance > 0 && len(ev.at) == 0 {
-		if d.magnitude().Cmp(radius().Mul(larger, big.NewFloat(c.options.Tolerance))) <= 0 {
-			return Same, true
+// beyondRoots returns a point at which no polynomial of these sizes is 0, unless
+// it is 0 everywhere: a fraction of two that is 0 there is 0 wherever it is
+// defined. The point is nil if it would be too far away.
+//
+// A polynomial in x with whole coefficients of less than B/2 is not 0 at B, for
+// its first term is larger than all others together. Likewise if y is a power of
+// x that is higher than those of x, and so on.
+func beyondRoots(names []string, num, den size) environment {
+	at := environment{}
+	exponent := max(num.bits, den.bits) + 2
+	for _, name := range names {
+		at[name] = notation.Number(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent))))
+		if exponent *= max(num.degree, den.degree) + 1; exponent > maxSize {
+			return nil
 		}
 	}
-	if x.exact != nil && y.exact != nil {
-		return Different, true
-	}
-	if !d.hasZero() {
-		return Different, true
-	}
-	// Both as many digits and as many decimals: a large number is not the same as
-	// the next one. Of two balls around zero only the decimals are known.
-	bound := radius().SetMantExp(radius().SetInt64(1), -agreeBits)
-	if larger.Cmp(big.NewFloat(1)) < 0 && (!p.hasZero() || !q.hasZero()) {
-		bound.Mul(bound, larger)
-	}
-	return Same, d.rad.Cmp(bound) <= 0
+	return at
 }
 
 // spread are the values that variables get: fractions on both sides of 0 and 1,
@@ -297,19 +221,17 @@ func (c *comparer) values(ev *evaluator, x, y real) (Relation, bool) {
 var spread = [][2]int64{
 	{1, 3}, {-2, 7}, {3, 5}, {-5, 11}, {7, 9}, {-8, 13}, {3, 2}, {-7, 4}, {17, 5}, {-22, 9}, {29, 3}, {-41, 6},
 	{2, 1}, {3, 1}, {5, 1}, {7, 1}, {11, 1}, {13, 1}, {-4, 1}, {1009, 7}, {-2003, 9}, {1, 1000}, {100003, 7},
+	{37, 2}, {-53, 3}, {101, 4}, {71, 1}, {202, 3}, {-307, 2},
 }
 
 // points are where expressions are compared: each variable gets another value.
 // What a constant in them could divide has a point on each side of it.
-func points(names []string, es ...*Expr) []map[string]*big.Rat {
-	if len(names) == 0 {
-		return []map[string]*big.Rat{nil}
-	}
-	var out []map[string]*big.Rat
+func points(names []string, es ...*notation.Expr) []environment {
+	var out []environment
 	row := func(value func(j int64) *big.Rat) {
-		at := make(map[string]*big.Rat, len(names))
+		at := environment{}
 		for j, name := range names {
-			at[name] = value(int64(j))
+			at[name] = notation.Number(value(int64(j)))
 		}
 		out = append(out, at)
 	}
@@ -338,19 +260,19 @@ func points(names []string, es ...*Expr) []map[string]*big.Rat {
 
 // constantsOf returns the numbers in expressions and their negatives, as far as
 // they are not small already.
-func constantsOf(es []*Expr) []*big.Rat {
+func constantsOf(es []*notation.Expr) []*big.Rat {
 	const most = 12
 	seen := map[string]bool{}
 	var out []*big.Rat
 	limit := big.NewRat(1_000_000_000_000, 1)
 	for _, e := range es {
-		e.walk(func(part *Expr) {
-			if part.Op != Num || len(out) >= most || seen[part.Text] {
+		e.Walk(func(part *notation.Expr) {
+			if part.Op != notation.Num || len(out) >= most || seen[part.Text] {
 				return
 			}
-			if size := new(big.Rat).Abs(part.value); size.Cmp(big.NewRat(13, 1)) > 0 && size.Cmp(limit) < 0 {
+			if size := new(big.Rat).Abs(part.Value); size.Cmp(big.NewRat(13, 1)) > 0 && size.Cmp(limit) < 0 {
 				seen[part.Text] = true
-				out = append(out, part.value, new(big.Rat).Neg(part.value))
+				out = append(out, part.Value, new(big.Rat).Neg(part.Value))
 			}
 		})
 	}

@@ -4,12 +4,12 @@
 //
 // # What it reads
 //
-// [Parse] reads what models write: integers of any size, decimals (which are
+// Package notation reads what models write: integers of any size, decimals (which are
 // exact), fractions, mixed numbers, powers, factorials, percentages, implicit
 // multiplication, roots, trigonometry, logarithms, light LaTeX and the Unicode
 // of mathematics; further points, lists, sets, intervals, equations,
 // inequalities and assignments, with the usual words before them ("The answer is
-// 5."). Anything else, words and prose above all, is an error, and [Equal] then
+// 5."). Anything else, words and prose above all, is refused, and [Equal] then
 // compares texts.
 //
 // It would rather refuse than guess. 1/2x can be x/2 or 1/(2x), and log is
@@ -23,22 +23,23 @@
 //
 // Variables and results are real numbers. Two expressions are the same if they
 // have the same value wherever both are defined, so x^2/x is x, and sqrt(x^2) is
-// not x. How it was found out is part of the answer:
+// not x. Both are evaluated with bounds for the error of every operation, and
+// exactly as long as there are only fractions:
 //
-//   - By exact algebra. Both are brought into a normal form: a fraction of sums
-//     of products with rational coefficients, in which a root is a power of a
-//     prime and any other function counts as one more unknown. If the normal
-//     forms agree, the expressions are the same. If they differ, and nothing but
-//     variables and roots of numbers is in them, the expressions differ: this is
-//     a proof, since different products of fractional powers of primes are
-//     linearly independent.
-//   - By numbers. Otherwise both are evaluated at up to some sixty fixed points with
-//     bounds for the error of every operation. If the bounds separate them at
-//     one point, they differ, which is a proof too. If they agree in 50 digits at
-//     every point where both are defined, and that is at least 5, they count as
-//     the same. This is the one case that is no proof; expressions of the size
-//     that an answer has do not agree that far by accident.
-//   - If neither works out, the relation is Unknown, and a computer algebra
+//   - If the bounds separate them at one point, they differ. This is a proof.
+//   - Numbers made by arithmetic and roots are the same if they agree in so many
+//     digits that numbers of their size cannot agree in without being equal. This
+//     is a proof too.
+//   - Fractions of polynomials are evaluated at one point that is farther out than
+//     a root of their difference can be. If they agree there, they are the same:
+//     a proof again. Where the numbers would get too long, the relation is
+//     unknown.
+//   - Everything else, sin(x)^2 + cos(x)^2 for example, counts as the same if it
+//     agrees at every one of some forty points where both are defined, in 50 digits
+//     more than the numbers in it account for, and at more points than the degree
+//     of its polynomials. This is the one case that is no proof; expressions of the
+//     size that an answer has do not agree that far by accident.
+//   - If nothing of this works out, the relation is Unknown, and a computer algebra
 //     system may be asked; see [Options].
 //
 // A decimal is exact: 0.333 is not 1/3, unless [Options] give a tolerance.

@@ -1,291 +1,296 @@
 package math
 
 import (
-	"fmt"
 	"maps"
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/domain/math/notation"
 )
 
 // A Relation is what is known about two answers.
-type Relation int
+type Relation string
 
 // The relations.
 const (
-	Unknown Relation = iota
-	Same
-	Different
+	Unknown   Relation = "unknown"
+	Same      Relation = "same"
+	Different Relation = "different"
 )
 
-// String returns unknown, same or different.
-func (r Relation) String() string {
-	switch r {
-	case Same:
-		return "same"
-	case Different:
-		return "different"
-	}
-	return "unknown"
-}
+// Equal compares two answers as values. It is reflexive and symmetric.
+func Equal(a, b string) Relation { return compare(a, b, Options{}) }
 
-// Equal compares two answers as values, and says how it found out. It is
-// reflexive and symmetric.
-func Equal(a, b string) (Relation, string) { return compare(a, b, Options{}) }
-
-func compare(a, b string, o Options) (Relation, string) {
+func compare(a, b string, o Options) Relation {
 	if strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ") {
-		return Same, "the same text"
+		return Same
 	}
 	if a > b { // so that the work is the same both ways
 		a, b = b, a
 	}
-	if len(a) > MaxBytes || len(b) > MaxBytes {
-		return Unknown, "too long to compare"
+	if max(len(a), len(b)) > notation.MaxBytes {
+		return Unknown
 	}
 	c := newComparer(o)
-	x, openX, errX := parseText(a, reading{})
-	y, openY, errY := parseText(b, reading{})
-	if errX != nil || errY != nil || isLetter(x) && isLetter(y) {
-		return texts(a, b)
+	x, openX, okX := notation.Read(a, notation.Reading{})
+	y, openY, okY := notation.Read(b, notation.Reading{})
+	if !okX || !okY || isLetter(x) && isLetter(y) {
+		return texts(notation.Canonical(a), notation.Canonical(b))
 	}
-	relation, how := c.compare(x, y)
-	open := reading{wide: openX.wide || openY.wide, natural: openX.natural || openY.natural}
-	for _, r := range open.others() {
-		x, _, errX := parseText(a, r)
-		y, _, errY := parseText(b, r)
-		if errX != nil || errY != nil {
-			return Unknown, "it can be read in several ways"
-		}
-		if again, _ := c.compare(x, y); again != relation {
-			return Unknown, "it can be read in several ways"
+	relation := c.compare(x, y)
+	open := notation.Reading{Wide: openX.Wide || openY.Wide, Natural: openX.Natural || openY.Natural}
+	for _, r := range open.Others() {
+		x, _, okX := notation.Read(a, r)
+		y, _, okY := notation.Read(b, r)
+		if !okX || !okY || c.compare(x, y) != relation {
+			return Unknown
 		}
 	}
-	return relation, how
-}
-
-// others are the readings besides the usual one.
-func (r reading) others() []reading {
-	var out []reading
-	for _, other := range []reading{{wide: true}, {natural: true}, {wide: true, natural: true}} {
-		if (r.wide || !other.wide) && (r.natural || !other.natural) {
-			out = append(out, other)
-		}
-	}
-	return out
+	return relation
 }
 
 // isLetter reports whether an answer is a single letter, which is rather an
 // option than a variable.
-func isLetter(v *Value) bool {
-	return v.kind == Expression && v.name == "" && v.expr.Op == Sym && len(v.expr.Text) == 1
+func isLetter(v *notation.Value) bool {
+	return v.Kind == notation.Expression && v.Name == "" && v.Expr.Op == notation.Sym && len(v.Expr.Text) == 1
 }
 
 // opposites are words that exclude each other.
 var opposites = []string{"true", "false", "yes", "no"}
 
 // texts compares answers that are not both mathematics.
-func texts(a, b string) (Relation, string) {
-	x, y := canonicalText(a), canonicalText(b)
+func texts(x, y string) Relation {
 	switch {
 	case x == y && x != "":
-		return Same, "the same text"
+		return Same
 	case slices.Contains(opposites, x) && slices.Contains(opposites, y), len(x) == 1 && len(y) == 1:
-		return Different, "other texts"
+		return Different
 	}
-	return Unknown, "not mathematics"
+	return Unknown
 }
 
 // compare compares two values.
-func (c *comparer) compare(x, y *Value) (Relation, string) {
-	if x.kind == Equation || y.kind == Equation || isFormula(x) && isFormula(y) && x.name != y.name {
+func (c *comparer) compare(x, y *notation.Value) Relation {
+	if x.Kind == notation.Equation || y.Kind == notation.Equation || isFormula(x) && isFormula(y) && x.Name != y.Name {
 		return c.equations(x, y)
 	}
-	relation, how := c.unnamed(x, y)
-	if relation == Same && x.name != "" && y.name != "" && !strings.EqualFold(x.name, y.name) {
-		if x.words || y.words {
-			return Unknown, "the same value under other names"
+	relation := c.unnamed(x, y)
+	if relation == Same && x.Name != "" && y.Name != "" && !strings.EqualFold(x.Name, y.Name) {
+		if x.Words || y.Words {
+			return Unknown
 		}
-		return Different, "the same value of other variables"
+		return Different
 	}
-	return relation, how
+	return relation
 }
 
 // isFormula reports whether a value is something like y = 2x, which is an equation
 // as well.
-func isFormula(v *Value) bool {
-	return v.kind == Expression && v.name != "" && !v.words && len(variables(v.expr)) > 0
+func isFormula(v *notation.Value) bool {
+	return v.Kind == notation.Expression && v.Name != "" && !v.Words && len(notation.Variables(v.Expr)) > 0
 }
 
-func (c *comparer) unnamed(x, y *Value) (Relation, string) {
-	if x.kind != Expression || y.kind != Expression {
+func (c *comparer) unnamed(x, y *notation.Value) Relation {
+	if x.Kind != notation.Expression || y.Kind != notation.Expression {
 		return c.collections(x, y)
 	}
-	relation, how := c.exprs(x.expr, y.expr)
-	if relation == Different && (x.approximate && c.rounds(x, y.expr) || y.approximate && c.rounds(y, x.expr)) {
-		return Unknown, "one of them is an approximation"
+	relation := c.exprs(x.Expr, y.Expr)
+	if relation == Different && (x.Approximate && c.rounds(x, y.Expr) || y.Approximate && c.rounds(y, x.Expr)) {
+		return Unknown
 	}
-	return relation, how
+	return relation
 }
 
 // rounds reports whether the decimal x can stand for exact: it is within half a
 // unit of its last digit, or it is the beginning of it.
-func (c *comparer) rounds(x *Value, exact *Expr) bool {
-	if len(variables(x.expr, exact)) > 0 {
+func (c *comparer) rounds(x *notation.Value, exact *notation.Expr) bool {
+	if len(notation.Variables(x.Expr, exact)) > 0 {
 		return false
 	}
-	unit := number(new(big.Rat).SetFrac(big.NewInt(1), powerOfTen(x.decimals)))
-	d := call(fnAbs, minus(x.expr, exact))
-	half := binary(Div, unit, integer(2))
-	if relation, _ := c.decide(d, half); relation == Same || c.sign(minus(half, d)) > 0 {
-		return true
-	}
-	return c.sign(minus(unit, d)) > 0 && c.sign(minus(call(fnAbs, exact), call(fnAbs, x.expr))) > 0
+	d := abs(notation.Minus(x.Expr, exact))
+	return c.atMost(d, unit(x.Decimals, 2)) || c.less(d, unit(x.Decimals, 1)) && c.less(abs(x.Expr), abs(exact))
 }
 
-// sign is the sign of an expression without variables; 0 also if it is not known.
-func (c *comparer) sign(e *Expr) int {
-	for _, arena := range c.arenas {
-		ev := &evaluator{arena: arena, meter: &c.meter}
-		v, err := ev.eval(e)
-		if err != nil {
-			return 0
-		}
-		if v.exact != nil {
-			return v.exact.Sign()
-		}
-		if s, err := v.ball.sign(); err == nil {
-			return s
-		}
-	}
-	return 0
+// unit is a unit of the last of some decimals, divided by a number.
+func unit(decimals int, by int64) *notation.Expr {
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	return notation.Number(new(big.Rat).SetFrac(big.NewInt(1), power.Mul(power, big.NewInt(by))))
+}
+
+// kinds are the kinds in the order in which they are compared.
+var kinds = []notation.Kind{
+	notation.Expression, notation.Point, notation.List, notation.Interval, notation.Set, notation.Assignment,
 }
 
 // collections compares points, lists, intervals, sets and assignments, also with
 // single values.
-func (c *comparer) collections(x, y *Value) (Relation, string) {
-	if rank(x.kind) > rank(y.kind) {
+func (c *comparer) collections(x, y *notation.Value) Relation {
+	if slices.Index(kinds, x.Kind) > slices.Index(kinds, y.Kind) {
 		x, y = y, x
 	}
+	switch pair := [2]notation.Kind{x.Kind, y.Kind}; {
+	case pair == [2]notation.Kind{notation.Expression, notation.Set} && len(y.Items) == 1:
+		return c.unnamed(x, y.Items[0])
+	case x.Kind == notation.Expression:
+		if x.Commas || y.Commas {
+			return Unknown // a comma may be between thousands, or between values
+		}
+		return Different
+	case y.Kind == notation.Assignment && (x.Kind == y.Kind || x.Kind == notation.Point):
+		return c.ordered(byName(x), byName(y))
+	case y.Kind == notation.Set && (x.Kind == notation.Set || x.Bare):
+		return c.sets(x.Items, y.Items)
+	case x.Kind != y.Kind && pair != [2]notation.Kind{notation.Point, notation.List}:
+		return Unknown
+	case x.Ends != y.Ends:
+		return Different
+	}
+	relation := c.ordered(x.Items, y.Items)
 	switch {
-	case x.kind == Expression && y.kind == Set && len(y.items) == 1:
-		return c.unnamed(x, y.items[0])
-	case x.kind == Expression:
-		if x.commas || y.commas {
-			return Unknown, "a comma may be between thousands, or between values"
-		}
-		return Different, "one value and several"
-	case x.kind == Assignment && y.kind == Assignment:
-		return c.assignments(x, y)
-	case x.kind == Point && y.kind == Assignment:
-		return c.ordered(x.items, byName(y))
-	case x.kind == Set && y.kind == Set, x.kind == List && x.bare && y.kind == Set:
-		return c.sets(x.items, y.items)
-	case x.kind == Interval && y.kind == Interval:
-		if x.ends != y.ends {
-			return Different, "other bounds"
-		}
-		return c.ordered(x.items, y.items)
-	case x.kind == y.kind, x.kind == Point && y.kind == List:
-		relation, how := c.ordered(x.items, y.items)
-		// (1, 2) and [1, 2] may be intervals.
-		if relation == Same && x.kind != y.kind && len(x.items) == 2 && !y.bare {
-			return Unknown, "the brackets may be those of an interval"
-		}
-		if relation == Different && x.kind == List && (x.bare || y.bare) && len(x.items) == len(y.items) {
-			if again, _ := c.sets(x.items, y.items); again != Different {
-				return Unknown, "the same values in another order"
-			}
-		}
-		return relation, how
+	case relation == Same && x.Kind != y.Kind && len(x.Items) == 2 && !y.Bare:
+		return Unknown // (1, 2) and [1, 2] may be intervals
+	case relation == Different && (x.Bare || x.Kind == y.Kind && y.Bare) && len(x.Items) == len(y.Items) && c.sets(x.Items, y.Items) != Different:
+		return Unknown // the same values in another order
 	}
-	return Unknown, fmt.Sprintf("%s and %s are not compared", x.kind, y.kind)
+	return relation
 }
 
-func rank(k Kind) int {
-	return slices.Index([]Kind{Expression, Point, List, Interval, Set, Assignment, Equation}, k)
-}
-
-// byName returns the values of an assignment in the order of their names.
-func byName(v *Value) []*Value {
-	items := slices.Clone(v.items)
-	slices.SortFunc(items, func(a, b *Value) int { return strings.Compare(a.name, b.name) })
-	return items
-}
-
-func (c *comparer) assignments(x, y *Value) (Relation, string) {
-	p, q := byName(x), byName(y)
-	for i := range min(len(p), len(q)) {
-		if p[i].name != q[i].name {
-			return Unknown, "other names"
-		}
-	}
-	return c.ordered(p, q)
+// byName returns the values of an assignment in the order of their names, and
+// those of a point as they are.
+func byName(v *notation.Value) []*notation.Value {
+	return slices.SortedStableFunc(slices.Values(v.Items), func(a, b *notation.Value) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // ordered compares values one by one.
-func (c *comparer) ordered(xs, ys []*Value) (Relation, string) {
+func (c *comparer) ordered(xs, ys []*notation.Value) Relation {
 	if len(xs) != len(ys) {
-		return Different, fmt.Sprintf("%d values and %d", len(xs), len(ys))
+		return Different
 	}
-	relation, how := Same, exactly
-	for i := range xs {
-		r, h := c.unnamed(xs[i], ys[i])
-		if r == Different {
-			return r, h
+	relation := Same
+	for i, x := range xs {
+		if x.Name != "" && x.Name != ys[i].Name {
+			return Unknown
 		}
-		if c.meter.left < 0 {
-			return Unknown, tooMuch
-		}
-		if r == Unknown || relation == Same && h != exactly {
-			relation, how = r, h
+		switch c.unnamed(x, ys[i]) {
+		case Different:
+			return Different
+		case Unknown:
+			relation = Unknown
 		}
 	}
-	return relation, how
+	return relation
 }
 
 // literals returns the values of items if they are all just numbers.
-func literals(items []*Value) map[string]bool {
+func literals(items []*notation.Value) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range items {
-		if v.kind != Expression || literal(v.expr) == nil {
+		if v.Kind != notation.Expression || v.Expr.Literal() == nil {
 			return nil
 		}
-		out[literal(v.expr).RatString()] = true
+		out[v.Expr.Literal().RatString()] = true
 	}
 	return out
 }
 
 // sets compares values in any order; how often one is there does not matter.
-func (c *comparer) sets(xs, ys []*Value) (Relation, string) {
+func (c *comparer) sets(xs, ys []*notation.Value) Relation {
 	if p, q := literals(xs), literals(ys); p != nil && q != nil && c.options.Tolerance == 0 {
-		return ofBool(maps.Equal(p, q)), exactly
+		return ofBool(maps.Equal(p, q))
 	}
-	relation, how := Same, exactly
+	return matched(c, xs, ys, c.unnamed)
+}
+
+// matched compares collections in which everything in one has to be the same as
+// something in the other.
+func matched[T any](c *comparer, xs, ys []T, compare func(x, y T) Relation) Relation {
+	relation := Same
 	for range 2 {
 		for _, x := range xs {
-			best, why := Different, "a value of one set is not in the other"
+			best := Different
 			for _, y := range ys {
-				r, h := c.unnamed(x, y)
-				if r == Same {
-					best, why = r, h
+				if best == Same || c.Exhausted() {
 					break
 				}
-				if r == Unknown {
-					best, why = r, h
-				}
-				if c.meter.left < 0 {
-					return Unknown, tooMuch
+				if r := compare(x, y); r != Different {
+					best = r
 				}
 			}
-			if best == Different {
-				return best, why
-			}
-			if best == Unknown || relation == Same && why != exactly {
-				relation, how = best, why
+			if c.Exhausted() || best == Unknown {
+				relation = Unknown
+			} else if best == Different {
+				return Different
 			}
 		}
 		xs, ys = ys, xs
 	}
-	return relation, how
+	return relation
+}
+
+// equations compares equations and inequalities, as sets. What is true without
+// variables, such as 2 + 3 = 5, is the value on its right.
+func (c *comparer) equations(x, y *notation.Value) Relation {
+	if x.Kind == notation.Equation || y.Kind == notation.Equation {
+		if x, y := c.worked(x), c.worked(y); x != nil && y != nil {
+			return c.unnamed(x, y)
+		}
+	}
+	p, q := x.Statements(), y.Statements()
+	if len(p) == 0 || len(q) == 0 {
+		return Unknown
+	}
+	relation := matched(c, p, q, c.statements)
+	if relation == Different && len(p)+len(q) > 2 {
+		return Unknown // several equations can say the same in other ways
+	}
+	return relation
+}
+
+// worked returns the value at the end of a computation that is written as an
+// equation; nil if it is none, or not true.
+func (c *comparer) worked(v *notation.Value) *notation.Value {
+	if v.Kind != notation.Equation {
+		return v
+	}
+	for _, s := range v.Holds {
+		if s.Op != '=' || len(notation.Variables(s.Left, s.Right)) > 0 || c.exprs(s.Left, s.Right) != Same {
+			return nil
+		}
+	}
+	return &notation.Value{Kind: notation.Expression, Expr: v.Holds[len(v.Holds)-1].Right}
+}
+
+// statements compares two equations or inequalities: each is brought to the form
+// "something = 0", and the two may differ by a constant factor, which is not 0,
+// and positive for an inequality.
+func (c *comparer) statements(r, s notation.Statement) Relation {
+	names := notation.Variables(r.Left, r.Right)
+	if r.Op != s.Op || !slices.Equal(names, notation.Variables(s.Left, s.Right)) {
+		return Different
+	}
+	f, g := notation.Minus(r.Left, r.Right), notation.Minus(s.Left, s.Right)
+	if f.String() == g.String() {
+		return Same
+	}
+	if len(names) == 0 {
+		return Unknown // whatever is true is as true as anything else
+	}
+	for _, at := range points(names, f, g) {
+		x, knownX := c.Sign(f, at)
+		y, knownY := c.Sign(g, at)
+		if !knownX || !knownY || x*y == 0 {
+			continue
+		}
+		// The factor is that of their values at this point.
+		relation := c.decide(notation.Make(notation.Mul, f, g.Substitute(at)), notation.Make(notation.Mul, g, f.Substitute(at)))
+		switch {
+		case relation == Different && isVague(f, g):
+			return Unknown
+		case relation == Same && x != y && (r.Op == '<' || r.Op == '≤'):
+			return Different // the other direction
+		}
+		return relation
+	}
+	return Unknown
 }

@@ -67,6 +67,8 @@ sqrt(50) - sqrt(18) || 2 sqrt(2)
 1/(sqrt(2) - 1) || sqrt(2) + 1
 sqrt(2)*sqrt(3) || sqrt(6)
 sqrt(3 + 2sqrt(2)) || 1 + sqrt(2)
+sqrt(sqrt(2)^2 - 2) || 0
+1/(sqrt(3) - sqrt(2)) || sqrt(3) + sqrt(2)
 sqrt(2) + sqrt(3) || sqrt(5 + 2 sqrt(6))
 cbrt(27) || 3
 ∛8 || 2
@@ -312,6 +314,10 @@ const differentPairs = `
 sin(10^-30) || 0
 sqrt(10^150 + 1) || 10^75
 e^100 + 10^-40 || e^100
+pi + 10^-100 || pi
+sqrt(2) + 10^-100 || sqrt(2)
+cos(x) + 10^-220 || cos(x)
+sin(10^-300) + 1 || 1
 # powers and roots
 sqrt(2) || sqrt(3)
 sqrt(x^2) || x
@@ -442,6 +448,8 @@ sin(pi)/sin(pi) || 1
 9^99999 || 9^99999 + 1
 1/sin(pi) || 1/sin(pi) + 1
 ln(-1 - x^2) || ln(-1 - x^2) + 1
+e^-1000000 + 1 || 1
+3 + 4 = 8 || 3 + 4 + 4 = 8
 ∞ - ∞ || 0
 # other shapes
 1, 2 || 2, 1

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/math/notation"
 )
 
 // Verify returns what is known to be wrong with a solution, and nil if nothing
@@ -26,100 +29,101 @@ import (
 // right.
 func (a *Adapter) Verify(problem, solution string) error {
 	c := newComparer(a.options)
-	if !usesOtherArithmetic(problem) && !usesOtherArithmetic(solution) {
-		for _, claim := range claims(solution) {
-			if r, ok := c.refute(claim); ok {
-				return fmt.Errorf("math: the solution says %s, which is false", clip(r.String()))
+	if !notation.UsesOtherArithmetic(problem) && !notation.UsesOtherArithmetic(solution) {
+		for _, claim := range notation.Claims(solution) {
+			if s, ok := c.refuted(claim); ok {
+				return fmt.Errorf("math: the solution says %s, which is false", clip(s))
 			}
 		}
 	}
-	v := finalValue(solution)
-	if v == nil || len(problem) > MaxBytes {
+	v := notation.Final(solution)
+	if v == nil || len(problem) > notation.MaxBytes {
 		return nil
 	}
-	if target, ok := computation(problem); ok {
-		return c.checkValue(target, v, mayRound(problem))
+	if target, ok := notation.Computation(problem); ok {
+		return c.checkValue(target, v, notation.MayRound(problem))
 	}
 	return c.checkConditions(problem, v)
 }
 
-// clip shortens text for a message.
-func clip(s string) string {
+// Evidence returns the equations and the points that a text contains, in plain
+// notation.
+func (a *Adapter) Evidence(text string) domain.Evidence {
+	var equations []string
+	for _, c := range notation.Claims(text) {
+		for _, s := range c.Readings[0] {
+			equations = append(equations, s.String())
+		}
+	}
+	return domain.Evidence{Equations: unique(equations), Points: unique(notation.Points(text))}
+}
+
+// unique leaves out what was there before.
+func unique(list []string) (out []string) {
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// clip writes something for a message, and not more than fits into it.
+func clip(s fmt.Stringer) string {
 	const longest = 80
-	r := []rune(s)
+	r := []rune(s.String())
 	if len(r) <= longest {
-		return s
+		return string(r)
 	}
 	return string(r[:longest-1]) + "…"
 }
 
-// refute returns a relation of the claim that is false. It has to be false in
+// refuted returns a statement of the claim that is false. It has to be false in
 // every reading.
-func (c *comparer) refute(cl claim) (relation, bool) {
+func (c *comparer) refuted(claim notation.Claim) (first notation.Statement, ok bool) {
 	// 1 = 10 is rather the legend of something.
-	plain := func(e *Expr) bool { return e.Op == Num || e.Op == Neg && e.Args[0].Op == Num }
-	if !slices.ContainsFunc(cl.readings[0], func(r relation) bool { return r.op != '=' || !plain(r.left) || !plain(r.right) }) {
-		return relation{}, false
+	plain := func(e *notation.Expr) bool { return e.Op != notation.Div && e.Literal() != nil }
+	if !slices.ContainsFunc(claim.Readings[0], func(s notation.Statement) bool { return s.Op != '=' || !plain(s.Left) || !plain(s.Right) }) {
+		return first, false
 	}
-	var first relation
-	for i, relations := range cl.readings {
-		at := slices.IndexFunc(relations, func(r relation) bool {
-			return len(variables(r.left, r.right)) == 0 && c.isFalse(r, cl.rounded)
+	for i, statements := range slices.Backward(claim.Readings) {
+		at := slices.IndexFunc(statements, func(s notation.Statement) bool {
+			return len(notation.Variables(s.Left, s.Right)) == 0 && c.truth(s) == Different &&
+				!(claim.Rounded && s.Op == '=' && (c.mayRound(s.Left, s.Right) || c.mayRound(s.Right, s.Left)))
 		})
 		if at < 0 {
-			return relation{}, false
+			return first, false
 		}
 		if i == 0 {
-			first = relations[at]
+			first = statements[at]
 		}
 	}
 	return first, true
 }
 
-// isFalse reports whether a relation without variables is known not to hold.
-func (c *comparer) isFalse(r relation, rounded bool) bool {
-	truth := c.truth(r)
-	if truth == Different && r.op == '=' && rounded {
-		for _, side := range [][2]*Expr{{r.left, r.right}, {r.right, r.left}} {
-			if places := decimalPlaces(side[0]); places > 0 && c.within(side[0], side[1], places) {
-				return false
-			}
-		}
-	}
-	return truth == Different
-}
-
-// truth returns Same if a relation without variables holds, and Different if it
+// truth returns Same if a statement without variables holds, and Different if it
 // does not.
-func (c *comparer) truth(r relation) Relation {
-	switch r.op {
-	case '=':
-		relation, _ := c.exprs(r.left, r.right)
+func (c *comparer) truth(s notation.Statement) Relation {
+	relation := c.exprs(s.Left, s.Right)
+	switch {
+	case s.Op == '=' || relation == Unknown:
 		return relation
-	case '≠':
-		switch relation, _ := c.exprs(r.left, r.right); relation {
-		case Same:
-			return Different
-		case Different:
-			return Same
-		}
-		return Unknown
-	case '<', '≤':
-		relation, _ := c.exprs(r.left, r.right)
-		if relation == Same {
-			return ofBool(r.op == '≤')
-		}
-		if sign := c.sign(minus(r.right, r.left)); relation == Different && sign != 0 {
-			return ofBool(sign > 0)
-		}
+	case s.Op == '≠':
+		return ofBool(relation == Different)
+	case relation == Same:
+		return ofBool(s.Op == '≤')
+	case c.less(s.Left, s.Right):
+		return Same
+	case c.less(s.Right, s.Left):
+		return Different
 	}
 	return Unknown
 }
 
 // decimalPlaces returns how many digits after the point a number needs, 0 if it is
 // no decimal.
-func decimalPlaces(e *Expr) int {
-	if r := literal(e); r != nil {
+func decimalPlaces(e *notation.Expr) int {
+	if r := e.Literal(); r != nil {
 		if n, exact := r.FloatPrec(); exact {
 			return n
 		}
@@ -127,85 +131,163 @@ func decimalPlaces(e *Expr) int {
 	return 0
 }
 
-// within reports whether a decimal with so many places can stand for b.
-func (c *comparer) within(a, b *Expr, places int) bool {
-	v := Value{kind: Expression, expr: a, decimals: places}
-	return c.rounds(&v, b)
-}
-
-// finalValue is what a solution comes to: all of it, or the line that calls itself
-// the answer. It is nil if there is none.
-func finalValue(solution string) *Value {
-	if v, open, err := parseText(solution, reading{}); err == nil {
-		return unlessOpen(v, open)
-	}
-	if len(solution) > MaxBytes {
-		return nil
-	}
-	lines := strings.Split(solution, "\n")
-	for _, line := range slices.Backward(lines) {
-		line = strings.Trim(strings.TrimSpace(line), "#*_ ")
-		lower := strings.ToLower(line)
-		if !strings.Contains(lower, "answer") && !strings.HasPrefix(lower, "result") {
-			continue
-		}
-		v, open, err := parseText(strings.ReplaceAll(line, "**", ""), reading{})
-		if err != nil {
-			return nil // an answer that is not understood
-		}
-		return unlessOpen(v, open)
-	}
-	return nil
-}
-
-// unlessOpen drops a value that has several readings.
-func unlessOpen(v *Value, open reading) *Value {
-	if open.wide || open.natural {
-		return nil
-	}
-	return v
-}
-
-// mayRound reports whether a problem speaks of rounding.
-func mayRound(problem string) bool {
-	lower := strings.ToLower(problem)
-	return slices.ContainsFunc([]string{"round", "approx", "decimal", "nearest", "estimate", "significant", "about how"}, func(w string) bool {
-		return strings.Contains(lower, w)
-	})
+// mayRound reports whether a is a decimal that can stand for b.
+func (c *comparer) mayRound(a, b *notation.Expr) bool {
+	places := decimalPlaces(a)
+	return places > 0 && c.rounds(&notation.Value{Expr: a, Decimals: places}, b)
 }
 
 // checkValue compares the value of a computation with that of a solution.
-func (c *comparer) checkValue(target *Expr, v *Value, mayRound bool) error {
-	if v.kind == Equation {
-		if v = c.worked(v); v == nil {
-			return nil
-		}
-	}
-	if v.kind != Expression || v.name != "" && !v.words && slices.Contains(variables(target), v.name) {
+func (c *comparer) checkValue(target *notation.Expr, v *notation.Value, mayRound bool) error {
+	v = c.worked(v)
+	if v == nil || v.Kind != notation.Expression || v.Name != "" && !v.Words && slices.Contains(notation.Variables(target), v.Name) {
 		return nil
 	}
-	relation, _ := c.exprs(target, v.expr)
-	if relation != Different || v.approximate && c.rounds(v, target) {
+	if c.exprs(target, v.Expr) != Different {
 		return nil
 	}
-	if v.decimals >= 2 && c.rounds(v, target) && (mayRound || c.endless(target)) {
+	value := c.Exact(target, nil)
+	endless := value == nil // it cannot be written as a decimal
+	if value != nil {
+		_, ends := value.FloatPrec()
+		endless = !ends
+	}
+	if (v.Approximate || mayRound || v.Decimals >= 2 && endless) && c.rounds(v, target) {
 		return nil
 	}
-	if mayRound && len(variables(v.expr, target)) == 0 && c.rounds(v, target) {
-		return nil
+	if value != nil {
+		return fmt.Errorf("math: %s is %s, not %s", clip(target), clip(notation.Number(value)), clip(v.Expr))
 	}
-	if value := c.exact(target, nil); value != nil {
-		return fmt.Errorf("math: %s is %s, not %s", clip(target.String()), clip(value.RatString()), clip(v.expr.String()))
-	}
-	return fmt.Errorf("math: %s is not %s", clip(target.String()), clip(v.expr.String()))
+	return fmt.Errorf("math: %s is not %s", clip(target), clip(v.Expr))
 }
 
-// endless reports whether a value cannot be written as a decimal.
-func (c *comparer) endless(e *Expr) bool {
-	r := c.exact(e, nil)
-	if r == nil {
-		return true
+// checkConditions puts the values of a solution into the equations and
+// inequalities of the problem.
+func (c *comparer) checkConditions(problem string, v *notation.Value) error {
+	conditions := notation.Conditions(problem)
+	var sides []*notation.Expr
+	for _, s := range conditions {
+		sides = append(sides, s.Left, s.Right)
 	}
-	_, terminates := r.FloatPrec()
-	return !terminates
+	names := notation.Variables(sides...)
+	if len(names) == 0 {
+		return nil
+	}
+	name := v.Name
+	if (v.Words || name == "") && len(names) == 1 && notation.AsksFor(problem, names[0]) {
+		name = names[0]
+	}
+	all := environments(v, names, name)
+	for _, env := range all {
+		if s, wrong := c.violated(conditions, env); wrong {
+			return fmt.Errorf("math: %s does not hold for %s", clip(s), clip(env))
+		}
+	}
+	if len(conditions) != 1 || conditions[0].Op != '=' || len(names) != 1 || len(all) == 0 || !notation.AsksForAll(problem) {
+		return nil
+	}
+	return c.checkComplete(conditions[0], names[0], all)
+}
+
+// environments returns what the variables are according to a solution, one for
+// each of its alternatives. A value without a name is that of name.
+func environments(v *notation.Value, names []string, name string) (out []environment) {
+	env := environment{}
+	switch {
+	case v.Approximate:
+	case v.Kind == notation.Expression && slices.Contains(names, name):
+		env[name] = v.Expr
+	case v.Kind == notation.Assignment:
+		for _, item := range v.Items {
+			if slices.Contains(names, item.Name) && !item.Words {
+				env[item.Name] = item.Expr
+			}
+		}
+	case v.Kind == notation.Point && len(v.Items) == len(names) && isOrder(names):
+		for i, item := range v.Items {
+			if item.Kind != notation.Expression {
+				return nil
+			}
+			env[names[i]] = item.Expr
+		}
+	case v.Kind == notation.Set || v.Kind == notation.List:
+		for _, item := range v.Items {
+			if v.Kind == notation.Set || v.Bare || item.Kind == notation.Point {
+				out = append(out, environments(item, names, name)...)
+			}
+		}
+	}
+	if len(env) > 0 {
+		out = append(out, env)
+	}
+	return out
+}
+
+// isOrder reports whether names are in the order of the coordinates of a point.
+func isOrder(names []string) bool {
+	return slices.ContainsFunc([]string{"xyz", "abc", "uvw", "pqr", "mn"}, func(s string) bool {
+		return strings.HasPrefix(s, strings.Join(names, ""))
+	})
+}
+
+// violated returns a condition that does not hold. Several equations of a single
+// variable may be several problems; then all of them have to fail.
+func (c *comparer) violated(conditions []notation.Statement, env environment) (notation.Statement, bool) {
+	var failed []notation.Statement
+	passed := 0 // equations of one variable
+	for _, s := range conditions {
+		names := notation.Variables(s.Left, s.Right)
+		if slices.ContainsFunc(names, func(name string) bool { return env[name] == nil }) {
+			continue
+		}
+		bound := put(s, env)
+		switch {
+		case len(notation.Variables(bound.Left, bound.Right)) == 0 && c.truth(bound) == Different && !c.nearRoot(s, names, env):
+			failed = append(failed, s)
+		case s.Op == '=' && len(names) == 1:
+			passed++
+		}
+	}
+	for _, s := range failed {
+		if s.Op != '=' || len(notation.Variables(s.Left, s.Right)) > 1 || passed == 0 {
+			return s, true
+		}
+	}
+	return notation.Statement{}, false
+}
+
+// put puts values into a statement.
+func put(s notation.Statement, env environment) notation.Statement {
+	return notation.Statement{Op: s.Op, Left: s.Left.Substitute(env), Right: s.Right.Substitute(env)}
+}
+
+// nearRoot reports whether an equation of one variable has a solution less than
+// one unit of the last digit away from a decimal.
+func (c *comparer) nearRoot(s notation.Statement, names []string, env environment) bool {
+	if s.Op != '=' || len(names) != 1 || decimalPlaces(env[names[0]]) < 2 {
+		return false
+	}
+	value := env[names[0]]
+	last := unit(decimalPlaces(value), 1)
+	below := put(s, environment{names[0]: notation.Minus(value, last)})
+	above := put(s, environment{names[0]: notation.Make(notation.Add, value, last)})
+	return c.less(below.Left, below.Right) && c.less(above.Right, above.Left) || c.less(below.Right, below.Left) && c.less(above.Left, above.Right)
+}
+
+// checkComplete finds out whether a solution leaves out solutions of an equation
+// in one variable.
+func (c *comparer) checkComplete(s notation.Statement, name string, all []environment) error {
+	var given []*notation.Expr
+	for _, env := range all {
+		if c.truth(put(s, env)) != Same {
+			return nil
+		}
+		if !slices.ContainsFunc(given, func(e *notation.Expr) bool { return c.exprs(e, env[name]) != Different }) {
+			given = append(given, env[name])
+		}
+	}
+	if n, ok := c.realRoots(notation.Minus(s.Left, s.Right)); ok && n > len(given) {
+		return fmt.Errorf("math: %s has %d real solutions, and the solution gives %d", clip(s), n, len(given))
+	}
+	return nil
 }

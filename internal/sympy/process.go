@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maker-mdap/maker/domain/math"
+	"github.com/maker-mdap/maker/domain/math/notation"
 	"github.com/maker-mdap/maker/internal/sandbox"
 )
 
 // A question is one line to the process.
 type question struct {
-	ID int64      `json:"id"`
-	A  *math.Expr `json:"a"`
-	B  *math.Expr `json:"b"`
+	ID int64          `json:"id"`
+	A  *notation.Expr `json:"a"`
+	B  *notation.Expr `json:"b"`
 }
 
 // An answer is one line from it.

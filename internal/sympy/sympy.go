@@ -8,7 +8,7 @@
 // # Safety
 //
 // SymPy's own parser runs what it reads as a program, so it is not used. Only what
-// package math can parse is asked about, and it is sent as a tree of known
+// package notation reads is asked about, and it is sent as a tree of known
 // operations, from which the other side builds the expression. The process is
 // confined by package sandbox besides: it sees Python and nothing of the user,
 // changes nothing, has no network, and neither it nor anything that it starts
@@ -33,7 +33,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maker-mdap/maker/domain/math"
+	"github.com/maker-mdap/maker/domain/math/notation"
 	"github.com/maker-mdap/maker/internal/sandbox"
 )
 
@@ -156,8 +156,8 @@ func (c *CAS) Version() string { return c.version }
 // Sandbox says what confines the process.
 func (c *CAS) Sandbox() string { return c.sandbox.Describe() }
 
-// Equal reports whether two expressions, in the notation of package math, are
-// equal, and whether that is known. What package math cannot parse as an
+// Equal reports whether two expressions, in the notation of package notation,
+// are equal, and whether that is known. What that package does not read as an
 // expression is never sent, and not known. The error is about the process or the
 // time limit; a later question starts the process again.
 func (c *CAS) Equal(ctx context.Context, a, b string) (equal, known bool, err error) {
@@ -199,27 +199,27 @@ const (
 
 // sendable returns the expression that a text is, or nil if it is none, or one
 // that SymPy would take too long for.
-func sendable(text string) *math.Expr {
+func sendable(text string) *notation.Expr {
 	if len(text) > maxBytes {
 		return nil
 	}
-	v, err := math.Parse(text)
-	if err != nil || v.Kind() != math.Expression || v.Name() != "" || isLarge(v.Expr()) {
+	v, ok := notation.Parse(text)
+	if !ok || v.Kind != notation.Expression || v.Name != "" || isLarge(v.Expr) {
 		return nil
 	}
-	return v.Expr()
+	return v.Expr
 }
 
 // isLarge reports whether there is a power or a factorial that may be large, or
 // infinity, of which nothing is known.
-func isLarge(e *math.Expr) bool {
+func isLarge(e *notation.Expr) bool {
 	large := false
 	switch e.Op {
-	case math.Sym:
+	case notation.Sym:
 		large = e.Text == "oo"
-	case math.Pow:
+	case notation.Pow:
 		large = size(e.Args[1]) > maxPower
-	case math.Fact:
+	case notation.Fact:
 		large = size(e.Args[0]) > maxPower
 	}
 	for _, arg := range e.Args {
@@ -229,22 +229,22 @@ func isLarge(e *math.Expr) bool {
 }
 
 // size is a bound for the numbers in an exponent, if they are put together.
-func size(e *math.Expr) float64 {
+func size(e *notation.Expr) float64 {
 	switch e.Op {
-	case math.Num:
+	case notation.Num:
 		n, d, _ := strings.Cut(strings.TrimPrefix(e.Text, "-"), "/")
 		x, _ := strconv.ParseFloat(n, 64) // infinite if it is too large
 		if y, err := strconv.ParseFloat(d, 64); err == nil {
 			x *= y
 		}
 		return max(x, 1)
-	case math.Neg:
+	case notation.Neg:
 		return size(e.Args[0])
-	case math.Add:
+	case notation.Add:
 		return size(e.Args[0]) + size(e.Args[1])
-	case math.Mul, math.Div:
+	case notation.Mul, notation.Div:
 		return size(e.Args[0]) * size(e.Args[1])
-	case math.Pow, math.Fact:
+	case notation.Pow, notation.Fact:
 		return maxPower + 1
 	}
 	return 1

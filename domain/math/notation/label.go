@@ -1,7 +1,6 @@
-package math
+package notation
 
 import (
-	"errors"
 	"slices"
 	"strings"
 )
@@ -22,13 +21,10 @@ var (
 	}
 )
 
-var errDenied = errors.New("words that may deny what they introduce")
-
 // cutConnectives removes words such as "therefore" and the comma after them.
 func cutConnectives(tokens []token) []token {
-	for len(tokens) > 1 && tokens[0].kind == wordToken && slices.Contains(connectives, strings.ToLower(tokens[0].text)) {
-		tokens = tokens[1:]
-		if tokens[0].kind == opToken && (tokens[0].op == ',' || tokens[0].op == ':') {
+	for len(tokens) > 1 && tokens[0].isWord(connectives...) {
+		if tokens = tokens[1:]; tokens[0].isOp(',', ':') {
 			tokens = tokens[1:]
 		}
 	}
@@ -36,70 +32,54 @@ func cutConnectives(tokens []token) []token {
 }
 
 // cutLabel takes the words before an answer off: "The answer is", "Result:".
-func cutLabel(tokens []token) (rest, label []token, approximate bool, err error) {
+func cutLabel(tokens []token) (rest, label []token, approximate bool) {
 	const longest = 12
+	rest = tokens
 	for i, t := range tokens[:min(len(tokens), longest)] {
-		isColon := t.kind == opToken && t.op == ':'
-		isCopula := t.kind == wordToken && slices.Contains(copulas, strings.ToLower(t.text))
-		if i > 0 && (isColon || isCopula) {
+		if i > 0 && (t.isOp(':') || t.isWord(copulas...)) {
 			label, rest = tokens[:i], tokens[i+1:]
 			break
 		}
-		if t.kind == wordToken && slices.Contains(denials, strings.ToLower(t.text)) {
-			return nil, nil, false, errDenied
+		if t.isWord(denials...) {
+			refuse()
 		}
-		isComma := t.kind == opToken && t.op == ','
-		if t.kind != wordToken && t.kind != nameToken && (!isComma || i == 0 || tokens[i-1].kind != wordToken) || isFunction(t) {
+		commaAfterWord := t.isOp(',') && i > 0 && tokens[i-1].kind == wordToken
+		if t.kind != wordToken && (t.kind != nameToken || isFunction(t)) && !commaAfterWord {
 			break
 		}
 	}
-	if label == nil {
-		rest = tokens
-	}
 	// is equal to, is:, is approximately
 	for len(rest) > 0 {
-		t := rest[0]
-		word := strings.ToLower(t.text)
-		switch {
-		case label != nil && t.kind == opToken && t.op == ':':
-		case label != nil && t.kind == wordToken && (word == "to" || slices.Contains(copulas, word)):
-		case t.kind == wordToken && slices.Contains(estimates, word):
+		switch t := rest[0]; {
+		case label != nil && (t.isOp(':') || t.isWord("to") || t.isWord(copulas...)):
+		case t.isWord(estimates...):
 			approximate = true
 		default:
-			return rest, label, approximate, nil
+			return rest, label, approximate
 		}
 		rest = rest[1:]
 	}
-	return nil, nil, false, errEmpty
+	refuse()
+	return nil, nil, false
 }
 
 // isLabel reports whether tokens are words, with variables among them at most.
 func isLabel(tokens []token) bool {
-	words := 0
-	for _, t := range tokens {
-		switch {
-		case t.kind == wordToken:
-			if slices.Contains(denials, strings.ToLower(t.text)) {
-				return false
-			}
-			words++
-		case t.kind != nameToken || isFunction(t):
-			return false
-		}
-	}
-	return words > 0
+	return slices.ContainsFunc(tokens, func(t token) bool { return t.kind == wordToken }) &&
+		!slices.ContainsFunc(tokens, func(t token) bool {
+			return t.isWord(denials...) || t.kind != wordToken && t.kind != nameToken || isFunction(t)
+		})
 }
 
 // labelName is what a label names, and whether that is more than a variable.
 func labelName(label []token) (name string, words bool) {
 	var parts []string
 	for _, t := range label {
-		word := strings.ToLower(t.text)
 		switch {
-		case t.kind == nameToken && word != "a":
+		case t.kind == nameToken && !strings.EqualFold(t.text, "a"):
 			parts = append(parts, t.text)
-		case t.kind == wordToken && !slices.Contains(plainLabels, word):
-			parts = append(parts, word)
+		case t.kind == wordToken && !t.isWord(plainLabels...):
+			parts = append(parts, strings.ToLower(t.text))
 			words = true
 		}
 	}
