@@ -10,9 +10,11 @@ import (
 	"time"
 )
 
-func (s *Sandbox) supported() (string, error) {
-	return "", errors.New("it needs Linux")
-}
+func (s *Sandbox) supported() (string, error) { return "", refuse("it needs Linux") }
+
+func (s *Sandbox) doWithout() bool { return false }
+
+func namespacesAllowed() bool { return false }
 
 // run runs the command as it is. Where there are process groups, a timeout ends
 // the group; a process that has left it is not found.
