@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/internal/family"
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 // helperName is what the program is called when it runs as its own helper.
@@ -39,6 +40,7 @@ func supervise() int {
 	control, reports := os.NewFile(3, "control"), os.NewFile(4, "reports")
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
+	syscall.CloseOnExec(5) // the lock of the temporary folder, which is ours as long as we live
 	var r report
 	outcome, err := superviseCommand(control)
 	r.Outcome = outcome
@@ -64,7 +66,7 @@ func superviseCommand(control *os.File) (Outcome, error) {
 	if err := json.Unmarshal(line, &p); err != nil {
 		return Outcome{}, fmt.Errorf("orders: %w", err)
 	}
-	defer removeAll(p.Temp)
+	defer scratch.Remove(p.Temp)
 	stop, orphaned := make(chan struct{}), make(chan struct{})
 	go func() {
 		// An order to stop is a byte. The end without one means that nobody is left

@@ -18,6 +18,7 @@ import (
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
 	"github.com/maker-mdap/maker/internal/family"
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 // minABI is the first version of Landlock that covers truncation: without it a
@@ -100,7 +101,7 @@ func (s *Sandbox) doWithout() bool {
 type plan struct {
 	Confine confinement
 	Limits  Limits
-	Temp    string // to be removed at the end, also if nobody else is left to do it
+	Temp    string // see scratch.Dir.Top; to be removed at the end, also if nobody else is left to do it
 
 	// Wrapped says that the process it starts is a wrapper, which would take
 	// everything down at once if it got the first, polite signal.
@@ -139,7 +140,7 @@ func (f failure) err() error {
 }
 
 // run starts the supervisor. It lives as long as the pipe to it is open.
-func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, error) {
+func (s *Sandbox) run(ctx context.Context, c Command, temp *scratch.Dir) (Outcome, error) {
 	p, err := s.plan(c.Args, temp)
 	if err != nil {
 		return Outcome{}, err
@@ -159,7 +160,7 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, err
 		Dir:        s.options.Workspace,
 		Stdout:     c.Output,
 		Stderr:     c.Output,
-		ExtraFiles: []*os.File{controlRead, reportWrite},
+		ExtraFiles: []*os.File{controlRead, reportWrite, temp.Lock()},
 
 		SysProcAttr: s.attributes(),
 		WaitDelay:   5 * time.Second,
@@ -229,8 +230,8 @@ func (s *Sandbox) attributes() *syscall.SysProcAttr {
 }
 
 // plan is how args are run at the level in force.
-func (s *Sandbox) plan(args []string, temp string) (plan, error) {
-	p := plan{Limits: s.options.Limits, Temp: temp, Without: s.without}
+func (s *Sandbox) plan(args []string, temp *scratch.Dir) (plan, error) {
+	p := plan{Limits: s.options.Limits, Temp: temp.Top(), Without: s.without}
 	program, err := exec.LookPath(args[0])
 	if err != nil {
 		return p, err
@@ -238,7 +239,7 @@ func (s *Sandbox) plan(args []string, temp string) (plan, error) {
 	args = slices.Concat([]string{program}, args[1:])
 	p.Confine = confinement{
 		Args:   args,
-		Env:    environment(filepath.Join(temp, "home"), temp),
+		Env:    environment(filepath.Join(temp.Path, "home"), temp.Path),
 		Limits: s.options.Limits,
 	}
 	switch s.level {
@@ -246,7 +247,7 @@ func (s *Sandbox) plan(args []string, temp string) (plan, error) {
 		// The command has a /tmp of its own.
 		p.Confine.Env = environment("/tmp/home", "")
 		p.Wrapped = true
-		p.Confine.Args, err = s.bubblewrap(args, temp)
+		p.Confine.Args, err = s.bubblewrap(args, temp.Path)
 		if err != nil {
 			return p, err
 		}
@@ -254,7 +255,7 @@ func (s *Sandbox) plan(args []string, temp string) (plan, error) {
 		p.Confine.Landlock = true
 		p.Confine.Network = s.options.Network
 		p.Confine.Readable = s.view().readable
-		p.Confine.Writable = []string{s.options.Workspace, temp}
+		p.Confine.Writable = []string{s.options.Workspace, temp.Path}
 	}
 	return p, nil
 }

@@ -38,6 +38,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 // Mode says how much the user insists on a sandbox.
@@ -157,6 +159,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	o.Workspace, o.Limits = workspace, o.Limits.withDefaults()
 	s := &Sandbox{options: o, level: None, without: o.without}
+	scratch.Sweep() // what a program that was killed has left behind
 	if o.Mode == Off {
 		s.why = []string{"the sandbox is switched off"}
 		return s, nil
@@ -185,12 +188,12 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 
 // Detect returns the best sandbox that this machine offers, to look at.
 func Detect(ctx context.Context) (*Sandbox, error) {
-	dir, err := os.MkdirTemp("", "maker-detect-")
+	dir, err := scratch.New("detect")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	return New(ctx, Options{Workspace: dir})
+	defer dir.Remove()
+	return New(ctx, Options{Workspace: dir.Path})
 }
 
 // A refusal is why something cannot be had on this machine, now or later. Any other
@@ -313,15 +316,12 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Outcome, error) {
 	if len(c.Args) == 0 {
 		return Outcome{}, errors.New("sandbox: there is no command")
 	}
-	temp, err := os.MkdirTemp("", "maker-sandbox-")
+	temp, err := scratch.New("sandbox")
 	if err != nil {
 		return Outcome{}, fmt.Errorf("sandbox: %w", err)
 	}
-	defer removeAll(temp)
-	if temp, err = filepath.EvalSymlinks(temp); err != nil {
-		return Outcome{}, fmt.Errorf("sandbox: %w", err)
-	}
-	if err := os.Mkdir(filepath.Join(temp, "home"), 0o700); err != nil {
+	defer temp.Remove()
+	if err := os.Mkdir(filepath.Join(temp.Path, "home"), 0o700); err != nil {
 		return Outcome{}, fmt.Errorf("sandbox: %w", err)
 	}
 	outcome, err := s.run(ctx, c, temp)
@@ -332,20 +332,6 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Outcome, error) {
 		return outcome, fmt.Errorf("sandbox: %w", err)
 	}
 	return outcome, nil
-}
-
-// removeAll removes a folder even if a command took the rights to it away.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }
 
 // environment is all that a command gets to know of ours. Keys, tokens and
