@@ -52,6 +52,9 @@ fi
 say "tests at full size, without the race detector"
 go test -count=1 ./vote ./model/...
 
+say "fork bombs, all of them and one at a time; each line says how many survived"
+MAKER_TEST_BOMBS=all go test -count=1 -run 'ForkBomb|ChainOfForks' -v ./internal/sandbox | grep -E '^fork bomb:|^(---|ok|FAIL)'
+
 say "fuzzing, a few seconds each"
 go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |
   while read -r package file; do

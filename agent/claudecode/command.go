@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/internal/scratch"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -20,19 +21,19 @@ import (
 const server = "maker"
 
 // A folder is what one attempt has of a disk.
-type folder struct{ path string }
+type folder struct{ dir *scratch.Dir }
 
-func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
+func (f *folder) file(name string) string { return filepath.Join(f.dir.Path, name) }
 
-func (f *folder) remove() { _ = os.RemoveAll(f.path) }
+func (f *folder) remove() { f.dir.Remove() }
 
 // newFolder makes the folder, with what is too long for a command line.
 func newFolder(t *agent.Task) (*folder, error) {
-	path, err := os.MkdirTemp("", "maker-claude-")
+	dir, err := scratch.New("claude")
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path}
+	f := &folder{dir}
 	servers := map[string]any{"mcpServers": map[string]any{server: map[string]string{"type": "sdk", "name": server}}}
 	for _, err := range []error{
 		os.WriteFile(f.file("system.txt"), []byte(t.System), 0o600),
@@ -165,7 +166,7 @@ func (c *claude) environment(t *agent.Task, f *folder) []string {
 		}
 	}
 	for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "CLAUDE_CONFIG_DIR"} {
-		set(name, f.path)
+		set(name, f.dir.Path)
 	}
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"} {
 		set(name, f.file("tmp"))

@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"maker": main})
+	testscript.Main(m, map[string]func(){"maker": main, "handicap": handicap})
 }
 
 // TestScripts drives the real program. The commands that the scripts have

@@ -225,10 +225,13 @@ func checkLogDir(dir string) check {
 // checkSandbox says what commands of tools can be confined with.
 func checkSandbox(ctx context.Context) check {
 	s, err := sandbox.Detect(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, sandbox.ErrNone):
+		return check{"sandbox", false, false, "Bash is not available: " + err.Error()}
+	case err != nil:
 		return check{"sandbox", false, false, err.Error()}
 	}
-	return check{"sandbox", s.Level() != sandbox.None, false, s.Describe()}
+	return check{"sandbox", true, false, s.Describe()}
 }
 
 // checkSim asks the simulator something it knows.

@@ -31,7 +31,7 @@ func (t *toolFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&c.Workspace, "workspace", ".", "folder that the tools work in and cannot leave")
 	f.StringVar(&c.MCPConfig, "mcp-config", "", "JSON or YAML file with mcpServers, whose tools are added")
-	f.Var(&choice{value: &c.Sandbox, allowed: []string{"auto", "strict", "off"}}, "sandbox", "what confines Bash: auto takes the best there is, strict fails without one, off")
+	f.Var(&choice{value: &c.Sandbox, allowed: []string{"auto", "strict", "off"}}, "sandbox", "what confines Bash: auto takes the best there is, and no Bash without one; strict fails without one; off gives commands your rights")
 	f.StringSliceVar(&c.Readable, "readable", nil, "further folders that Bash may read, such as a toolchain in your home folder")
 	f.BoolVar(&c.AllowNetwork, "allow-network", false, "let Bash use the network")
 	f.BoolVar(&c.AllowPrivate, "allow-private", false, "let WebFetch go to loopback and private addresses")

@@ -2,6 +2,10 @@ package family
 
 import (
 	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -9,32 +13,61 @@ import (
 const (
 	setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER, which package syscall does not know
 	killEvery         = 5 * time.Millisecond
+	everybody         = -1 // all processes of the namespace but the first and oneself
 )
 
 // KillTime is the most that [Family.Kill] takes: a process in an unkillable state is
-// given up.
-const KillTime = 10 * time.Second
+// given up. It is long because those who fork for ever take their time to be found if
+// nothing else helps.
+const KillTime = 30 * time.Second
 
 // Adopt makes this process the parent of descendants that lose theirs.
 func Adopt() error {
+	makeThreads()
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setChildSubreaper, 1, 0, 0, 0, 0); errno != 0 {
 		return errno
 	}
 	return nil
 }
 
+// makeThreads makes the threads that this process may ever need. Later there may be no
+// room for them, because somebody fills the machine with processes, and a Go program
+// that cannot have a thread crashes.
+func makeThreads() {
+	const threads = 10 // more than were ever seen to be in use
+	var ready, done sync.WaitGroup
+	all := make(chan struct{})
+	for range threads {
+		ready.Add(1)
+		done.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			ready.Done()
+			<-all
+		})
+	}
+	ready.Wait()
+	close(all)
+	done.Wait()
+}
+
 // A Family is a child of this process and all processes that descend from it.
 type Family struct {
 	Exited <-chan syscall.WaitStatus // gets the status of the child itself
 
-	gone chan struct{} // closed when none of them is left
+	// Strike, if it is not nil, kills those whom it can reach in a better way than
+	// one by one. It is called again until nobody is left.
+	Strike func()
+
+	first bool          // this process is the first of a PID namespace
+	gone  chan struct{} // closed when none of them is left
 }
 
 // Of returns the family of a child of this process, which has called [Adopt]. From
 // here on nobody else can wait for a child: the family waits for all of them.
 func Of(child int) *Family {
 	exited := make(chan syscall.WaitStatus, 1)
-	f := &Family{Exited: exited, gone: make(chan struct{})}
+	f := &Family{Exited: exited, first: os.Getpid() == 1, gone: make(chan struct{})}
 	go f.reap(child, exited)
 	return f
 }
@@ -55,22 +88,53 @@ func (f *Family) reap(child int, exited chan<- syscall.WaitStatus) {
 	}
 }
 
-// Kill kills until nobody is left. That every child has been waited for is the
-// proof: an orphan would be ours.
-func (f *Family) Kill() {
-	again := time.NewTicker(killEvery)
-	defer again.Stop()
+// Kill kills until nobody is left, and reports whether that is so. That every child
+// has been waited for is the proof: an orphan would be ours.
+func (f *Family) Kill() bool {
 	giveUp := time.After(KillTime)
 	for {
-		// Those who cannot run cannot fork either.
-		Signal(Members(0), syscall.SIGSTOP, syscall.SIGKILL)
+		if f.Strike != nil {
+			f.Strike()
+		}
+		if f.first {
+			_ = syscall.Kill(everybody, syscall.SIGKILL)
+		} else {
+			// Those who cannot run cannot fork either.
+			Signal(heads(), syscall.SIGKILL)
+			Signal(stop(0), syscall.SIGKILL)
+		}
+		again := time.NewTimer(killEvery)
 		select {
 		case <-f.gone:
-			return
+			again.Stop()
+			return true
 		case <-giveUp:
-			return
+			again.Stop()
+			return false
 		case <-again.C:
 		}
+	}
+}
+
+// Freeze stops everybody, so that they can be counted in peace; or at least limit of
+// them, if they cannot all be stopped at once.
+func (f *Family) Freeze(limit int) {
+	if f.first {
+		_ = syscall.Kill(everybody, syscall.SIGSTOP)
+		return
+	}
+	stop(limit)
+}
+
+// Signal sends signals to everybody: the first to all of them, then the next. Where
+// they are found one by one, but is left out.
+func (f *Family) Signal(but int, signals ...syscall.Signal) {
+	if !f.first {
+		Signal(slices.DeleteFunc(Members(0), func(pid int) bool { return pid == but }), signals...)
+		return
+	}
+	for _, signal := range signals {
+		_ = syscall.Kill(everybody, signal)
 	}
 }
 

@@ -103,15 +103,15 @@ func TestChildren(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}()
-	for name, children := range map[string]func(int) []int{"by parent": childrenByParent(), "by thread": childrenByThread} {
-		if got := children(os.Getpid()); !slices.Contains(got, cmd.Process.Pid) {
+	for name, children := range map[string]func(int, int) []int{"by parent": childrenByParent(), "by thread": childrenByThread} {
+		if got := children(os.Getpid(), 0); !slices.Contains(got, cmd.Process.Pid) {
 			t.Errorf("children %s = %v, want %d among them", name, got, cmd.Process.Pid)
 		}
 	}
-	if isZombie(cmd.Process.Pid) {
-		t.Error("isZombie(a sleeping process) = true, want false")
+	if p, ok := readStat(cmd.Process.Pid); !ok || !p.alive() {
+		t.Errorf("readStat(a sleeping process) = %+v, %v, want it alive", p, ok)
 	}
-	if !isZombie(1 << 30) {
-		t.Error("isZombie(no process) = false, want true")
+	if p, ok := readStat(1 << 30); ok {
+		t.Errorf("readStat(no process) = %+v, want nothing", p)
 	}
 }

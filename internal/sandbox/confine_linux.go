@@ -27,7 +27,7 @@ type confinement struct {
 // follow them. Both are closed when the command takes over.
 func confine() int {
 	runtime.LockOSThread() // filters and capabilities belong to a thread
-	failure := os.NewFile(4, "failure")
+	reports := os.NewFile(4, "reports")
 	syscall.CloseOnExec(4)
 	syscall.CloseOnExec(3)
 	var c confinement
@@ -35,7 +35,7 @@ func confine() int {
 	if err == nil {
 		err = c.become()
 	}
-	fmt.Fprint(failure, err)
+	_ = json.NewEncoder(reports).Encode(failed(err))
 	return 126
 }
 
@@ -45,20 +45,30 @@ func (c confinement) become() error {
 		return fmt.Errorf("limits: %w", err)
 	}
 	if c.Landlock {
-		if err := c.dropCapabilities(); err != nil {
-			return fmt.Errorf("capabilities: %w", err)
-		}
-		if err := c.restrict(); err != nil {
-			return fmt.Errorf("landlock: %w", err)
-		}
-		if err := filterSockets(c.Network); err != nil {
-			return fmt.Errorf("seccomp: %w", err)
+		for _, step := range []struct {
+			name string
+			take func() error
+		}{
+			{"capabilities", c.dropCapabilities},
+			{"rules", c.restrict},
+			{"filter on system calls", func() error { return filterSockets(c.Network) }},
+		} {
+			switch err := step.take(); {
+			case isRefusal(err):
+				return refuse("%s: %v", step.name, err)
+			case err != nil:
+				return fmt.Errorf("%s: %w", step.name, err)
+			}
 		}
 	}
 	return fmt.Errorf("%s: %w", c.Args[0], syscall.Exec(c.Args[0], c.Args, c.Env))
 }
 
 const rlimitProcesses = 6 // RLIMIT_NPROC, which package syscall does not know
+
+// threadsPerProcess is how many threads processes may have on average. The kernel
+// counts threads, and programs with many of them are common.
+const threadsPerProcess = 8
 
 func (c confinement) limit() error {
 	seconds := uint64(math.Ceil(c.Limits.CPU.Seconds()))
@@ -68,10 +78,9 @@ func (c confinement) limit() error {
 		// One that ignores the warning is killed.
 		syscall.RLIMIT_CPU: {Cur: seconds, Max: seconds + uint64(math.Ceil(c.Limits.Grace.Seconds()))},
 	}
-	if os.Getuid() != 0 { // the kernel does not count those of root; the supervisor does
-		// It counts all of the user's, whatever started them. Threads count too, so
-		// that this is the coarser limit of the two.
-		most := uint64(userThreads(os.Getuid()) + 8*c.Limits.Processes)
+	if os.Getuid() != 0 { // the kernel does not count those of root
+		// It counts all of the user's, whatever started them.
+		most := uint64(userThreads(os.Getuid()) + threadsPerProcess*c.Limits.Processes)
 		limits[rlimitProcesses] = syscall.Rlimit{Cur: most, Max: most}
 	}
 	for resource, limit := range limits {

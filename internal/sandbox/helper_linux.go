@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/maker-mdap/maker/internal/family"
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 // helperName is what the program is called when it runs as its own helper.
@@ -31,7 +31,7 @@ func init() {
 }
 
 // checkEvery is how often the number of processes is looked at.
-const checkEvery = 25 * time.Millisecond
+const checkEvery = 10 * time.Millisecond
 
 // supervise runs one command, adopts what it leaves behind, and ends all of it
 // when the command has ended, a limit is passed or the pipe to our parent
@@ -40,11 +40,12 @@ func supervise() int {
 	control, reports := os.NewFile(3, "control"), os.NewFile(4, "reports")
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
+	syscall.CloseOnExec(5) // the lock of the temporary folder, which is ours as long as we live
 	var r report
 	outcome, err := superviseCommand(control)
 	r.Outcome = outcome
 	if err != nil {
-		r.Error = err.Error()
+		r.failure = failed(err)
 	}
 	if err := json.NewEncoder(reports).Encode(r); err != nil {
 		return 1
@@ -65,7 +66,7 @@ func superviseCommand(control *os.File) (Outcome, error) {
 	if err := json.Unmarshal(line, &p); err != nil {
 		return Outcome{}, fmt.Errorf("orders: %w", err)
 	}
-	defer removeAll(p.Temp)
+	defer scratch.Remove(p.Temp)
 	stop, orphaned := make(chan struct{}), make(chan struct{})
 	go func() {
 		// An order to stop is a byte. The end without one means that nobody is left
@@ -78,96 +79,137 @@ func superviseCommand(control *os.File) (Outcome, error) {
 		_, _ = io.Copy(io.Discard, orders) // until it is closed
 		close(orphaned)
 	}()
-	pid, failure, err := startConfined(p.Confine)
-	if err != nil {
+	w := watcher{plan: p, census: newCensus(p.Limits.Processes)}
+	var confined helper
+	if err := confined.start(p.Confine.Env); err != nil {
 		return Outcome{}, err
 	}
-	outcome := watch(family.Of(pid), pid, p, stop, orphaned)
-	text, readErr := io.ReadAll(failure)
-	if readErr == nil && len(text) > 0 {
-		return outcome, errors.New(string(text))
+	w.pid, w.family = confined.pid, family.Of(confined.pid)
+	if !p.Without.Cgroup {
+		if c, err := cgroupFor(confined.pid, threadsPerProcess*p.Limits.Processes); err == nil { // there are other means
+			defer c.remove()
+			w.census.cgroup, w.family.Strike = c, c.kill
+		}
 	}
-	return outcome, nil
+	confined.order(p.Confine)
+	outcome, err := w.watch(stop, orphaned)
+	if failure := confined.failure(); failure != nil {
+		return outcome, failure
+	}
+	return outcome, err
 }
 
-// startConfined starts the helper that becomes the command. What comes out of
-// failure is why it could not; nothing comes if it could.
-func startConfined(c confinement) (pid int, failure *os.File, err error) {
+// A helper is the process that becomes the command.
+type helper struct {
+	pid     int
+	orders  *os.File
+	reports *os.File // says why it could not become the command, if so
+}
+
+// start starts a helper, which then waits for its orders.
+func (h *helper) start(env []string) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	ordersRead, orders, err := os.Pipe()
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	failure, failureWrite, err := os.Pipe()
+	reports, reportsWrite, err := os.Pipe()
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	pid, err = syscall.ForkExec("/proc/self/exe", []string{helperName, "confine"}, &syscall.ProcAttr{
-		Env:   c.Env,
-		Files: []uintptr{null.Fd(), 1, 2, ordersRead.Fd(), failureWrite.Fd()},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
+	h.orders, h.reports = orders, reports
+	h.pid, err = syscall.ForkExec("/proc/self/exe", []string{helperName, "confine"}, &syscall.ProcAttr{
+		Env:   env,
+		Files: []uintptr{null.Fd(), 1, 2, ordersRead.Fd(), reportsWrite.Fd()},
+		// The main thread, which init functions run on, lives as long as we do; to the
+		// kernel it is the parent.
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
-	err = errors.Join(err, null.Close(), ordersRead.Close(), failureWrite.Close())
-	if err != nil {
-		return 0, nil, err
+	return errors.Join(err, null.Close(), ordersRead.Close(), reportsWrite.Close())
+}
+
+// order tells the helper what to become. If it is dead already, that shows in a
+// moment.
+func (h *helper) order(c confinement) {
+	_ = json.NewEncoder(h.orders).Encode(c)
+	_ = h.orders.Close()
+}
+
+// failure is why the helper could not become the command.
+func (h *helper) failure() error {
+	data, err := io.ReadAll(h.reports)
+	if err != nil || len(data) == 0 {
+		return nil
 	}
-	// If the helper is dead already, that shows in a moment.
-	_ = json.NewEncoder(orders).Encode(c)
-	return pid, failure, orders.Close()
+	var f failure
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("the helper broke off: %s", data)
+	}
+	return f.err()
+}
+
+// A watcher waits for a command.
+type watcher struct {
+	plan   plan
+	pid    int
+	family *family.Family
+	census census
 }
 
 // watch returns when the command has ended, by itself, for a limit, because it was
 // told to stop, or because nobody is left who waits for it: then there is no grace,
 // in which more could happen that nobody will ever hear of.
-func watch(f *family.Family, pid int, p plan, stop, orphaned <-chan struct{}) Outcome {
-	var outcome Outcome
+func (w *watcher) watch(stop, orphaned <-chan struct{}) (Outcome, error) {
+	limits := w.plan.Limits
+	killed := Outcome{ExitCode: 128 + int(syscall.SIGKILL)}
 	ticks := time.NewTicker(checkEvery)
 	defer ticks.Stop()
 	var deadline <-chan time.Time
 	for {
 		select {
-		case status := <-f.Exited:
-			outcome.ExitCode = family.ExitCode(status)
+		case status := <-w.family.Exited:
+			outcome := Outcome{ExitCode: family.ExitCode(status)}
 			if outcome.ExitCode == 128+int(syscall.SIGXCPU) {
-				outcome.Limit = fmt.Sprintf("processor time of %s", p.Limits.CPU)
+				outcome.Limit = fmt.Sprintf("processor time of %s", limits.CPU)
 			}
-			f.Kill()
-			return outcome
+			return outcome, w.kill()
 		case <-ticks.C:
-			if len(family.Members(p.Limits.Processes+1)) > p.Limits.Processes {
-				outcome.Limit = fmt.Sprintf("%d processes", p.Limits.Processes)
-				outcome.ExitCode = 128 + int(syscall.SIGKILL)
-				f.Kill()
-				return outcome
+			if w.census.tooMany(w.family) {
+				killed.Limit = fmt.Sprintf("%d processes", limits.Processes)
+				return killed, w.kill()
 			}
 		case <-orphaned:
-			outcome.ExitCode = 128 + int(syscall.SIGKILL)
-			f.Kill()
-			return outcome
+			return killed, w.kill()
 		case <-stop:
 			stop = nil
-			terminate(pid, p.Wrapped)
-			deadline = time.After(p.Limits.Grace)
+			w.terminate()
+			deadline = time.After(limits.Grace)
 		case <-deadline:
-			outcome.ExitCode = 128 + int(syscall.SIGKILL)
-			f.Kill()
-			return outcome
+			return killed, w.kill()
 		}
 	}
+}
+
+// kill kills everybody. Who cannot be killed has to be known about.
+func (w *watcher) kill() error {
+	if w.family.Kill() {
+		return nil
+	}
+	return fmt.Errorf("some of its processes could not be killed within %s; look for children of %s, process %d", family.KillTime, helperName, family.Self())
 }
 
 // terminate asks all of them to end, at the same moment: a shell that saw its
 // command end before it was asked itself would go on to the next one. Therefore they
 // are stopped first, and the signal waits for them.
-func terminate(pid int, wrapped bool) {
-	members := family.Members(0)
-	if wrapped {
-		members = slices.DeleteFunc(members, func(member int) bool { return member == pid })
+func (w *watcher) terminate() {
+	wrapper := 0
+	if w.plan.Wrapped {
+		wrapper = w.pid
 	}
-	family.Signal(members, syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT)
+	w.family.Signal(wrapper, syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT)
 }
 
 func prctl(option int, arg uintptr) error {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,13 +28,26 @@ func TestMain(m *testing.M) {
 	if orders := os.Getenv("MAKER_SANDBOX_TEST"); orders != "" {
 		syscall.Exit(asParent(orders))
 	}
-	os.Exit(m.Run())
+	if threads := os.Getenv("MAKER_SANDBOX_THREADS"); threads != "" {
+		syscall.Exit(asCramped(threads))
+	}
+	if os.Getenv("MAKER_SANDBOX_POWERLESS") != "" {
+		syscall.Exit(asPowerless())
+	}
+	code := m.Run()
+	printBombs()
+	os.Exit(code)
 }
 
 // probe is a hostile program. It prints what worked.
 func probe(args []string) int {
 	var err error
 	switch args[0] {
+	case "bomb":
+		var n int
+		if n, err = strconv.Atoi(args[2]); err == nil {
+			err = bomb(args[1], n)
+		}
 	case "socket":
 		numbers := make([]int, 3)
 		for i, arg := range args[1:] {
@@ -69,22 +83,52 @@ type parentJob struct {
 	Workspace string
 	Level     Level
 	Script    string
+	Args      []string // in place of a script
+	Readable  []string
+	Without   means
+	Processes int
+	Yard      []string // control groups to go into first
+}
+
+// A parentReport is the last line that such a process prints.
+type parentReport struct {
+	Outcome
+	Level    Level
+	Describe string
+	Error    string
 }
 
 // asParent runs a command, in a process that can be killed and whose environment
 // is real.
 func asParent(orders string) int {
 	var job parentJob
-	if err := json.Unmarshal([]byte(orders), &job); err != nil {
-		return 3
+	err := json.Unmarshal([]byte(orders), &job)
+	for _, dir := range job.Yard {
+		if err == nil {
+			err = (&cgroup{dir}).add(0)
+		}
 	}
-	s, err := New(context.Background(), Options{Workspace: job.Workspace, Levels: []Level{job.Level}})
-	if err != nil || s.Level() != job.Level {
+	var s *Sandbox
+	if err == nil {
+		o := Options{Workspace: job.Workspace, Readable: job.Readable, without: job.Without, Limits: Limits{Processes: job.Processes}}
+		s, err = New(context.Background(), o.at(job.Level))
+	}
+	if err != nil {
 		fmt.Println("no sandbox:", err)
 		return 3
 	}
-	if _, err := s.Run(context.Background(), Command{Args: []string{"bash", "-c", job.Script}, Output: os.Stdout}); err != nil {
-		fmt.Println(err)
+	if job.Args == nil {
+		job.Args = []string{"bash", "-c", job.Script}
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 30*time.Second, errors.New("nothing ended it for half a minute"))
+	defer cancel()
+	outcome, err := s.Run(ctx, Command{Args: job.Args, Output: os.Stdout})
+	report := parentReport{Outcome: outcome, Level: s.Level(), Describe: s.Describe()}
+	if err != nil {
+		report.Error = err.Error()
+	}
+	if err := json.NewEncoder(os.Stderr).Encode(report); err != nil || report.Error != "" {
+		fmt.Println(report.Error, err)
 		return 3
 	}
 	return 0
@@ -93,12 +137,7 @@ func asParent(orders string) int {
 // startParent starts such a process.
 func startParent(t *testing.T, job parentJob, env ...string) (*exec.Cmd, io.Reader) {
 	t.Helper()
-	orders, err := json.Marshal(job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "MAKER_SANDBOX_TEST="+string(orders)), env...)
+	cmd := parent(t, job, env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +146,18 @@ func startParent(t *testing.T, job parentJob, env ...string) (*exec.Cmd, io.Read
 		t.Fatal(err)
 	}
 	return cmd, out
+}
+
+// parent is such a process that has yet to be started.
+func parent(t *testing.T, job parentJob, env ...string) *exec.Cmd {
+	t.Helper()
+	orders, err := json.Marshal(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe") // which other users may run too
+	cmd.Env = append(append(os.Environ(), "MAKER_SANDBOX_TEST="+string(orders)), env...)
+	return cmd
 }
 
 // installBubblewrap installs it once, if it is missing and we may.
@@ -135,8 +186,9 @@ func forEach(t *testing.T, levels []Level, f func(t *testing.T, level Level)) {
 					t.Skip(err)
 				}
 			}
-			if s := open(t, Options{Levels: []Level{level}}); s.Level() != level {
-				t.Skip(s.Describe())
+			o := Options{Workspace: t.TempDir()}
+			if _, err := New(t.Context(), o.at(level)); errors.Is(err, ErrNone) {
+				t.Skip(err)
 			}
 			f(t, level)
 		})
@@ -153,11 +205,23 @@ func open(t *testing.T, o Options) *Sandbox {
 	if o.Workspace == "" {
 		o.Workspace = t.TempDir()
 	}
+	if len(o.Levels) == 1 {
+		o = o.at(o.Levels[0])
+	}
 	s, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// at is for the level alone.
+func (o Options) at(level Level) Options {
+	o.Levels = []Level{level}
+	if level == None {
+		o.Mode = Off
+	}
+	return o
 }
 
 // sh runs a script and returns what it printed.

@@ -147,7 +147,7 @@ func TestOurDeathEndsTheCommand(t *testing.T) {
 		// Processes outlive us by the time of grace if they are deaf.
 		script := `setsid sleep ` + mark + ` & echo ready; sleep ` + mark
 		temp := t.TempDir()
-		cmd, out := startParent(t, parentJob{t.TempDir(), level, script}, "TMPDIR="+temp)
+		cmd, out := startParent(t, parentJob{Workspace: t.TempDir(), Level: level, Script: script}, "TMPDIR="+temp)
 		buffer := make([]byte, 100)
 		n, err := out.Read(buffer)
 		if err != nil || string(buffer[:n]) != "ready\n" {
@@ -207,7 +207,7 @@ func TestOurDeathEndsTheCommandAtOnce(t *testing.T) {
 		for range 5 {
 			dir, mark := t.TempDir(), marker()
 			script := `trap 'echo late > late.txt' TERM; echo ready; sleep ` + mark + `; echo late > late.txt`
-			cmd, out := startParent(t, parentJob{dir, level, script})
+			cmd, out := startParent(t, parentJob{Workspace: dir, Level: level, Script: script})
 			buffer := make([]byte, 100)
 			if n, err := out.Read(buffer); err != nil || string(buffer[:n]) != "ready\n" {
 				t.Fatalf("output %q, %v, want ready", buffer[:n], err)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,10 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"github.com/maker-mdap/maker/internal/family"
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 // minABI is the first version of Landlock that covers truncation: without it a
@@ -23,20 +28,26 @@ const minABI = 3
 // scopeABI is the first version that keeps signals inside.
 const scopeABI = 6
 
-// supported reports why the level cannot work here, or what it lacks.
+// supported returns what the level lacks here, or a refusal.
 func (s *Sandbox) supported() (detail string, err error) {
 	switch s.level {
 	case Bubblewrap:
-		if _, err := exec.LookPath("bwrap"); err != nil {
-			return "", errors.New("bwrap is not installed")
+		_, err := exec.LookPath("bwrap")
+		switch {
+		case errors.Is(err, exec.ErrNotFound):
+			return "", refuse("bwrap is not installed")
+		case err != nil:
+			return "", err
 		}
 	case Landlock:
 		abi, err := landlock.LandlockGetABIVersion()
-		if err != nil {
-			return "", errors.New("the kernel does not offer it")
-		}
-		if abi < minABI {
-			return "", fmt.Errorf("the kernel has version %d of it, and %d is the least", abi, minABI)
+		switch {
+		case isRefusal(err):
+			return "", refuse("the kernel does not offer it: %v", err)
+		case err != nil:
+			return "", err
+		case abi < minABI:
+			return "", refuse("the kernel has version %d of it, and %d is the least", abi, minABI)
 		}
 		if abi < scopeABI {
 			detail = "they can signal your processes"
@@ -51,25 +62,85 @@ func (s *Sandbox) supported() (detail string, err error) {
 	return detail, nil
 }
 
+// isRefusal reports whether the kernel says that something cannot be had, rather than
+// that it failed just now.
+func isRefusal(err error) bool {
+	for _, errno := range []syscall.Errno{
+		syscall.EPERM, syscall.EACCES, syscall.ENOSYS, syscall.EINVAL, syscall.EOPNOTSUPP, syscall.ENODEV,
+	} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EUSERS)) && !namespacesAllowed()
+}
+
+// namespacesAllowed reports whether users may have namespaces at all: a limit of 0
+// is for good, any other is reached at times.
+func namespacesAllowed() bool {
+	for _, kind := range []string{"user", "pid", "mnt", "net", "ipc", "uts"} {
+		if data, err := os.ReadFile("/proc/sys/user/max_" + kind + "_namespaces"); err == nil && strings.TrimSpace(string(data)) == "0" {
+			return false
+		}
+	}
+	return true
+}
+
+// doWithout gives up a means that the level does not need, and reports whether there
+// was one.
+func (s *Sandbox) doWithout() bool {
+	if s.level != Landlock || s.without.PIDs {
+		return false
+	}
+	s.without.PIDs = true
+	s.detail = strings.TrimPrefix(s.detail+"; their processes are found and ended one by one", "; ")
+	return true
+}
+
 // A plan is what the supervisor is told.
 type plan struct {
 	Confine confinement
 	Limits  Limits
-	Temp    string // to be removed at the end, also if nobody else is left to do it
+	Temp    string // see scratch.Dir.Top; to be removed at the end, also if nobody else is left to do it
 
 	// Wrapped says that the process it starts is a wrapper, which would take
 	// everything down at once if it got the first, polite signal.
 	Wrapped bool
+
+	Without means
 }
 
 // A report is what the supervisor says at the end.
 type report struct {
 	Outcome
-	Error string
+	failure
+}
+
+// A failure is an error that one process tells another.
+type failure struct {
+	Text    string
+	Refused bool // see refusal
+}
+
+// failed is an error for another process.
+func failed(err error) failure {
+	_, refused := errors.AsType[*refusal](err)
+	return failure{err.Error(), refused}
+}
+
+// err is the error again; nil if there was none.
+func (f failure) err() error {
+	switch {
+	case f.Text == "":
+		return nil
+	case f.Refused:
+		return refuse("%s", f.Text)
+	}
+	return errors.New(f.Text)
 }
 
 // run starts the supervisor. It lives as long as the pipe to it is open.
-func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, error) {
+func (s *Sandbox) run(ctx context.Context, c Command, temp *scratch.Dir) (Outcome, error) {
 	p, err := s.plan(c.Args, temp)
 	if err != nil {
 		return Outcome{}, err
@@ -89,13 +160,15 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, err
 		Dir:        s.options.Workspace,
 		Stdout:     c.Output,
 		Stderr:     c.Output,
-		ExtraFiles: []*os.File{controlRead, reportWrite},
+		ExtraFiles: []*os.File{controlRead, reportWrite, temp.Lock()},
 
-		// No terminal, and no signals meant for this program.
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		SysProcAttr: s.attributes(),
 		WaitDelay:   5 * time.Second,
 	}
 	err = cmd.Start()
+	if cmd.SysProcAttr.Cloneflags != 0 && isRefusal(err) {
+		err = refuse("namespaces: %v", err)
+	}
 	err = errors.Join(err, controlRead.Close(), reportWrite.Close())
 	if err != nil {
 		return Outcome{}, errors.Join(err, control.Close(), reports.Close())
@@ -116,7 +189,7 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, err
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-last:
-		case <-time.After(p.Limits.Grace + 10*time.Second):
+		case <-time.After(p.Limits.Grace + family.KillTime + 5*time.Second):
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
 	})()
@@ -130,18 +203,35 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp string) (Outcome, err
 	if readErr == nil {
 		readErr = json.Unmarshal(data, &r)
 	}
-	switch {
-	case readErr != nil:
-		return Outcome{}, fmt.Errorf("the supervisor broke off: %w", errors.Join(writeErr, waitErr))
-	case r.Error != "":
-		return r.Outcome, errors.New(r.Error)
+	if readErr != nil {
+		return Outcome{}, fmt.Errorf("the supervisor broke off: %w", cmp.Or(waitErr, writeErr, readErr))
 	}
-	return r.Outcome, nil
+	return r.Outcome, r.err()
+}
+
+// attributes are how the supervisor is started: without a terminal, and without the
+// signals meant for this program. With Landlock it is the first process of a PID
+// namespace, if that can be had: when it ends, for whatever reason, so do all others
+// there. bwrap makes one of its own. Without a sandbox there is none: the numbers of
+// processes would be wrong for tools such as ps.
+func (s *Sandbox) attributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setsid: true}
+	if s.level != Landlock || s.without.PIDs {
+		return a
+	}
+	a.Cloneflags = syscall.CLONE_NEWPID
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		// Users may make one in a user namespace, in which they stay who they are.
+		a.Cloneflags |= syscall.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	}
+	return a
 }
 
 // plan is how args are run at the level in force.
-func (s *Sandbox) plan(args []string, temp string) (plan, error) {
-	p := plan{Limits: s.options.Limits, Temp: temp}
+func (s *Sandbox) plan(args []string, temp *scratch.Dir) (plan, error) {
+	p := plan{Limits: s.options.Limits, Temp: temp.Top(), Without: s.without}
 	program, err := exec.LookPath(args[0])
 	if err != nil {
 		return p, err
@@ -149,7 +239,7 @@ func (s *Sandbox) plan(args []string, temp string) (plan, error) {
 	args = slices.Concat([]string{program}, args[1:])
 	p.Confine = confinement{
 		Args:   args,
-		Env:    environment(filepath.Join(temp, "home"), temp),
+		Env:    environment(filepath.Join(temp.Path, "home"), temp.Path),
 		Limits: s.options.Limits,
 	}
 	switch s.level {
@@ -157,7 +247,7 @@ func (s *Sandbox) plan(args []string, temp string) (plan, error) {
 		// The command has a /tmp of its own.
 		p.Confine.Env = environment("/tmp/home", "")
 		p.Wrapped = true
-		p.Confine.Args, err = s.bubblewrap(args, temp)
+		p.Confine.Args, err = s.bubblewrap(args, temp.Path)
 		if err != nil {
 			return p, err
 		}
@@ -165,7 +255,7 @@ func (s *Sandbox) plan(args []string, temp string) (plan, error) {
 		p.Confine.Landlock = true
 		p.Confine.Network = s.options.Network
 		p.Confine.Readable = s.view().readable
-		p.Confine.Writable = []string{s.options.Workspace, temp}
+		p.Confine.Writable = []string{s.options.Workspace, temp.Path}
 	}
 	return p, nil
 }

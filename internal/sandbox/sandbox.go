@@ -10,7 +10,7 @@
 //   - landlock: the same rules for opening files, kept by the kernel without
 //     another program, and a filter on sockets. Other processes can be seen to
 //     exist, and names and modes of files outside are not covered.
-//   - none: the command has the rights of the user.
+//   - none: the command has the rights of the user. Only who asks for it gets it.
 //
 // At every level the environment is minimal, the process has a deadline and
 // limits, and nothing that it started is left when it ends.
@@ -38,6 +38,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 // Mode says how much the user insists on a sandbox.
@@ -46,7 +48,7 @@ type Mode string
 // The modes.
 const (
 	Auto   Mode = "auto"   // the best there is
-	Strict Mode = "strict" // the best there is, and an error if there is none
+	Strict Mode = "strict" // the same here; callers do not go on without it
 	Off    Mode = "off"    // none
 )
 
@@ -60,8 +62,12 @@ const (
 	None       Level = "none"
 )
 
-// ErrNone is the error of a machine that offers no sandbox, in strict mode.
-var ErrNone = errors.New("no sandbox can be had on this machine")
+// Errors of [New]. That a probe failed does not mean that there is no sandbox: who
+// takes it for that runs commands with the user's rights because the machine was busy.
+var (
+	ErrNone  = errors.New("no sandbox can be had on this machine")
+	ErrProbe = errors.New("whether there is a sandbox could not be found out")
+)
 
 // Limits bound what one command can use up. Zero means the default.
 type Limits struct {
@@ -99,19 +105,40 @@ type Options struct {
 	// Levels are those that may be used; nil means all. With it tests compare
 	// levels.
 	Levels []Level
+
+	without means // with it tests do without
+}
+
+// means are ways in which the kernel helps to confine, beyond what a level needs.
+type means struct {
+	Cgroup bool // a control group counts the processes
+	PIDs   bool // the processes have a PID namespace
+}
+
+func (m means) String() string {
+	var names []string
+	if m.Cgroup {
+		names = append(names, "a control group")
+	}
+	if m.PIDs {
+		names = append(names, "a PID namespace")
+	}
+	return strings.Join(names, " and ")
 }
 
 // A Sandbox runs commands. It is safe for concurrent use.
 type Sandbox struct {
 	options Options
 	level   Level
+	without means    // what cannot be had here, or is not wanted
 	why     []string // why it is not a better level
 	detail  string   // what this machine's form of the level lacks
 }
 
 // New returns the best sandbox that this machine offers and the options allow.
 // Each level is tried with a real command, because what is installed is not
-// always permitted.
+// always permitted. Without any the error is [ErrNone]: running commands with the
+// user's rights is something that a person asks for, with [Off].
 func New(ctx context.Context, o Options) (*Sandbox, error) {
 	if o.Mode == "" {
 		o.Mode = Auto
@@ -131,7 +158,8 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("sandbox: %s cannot be the workspace: everything is in it", workspace)
 	}
 	o.Workspace, o.Limits = workspace, o.Limits.withDefaults()
-	s := &Sandbox{options: o, level: None}
+	s := &Sandbox{options: o, level: None, without: o.without}
+	scratch.Sweep() // what a program that was killed has left behind
 	if o.Mode == Off {
 		s.why = []string{"the sandbox is switched off"}
 		return s, nil
@@ -141,45 +169,103 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 			continue
 		}
 		s.level = level
-		if s.detail, err = s.try(ctx); err == nil {
+		err := s.settle(ctx)
+		refused, ok := errors.AsType[*refusal](err)
+		switch {
+		case err == nil:
 			return s, nil
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
+		case !ok:
+			return nil, fmt.Errorf("%w: %s: %w; try again when the cause is gone (--sandbox off runs commands without one, with your rights)",
+				ErrProbe, level, err)
 		}
-		s.why = append(s.why, fmt.Sprintf("%s: %v", level, err))
+		s.why = append(s.why, fmt.Sprintf("%s: %v", level, refused))
 	}
-	s.level = None
-	if o.Mode == Strict {
-		return nil, fmt.Errorf("sandbox: %w (%s); install bubblewrap or use a Linux kernel with Landlock (6.2 or later), or say off to do without",
-			ErrNone, strings.Join(s.why, "; "))
-	}
-	return s, nil
+	return nil, fmt.Errorf("%w (%s); install bubblewrap or use a Linux kernel with Landlock (6.2 or later); --sandbox off runs commands without one, with your rights",
+		ErrNone, strings.Join(s.why, "; "))
 }
 
-// Detect reports the best level that this machine offers.
+// Detect returns the best sandbox that this machine offers, to look at.
 func Detect(ctx context.Context) (*Sandbox, error) {
-	dir, err := os.MkdirTemp("", "maker-detect-")
+	dir, err := scratch.New("detect")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	return New(ctx, Options{Workspace: dir})
+	defer dir.Remove()
+	return New(ctx, Options{Workspace: dir.Path})
 }
 
-// try runs nothing, confined.
-func (s *Sandbox) try(ctx context.Context) (detail string, err error) {
-	if detail, err = s.supported(); err != nil {
-		return "", err
+// A refusal is why something cannot be had on this machine, now or later. Any other
+// error of a probe says nothing about what there is.
+type refusal struct{ reason string }
+
+func (r *refusal) Error() string { return r.reason }
+
+func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+
+// settle finds out how the level can be had here. The error is a refusal if it
+// cannot.
+func (s *Sandbox) settle(ctx context.Context) error {
+	var err error
+	if s.detail, err = s.supported(); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	for {
+		err := s.try(ctx)
+		if _, refused := errors.AsType[*refusal](err); !refused || !s.doWithout() {
+			return err
+		}
+	}
+}
+
+// try runs nothing, confined. What fails for a moment only may work in the next.
+func (s *Sandbox) try(ctx context.Context) error {
+	const attempts = 4
+	ctx, cancel := context.WithTimeoutCause(ctx, 20*time.Second, errors.New("it did not answer for 20 seconds"))
 	defer cancel()
+	for n, pause := 1, 50*time.Millisecond; ; n, pause = n+1, 2*pause {
+		err := s.tryOnce(ctx)
+		if _, refused := errors.AsType[*refusal](err); err == nil || refused || n == attempts {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (s *Sandbox) tryOnce(ctx context.Context) error {
 	var out strings.Builder
 	outcome, err := s.Run(ctx, Command{Args: []string{"/bin/sh", "-c", "exit 0"}, Output: &out})
-	if err == nil && outcome.ExitCode != 0 {
-		err = fmt.Errorf("exit code %d: %s", outcome.ExitCode, strings.TrimSpace(out.String()))
+	// What a helper says last words about is not for us, but why it failed.
+	said, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
+	switch {
+	case err == nil && outcome.ExitCode == 0:
+		return nil
+	case err != nil && said != "":
+		return fmt.Errorf("%w (%s)", err, said)
+	case err != nil:
+		return err
+	case s.level == Bubblewrap && refusedByBubblewrap(said):
+		return refuse("%s", said)
 	}
-	return detail, err
+	return fmt.Errorf("exit code %d: %s", outcome.ExitCode, said)
+}
+
+// refusedByBubblewrap reports whether bwrap says that it cannot work here, rather
+// than that it did not work just now. Only what is known to be for good is taken for
+// that.
+func refusedByBubblewrap(said string) bool {
+	if strings.Contains(said, "No space left on device") { // a limit on namespaces
+		return !namespacesAllowed()
+	}
+	return slices.ContainsFunc([]string{
+		"Operation not permitted", "Permission denied", "No permissions to create", "not support", "not implemented",
+		"Invalid argument", "Unknown option", "error while loading shared libraries",
+	}, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // Level returns the level in force.
@@ -230,15 +316,12 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Outcome, error) {
 	if len(c.Args) == 0 {
 		return Outcome{}, errors.New("sandbox: there is no command")
 	}
-	temp, err := os.MkdirTemp("", "maker-sandbox-")
+	temp, err := scratch.New("sandbox")
 	if err != nil {
 		return Outcome{}, fmt.Errorf("sandbox: %w", err)
 	}
-	defer removeAll(temp)
-	if temp, err = filepath.EvalSymlinks(temp); err != nil {
-		return Outcome{}, fmt.Errorf("sandbox: %w", err)
-	}
-	if err := os.Mkdir(filepath.Join(temp, "home"), 0o700); err != nil {
+	defer temp.Remove()
+	if err := os.Mkdir(filepath.Join(temp.Path, "home"), 0o700); err != nil {
 		return Outcome{}, fmt.Errorf("sandbox: %w", err)
 	}
 	outcome, err := s.run(ctx, c, temp)
@@ -249,20 +332,6 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Outcome, error) {
 		return outcome, fmt.Errorf("sandbox: %w", err)
 	}
 	return outcome, nil
-}
-
-// removeAll removes a folder even if a command took the rights to it away.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }
 
 // environment is all that a command gets to know of ours. Keys, tokens and

@@ -26,7 +26,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -35,6 +34,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/math/notation"
 	"github.com/maker-mdap/maker/internal/sandbox"
+	"github.com/maker-mdap/maker/internal/scratch"
 )
 
 //go:embed server.py
@@ -63,7 +63,7 @@ type CAS struct {
 	options Options
 	python  installation
 	sandbox *sandbox.Sandbox
-	dir     string
+	dir     *scratch.Dir
 	script  string // what the process runs; only tests have another
 
 	turn    chan struct{} // holds one token: the right to use what follows
@@ -93,20 +93,28 @@ func New(ctx context.Context, o *Options) (*CAS, error) {
 	if c.python, err = find(ctx, c.options); err != nil {
 		return nil, err
 	}
-	if c.dir, err = os.MkdirTemp("", "maker-sympy-"); err != nil {
+	if c.dir, err = scratch.New("sympy"); err != nil {
 		return nil, fmt.Errorf("sympy: %w", err)
 	}
-	c.sandbox, err = sandbox.New(ctx, sandbox.Options{
+	confine := sandbox.Options{
 		Mode:      c.options.Sandbox,
-		Workspace: c.dir,
+		Workspace: c.dir.Path,
 		Readable:  c.python.Folders,
 		Limits:    sandbox.Limits{Processes: 4, FileBytes: 1 << 20, CPU: time.Hour, Grace: 50 * time.Millisecond},
-	})
+	}
+	c.sandbox, err = sandbox.New(ctx, confine)
+	if errors.Is(err, sandbox.ErrNone) && confine.Mode != sandbox.Strict {
+		// Where there is none it is done without: what runs is ours, and is sent nothing
+		// that it would run.
+		confine.Mode = sandbox.Off
+		c.sandbox, err = sandbox.New(ctx, confine)
+	}
 	if err == nil {
 		err = c.start(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(c.dir))
+		c.dir.Remove()
+		return nil, err
 	}
 	c.turn <- struct{}{}
 	return c, nil
@@ -258,14 +266,15 @@ func (c *CAS) Close() error {
 		return nil
 	}
 	c.closed = true
-	return errors.Join(c.stop(), os.RemoveAll(c.dir))
+	defer c.dir.Remove()
+	return c.stop()
 }
 
 // start starts the process. The caller has the turn.
 func (c *CAS) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Start, fmt.Errorf("sympy: it did not start within %s", c.options.Start))
 	defer cancel()
-	p, err := launch(c.sandbox, []string{c.python.Executable, "-I", "-c", c.script}, filepath.Join(c.dir, "questions"), c.options.Timeout)
+	p, err := launch(c.sandbox, []string{c.python.Executable, "-I", "-c", c.script}, filepath.Join(c.dir.Path, "questions"), c.options.Timeout)
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func testTimeoutEndsEverything(t *testing.T, c *CAS) {
 	if known || err == nil || !strings.Contains(err.Error(), "no answer within 300ms") {
 		t.Errorf("Equal of a program that never answers = %v, %v, want the time limit", known, err)
 	}
-	if left := withArgument(t, filepath.Join(c.dir, "questions")); len(left) > 0 {
+	if left := withArgument(t, filepath.Join(c.dir.Path, "questions")); len(left) > 0 {
 		t.Errorf("processes are left: %q", left)
 	}
 	// The next question starts it again.
@@ -222,10 +222,10 @@ func testClose(t *testing.T, c *CAS) {
 	if _, known, err := c.Equal(t.Context(), "x", "y"); known || err == nil {
 		t.Errorf("Equal after Close = %v, %v, want an error", known, err)
 	}
-	if _, err := os.Stat(c.dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Stat(%s) after Close = %v, want that it is gone", c.dir, err)
+	if _, err := os.Stat(c.dir.Top()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Stat(%s) after Close = %v, want that it is gone", c.dir.Top(), err)
 	}
-	if left := withArgument(t, c.dir); len(left) > 0 {
+	if left := withArgument(t, c.dir.Top()); len(left) > 0 {
 		t.Errorf("processes are left: %q", left)
 	}
 }

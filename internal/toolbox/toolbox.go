@@ -13,6 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/approval"
+	"github.com/maker-mdap/maker/internal/sandbox"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 	"github.com/maker-mdap/maker/tool/mcp"
@@ -110,8 +111,11 @@ func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 			return nil, err
 		}
 		field := "workspace"
-		if errors.Is(err, tool.ErrUnknown) {
+		switch {
+		case errors.Is(err, tool.ErrUnknown):
 			field = "tools"
+		case errors.Is(err, sandbox.ErrNone), errors.Is(err, sandbox.ErrProbe):
+			field = "sandbox"
 		}
 		return nil, &FieldError{field, err}
 	}

@@ -41,6 +41,9 @@ func (in bashInput) Check() error {
 type bash struct{ sandbox *sandbox.Sandbox }
 
 func (b bash) run(ctx context.Context, in bashInput) (tool.Result, error) {
+	if b.sandbox == nil {
+		return tool.Result{}, fmt.Errorf("builtin: Bash: %w", tool.ErrUnavailable)
+	}
 	limit := bashTimeout
 	if in.Timeout > 0 {
 		limit = time.Duration(in.Timeout) * time.Millisecond

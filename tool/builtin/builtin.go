@@ -37,7 +37,7 @@ type Options struct {
 	Workspace string   // the folder that the tools work in; "" is the current one
 	Tools     []string // which tools; nil is all of them
 
-	Sandbox      string   // for Bash: "auto" (or ""), "strict" or "off"
+	Sandbox      string   // for Bash: "auto" (or ""), "strict" or "off"; without a sandbox auto goes on without Bash, and strict not at all
 	AllowNetwork bool     // Bash may use the network
 	Readable     []string // further folders that Bash may read
 	Protected    []string // folders in the workspace that are not to be changed, such as the run log
@@ -63,7 +63,8 @@ func Names() []string {
 type Set struct {
 	tools     []tool.Tool
 	workspace *workspace
-	sandbox   *sandbox.Sandbox // nil without Bash
+	sandbox   *sandbox.Sandbox // nil without Bash, or if there is none
+	noSandbox string           // why there is none
 }
 
 // New returns the tools that o asks for. The caller closes the set when no tool
@@ -95,6 +96,11 @@ func New(ctx context.Context, o Options) (*Set, error) {
 			Protected: w.protected,
 			Limits:    sandbox.Limits{Grace: o.Grace, Processes: o.Processes},
 		})
+		if errors.Is(err, sandbox.ErrNone) && sandbox.Mode(o.Sandbox) != sandbox.Strict {
+			// The other tools work without. To run commands with the rights of a person is
+			// something that the person has to ask for.
+			s.noSandbox, err = err.Error(), nil
+		}
 		if err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
@@ -123,7 +129,9 @@ func (s *Set) make(name string, o Options) (tool.Tool, error) {
 	case "Edit":
 		return define(name, tool.Mutate, false, s.workspace.edit)
 	case "Bash":
-		return define(name, tool.Mutate, false, bash{s.sandbox}.run)
+		t, err := define(name, tool.Mutate, false, bash{s.sandbox}.run)
+		t.Unavailable = s.noSandbox
+		return t, err
 	case "WebFetch":
 		return define(name, tool.Observe, false, newFetcher(o).fetch)
 	case "WebSearch":
@@ -160,7 +168,10 @@ func (s *Set) Workspace() string { return s.workspace.dir }
 
 // Sandbox says in one line what confines Bash; empty without Bash.
 func (s *Set) Sandbox() string {
-	if s.sandbox == nil {
+	switch {
+	case s.noSandbox != "":
+		return "none, so Bash is not available: " + s.noSandbox
+	case s.sandbox == nil:
 		return ""
 	}
 	return s.sandbox.Describe()
