@@ -216,63 +216,6 @@ func checklist(m *Machine) string {
 	return b.String()
 }
 
-func TestEventsAreTaggedJSON(t *testing.T) {
-	tests := []struct {
-		event Event
-		want  string
-	}{
-		{TaskCompleted{ID: 1, Result: "ok"}, `{"type":"task_completed","id":1,"result":"ok"}`},
-		{TaskCompleted{ID: 1, Result: "ok", By: "vote 3:0"}, `{"type":"task_completed","id":1,"result":"ok","by":"vote 3:0"}`},
-		{TaskFailed{ID: 2, Error: "<no>", Final: true}, `{"type":"task_failed","id":2,"error":"\u003cno\u003e","final":true}`},
-		{NeedsClarification{ID: 3, Question: "which?", Attachment: "a.txt"}, `{"type":"needs_clarification","id":3,"question":"which?","attachment":"a.txt"}`},
-		{ClarificationProvided{ID: 4, Answer: "this", By: "bob"}, `{"type":"clarification_provided","id":4,"answer":"this","by":"bob"}`},
-		{nil, `null`},
-	}
-	for _, test := range tests {
-		want := ExecutorEvent{test.event}
-		data, err := json.Marshal(want)
-		if err != nil || string(data) != test.want {
-			t.Errorf("json.Marshal(%+v) = %s, %v, want %s", want, data, err, test.want)
-		}
-		var got ExecutorEvent
-		if err := json.Unmarshal(data, &got); err != nil || got != want {
-			t.Errorf("json.Unmarshal(%s) = %+v, %v, want %+v", data, got, err, want)
-		}
-	}
-	for _, bad := range []string{`{}`, `{"type":"task_lost","id":1}`, `{"type":"task_failed","id":"x"}`, `[]`, `{"type":1}`} {
-		var e ExecutorEvent
-		if err := json.Unmarshal([]byte(bad), &e); err == nil {
-			t.Errorf("json.Unmarshal(%s) = %+v, want an error", bad, e)
-		}
-	}
-}
-
-func TestCommandsAreTaggedJSON(t *testing.T) {
-	for _, want := range []Command{
-		ExecuteTask{ID: 1, Kind: ToolCall, Parameters: Parameters{Text: "Run `make`", Command: "make", Attempt: 1, Attachments: []Attachment{{File, "a", "b/a", true}}, Headings: []string{"h"}, Round: 2, Summary: "s"}},
-		RequestClarification{ID: 2, Question: "which?", Attachment: "x"},
-		Refused{Event: ExecutorEvent{TaskCompleted{ID: 9}}, Reason: "no"},
-		Refused{Reason: "nothing"},
-	} {
-		data, err := EncodeCommand(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeCommand(data)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("DecodeCommand(%s) = %v: -want +got\n%s", data, err, diff)
-		}
-		if !strings.HasPrefix(string(data), `{"type":"`+want.commandName()+`",`) {
-			t.Errorf("EncodeCommand(%+v) = %s, want its type first", want, data)
-		}
-	}
-	for _, bad := range []string{`{}`, `null`, `x`, `{"type":"run"}`, `{"type":"execute_task","id":{}}`} {
-		if c, err := DecodeCommand([]byte(bad)); err == nil {
-			t.Errorf("DecodeCommand(%s) = %+v, want an error", bad, c)
-		}
-	}
-}
-
 // TestWrongEvents: what is no event is refused like one that does not fit.
 func TestWrongEvents(t *testing.T) {
 	m, err := New(Split("- a\n- b"), nil)
