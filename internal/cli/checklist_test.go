@@ -23,7 +23,7 @@ func created(t testing.TB, text string) event.OutlineCreated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks, err := json.Marshal(m.State().Tasks)
+	tasks, err := json.Marshal(m.State.Tasks)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,48 +25,42 @@ import (
 // still holds. So the task becomes one for a model, with the command in its text.
 //
 // A Machine is not safe for concurrent use.
-type Machine struct{ state State }
+type Machine struct {
+	// State is there to be read, and to be kept.
+	State State
+}
 
 // New returns a machine for tasks, which keep their order and get new IDs from 1.
 // Those that are marked as done are completed from the start.
 func New(tasks []Task, opts *Options) (*Machine, error) {
-	m := &Machine{state: State{NextID: 1}}
+	m := &Machine{State{NextID: 1}}
 	if opts != nil {
-		m.state.Options = *opts
+		m.State.Options = *opts
+	}
+	switch p := m.State.Options.OnFailure; p {
+	case "", Continue, Stop:
+	default:
+		return nil, fmt.Errorf("outline: on_failure is %q, want %q or %q", p, Continue, Stop)
 	}
 	m.Add(tasks)
-	if err := m.state.validate(); err != nil {
-		return nil, err
-	}
 	return m, nil
 }
-
-// Restore returns a machine that goes on from a state.
-func Restore(s State) (*Machine, error) {
-	if err := s.validate(); err != nil {
-		return nil, err
-	}
-	return &Machine{state: s.clone()}, nil
-}
-
-// State returns a copy of all that the machine knows.
-func (m *Machine) State() State { return m.state.clone() }
 
 // Add puts further tasks at the end. If the machine was done, [Machine.Step] with
 // nil goes on with them. A task without a kind gets one by its text.
 func (m *Machine) Add(tasks []Task) {
 	for _, t := range tasks {
-		t.ID = m.state.NextID
+		t.ID = m.State.NextID
 		t.sanitise()
 		if !t.Kind.known() {
 			t.classify()
 		}
-		m.state.NextID++
+		m.State.NextID++
 		status := Planned
 		if t.Done {
 			status = Complete
 		}
-		m.state.Tasks = append(m.state.Tasks, TaskState{Task: t, Status: status})
+		m.State.Tasks = append(m.State.Tasks, TaskState{Task: t, Status: status})
 	}
 }
 
@@ -93,29 +87,7 @@ func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 // SetSummary sets what the tasks so far found out. Call it before the step that
 // begins the next task, whose parameters have it.
 func (m *Machine) SetSummary(summary string) {
-	m.state.Summary = valid(summary)
-}
-
-// Done reports whether nothing is left to do: all tasks are settled, or one
-// failed and the policy is to stop.
-func (m *Machine) Done() bool {
-	return m.state.Stopped || m.state.next() == len(m.state.Tasks)
-}
-
-// Next returns the task that is begun when the current one is settled, so that a
-// summary can be made for it.
-func (m *Machine) Next() (Task, bool) {
-	i := m.state.next()
-	if i < len(m.state.Tasks) && m.state.Tasks[i].Status != Planned {
-		for i++; i < len(m.state.Tasks) && m.state.Tasks[i].Status != Planned; i++ {
-		}
-	}
-	if m.state.Stopped || i >= len(m.state.Tasks) {
-		return Task{}, false
-	}
-	t := m.state.Tasks[i].Task
-	t.sanitise()
-	return t, true
+	m.State.Summary = valid(summary)
 }
 
 // next is the index of the first task that is not settled.
@@ -130,8 +102,8 @@ func (s *State) next() int {
 // Step takes an event in and returns what to do now. It returns at most one
 // command.
 //
-// A nil event begins the run, and continues a restored one: it returns the
-// command that is outstanding, as often as it is asked. An event that does not
+// A nil event begins the run: it returns the command that is outstanding, as often as
+// it is asked. An event that does not
 // fit changes nothing and is answered with [Refused]. When Step returns nothing,
 // the machine is done.
 func (m *Machine) Step(incoming *ExecutorEvent) []Command {
@@ -151,11 +123,11 @@ func (m *Machine) refuses(e Event) string {
 	default:
 		return fmt.Sprintf("%T is no event", e)
 	}
-	i, ok := slices.BinarySearchFunc(m.state.Tasks, e.Task(), func(t TaskState, id int) int { return t.ID - id })
+	i, ok := slices.BinarySearchFunc(m.State.Tasks, e.Task(), func(t TaskState, id int) int { return t.ID - id })
 	if !ok {
 		return fmt.Sprintf("there is no task %d", e.Task())
 	}
-	t := &m.state.Tasks[i]
+	t := &m.State.Tasks[i]
 	answer, isAnswer := e.(ClarificationProvided)
 	switch {
 	case isAnswer && t.Status != Waiting:
@@ -170,7 +142,7 @@ func (m *Machine) refuses(e Event) string {
 
 // apply changes the current task by an event that fits.
 func (m *Machine) apply(e Event) {
-	t := &m.state.Tasks[m.state.Cursor]
+	t := &m.State.Tasks[m.State.Cursor]
 	switch e := e.(type) {
 	case TaskCompleted:
 		t.Status, t.Outcome, t.By = Complete, excerpt(e.Result), valid(e.By)
@@ -179,7 +151,7 @@ func (m *Machine) apply(e Event) {
 		retry := !e.Final && !e.Unknown && t.Command == "" && t.Attempts <= m.retries()
 		if !retry {
 			m.fail(t)
-			m.state.Stopped = m.state.Stopped || e.Unknown
+			m.State.Stopped = m.State.Stopped || e.Unknown
 			break
 		}
 		t.Attempts++
@@ -192,18 +164,18 @@ func (m *Machine) apply(e Event) {
 
 func (m *Machine) fail(t *TaskState) {
 	t.Status = Failed
-	m.state.Stopped = m.state.Options.OnFailure == Stop
+	m.State.Stopped = m.State.Options.OnFailure == Stop
 }
 
 func (m *Machine) retries() int {
-	if n := m.state.Options.Retries; n != 0 {
+	if n := m.State.Options.Retries; n != 0 {
 		return max(n, 0)
 	}
 	return DefaultRetries
 }
 
 func (m *Machine) ask(t *TaskState, question, attachment string) {
-	limit := m.state.Options.MaxQuestions
+	limit := m.State.Options.MaxQuestions
 	if limit <= 0 {
 		limit = DefaultMaxQuestions
 	}
@@ -216,14 +188,14 @@ func (m *Machine) ask(t *TaskState, question, attachment string) {
 		question = t.Text
 	}
 	t.Status = Waiting
-	m.state.Waiting = true
-	m.state.Pending = &Pending{ID: t.ID, Question: question, Attachment: attachment}
+	m.State.Waiting = true
+	m.State.Pending = &Pending{ID: t.ID, Question: question, Attachment: attachment}
 }
 
 // answer merges an answer into the task that waits for it.
 func (m *Machine) answer(t *TaskState, e ClarificationProvided) {
-	pending := m.state.Pending
-	m.state.Waiting, m.state.Pending = false, nil
+	pending := m.State.Pending
+	m.State.Waiting, m.State.Pending = false, nil
 
 	a := Answer{Question: pending.Question, Answer: strings.TrimSpace(valid(e.Answer)), By: valid(e.By)}
 	if a.By == "" {
@@ -265,11 +237,11 @@ func answered(list []Attachment, missing, answer string) []Attachment {
 // outstanding returns the command that the state calls for, beginning the next
 // task if there is none under way.
 func (m *Machine) outstanding() []Command {
-	m.state.Cursor = m.state.next()
-	if m.state.Stopped || m.state.Cursor == len(m.state.Tasks) {
+	m.State.Cursor = m.State.next()
+	if m.State.Stopped || m.State.Cursor == len(m.State.Tasks) {
 		return nil
 	}
-	t := &m.state.Tasks[m.state.Cursor]
+	t := &m.State.Tasks[m.State.Cursor]
 	if t.Status == Planned {
 		if t.Kind == Clarification {
 			m.ask(t, t.Text, "")
@@ -278,12 +250,12 @@ func (m *Machine) outstanding() []Command {
 			t.Attempts++
 		}
 	}
-	if p := m.state.Pending; p != nil {
+	if p := m.State.Pending; p != nil {
 		return []Command{RequestClarification(*p)}
 	}
 	return []Command{ExecuteTask{ID: t.ID, Kind: t.Kind, Parameters: Parameters{
 		Text: t.Text, Command: t.Command, Attachments: slices.Clone(t.Attachments), Headings: slices.Clone(t.Context),
-		Attempt: t.Attempts, Round: len(t.Answers), Summary: m.state.Summary,
+		Attempt: t.Attempts, Round: len(t.Answers), Summary: m.State.Summary,
 	}}}
 }
 

@@ -26,17 +26,15 @@ func drive(t *testing.T, opts *Options, script []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := m.State()
+	before := m.clone(t)
 	for i := 0; i+1 < len(script); i += 2 {
 		e := eventOf(script[i], script[i+1])
-		if twin, err = restart(twin); err != nil {
-			t.Fatalf("%v: the state cannot be restored: %v", script[:i], err)
-		}
+		twin = &Machine{twin.clone(t)}
 		commands := m.Step(e)
 		if again := twin.Step(e); !reflect.DeepEqual(commands, again) {
 			t.Fatalf("%v: a restored machine answers differently: -original +restored\n%s", script[:i+2], cmp.Diff(commands, again))
 		}
-		after := m.State()
+		after := m.clone(t)
 		if problem := unsound(before, after, e, commands); problem != "" {
 			t.Fatalf("%v: after %+v: %s", script[:i+2], e, problem)
 		}
@@ -136,10 +134,10 @@ func finish(t *testing.T, m *Machine, opts *Options) {
 			t.Fatalf("the machine refuses what it asked for: %+v", c)
 		}
 	}
-	if !m.Done() {
-		t.Errorf("nothing to do, but Done() = false")
+	if !m.done() {
+		t.Errorf("nothing to do, but not all is settled")
 	}
-	s := m.State()
+	s := m.State
 	for _, task := range s.Tasks {
 		if task.Status != Complete && task.Status != Failed && !s.Stopped {
 			t.Errorf("at the end task %d is %s", task.ID, task.Status)

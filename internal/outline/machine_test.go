@@ -24,7 +24,7 @@ import (
 //	restart                                through JSON and back
 //	summary TEXT                           SetSummary
 //	add                                    the tasks of the outline in the lines
-//	state, next, report                    the list of tasks, Next, the final summary
+//	state, report                          the list of tasks, the final summary
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/machine/*.txt")
 	if err != nil || len(files) == 0 {
@@ -90,11 +90,7 @@ func direct(t *testing.T, m *Machine, directive, lines string) (*Machine, string
 	case "start":
 		return m, showCommands(m.Step(nil))
 	case "restart":
-		m, err := restart(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m, "ok\n"
+		return &Machine{m.clone(t)}, "ok\n"
 	case "summary":
 		m.SetSummary(rest)
 		return m, "ok\n"
@@ -103,14 +99,9 @@ func direct(t *testing.T, m *Machine, directive, lines string) (*Machine, string
 		return m, checklist(m)
 	case "state":
 		return m, checklist(m)
-	case "next":
-		if task, ok := m.Next(); ok {
-			return m, fmt.Sprintf("%d %s\n", task.ID, shown(task.Text))
-		}
-		return m, "nothing\n"
 	case "report":
 		var b strings.Builder
-		for line := range strings.Lines(Final(m.State())) {
+		for line := range strings.Lines(Final(m.State)) {
 			b.WriteString("| " + line)
 		}
 		return m, strings.ReplaceAll(b.String(), "| \n", "|\n")
@@ -156,16 +147,24 @@ func optionsOf(args string) *Options {
 	return opts
 }
 
-func restart(m *Machine) (*Machine, error) {
-	data, err := json.Marshal(m.State())
+// clone is the state after it was kept as JSON.
+func (m *Machine) clone(t testing.TB) State {
+	t.Helper()
+	data, err := json.Marshal(m.State)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	var s State
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return Restore(s)
+	return s
+}
+
+// done reports whether nothing is left to do.
+func (m *Machine) done() bool {
+	settled := func(t TaskState) bool { return t.Status == Complete || t.Status == Failed }
+	return m.State.Stopped || !slices.ContainsFunc(m.State.Tasks, func(t TaskState) bool { return !settled(t) })
 }
 
 func showCommands(commands []Command) string {
@@ -204,7 +203,7 @@ func showCommands(commands []Command) string {
 
 func checklist(m *Machine) string {
 	var b strings.Builder
-	s := m.State()
+	s := m.State
 	for _, t := range s.Tasks {
 		fmt.Fprintf(&b, "%d %s: %s", t.ID, t.Status, t.Title())
 		if t.Outcome != "" {
@@ -212,7 +211,7 @@ func checklist(m *Machine) string {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "cursor %d, waiting %t, stopped %t, done %t\n", s.Cursor, s.Waiting, s.Stopped, m.Done())
+	fmt.Fprintf(&b, "cursor %d, waiting %t, stopped %t, done %t\n", s.Cursor, s.Waiting, s.Stopped, m.done())
 	return b.String()
 }
 
@@ -223,7 +222,7 @@ func TestWrongEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Step(nil)
-	before := m.State()
+	before := m.clone(t)
 	for _, e := range []Event{nil, (*TaskCompleted)(nil), &TaskCompleted{ID: 1}, struct{ Event }{TaskCompleted{ID: 1}}, TaskCompleted{ID: 0}, TaskCompleted{ID: -1}} {
 		commands := m.Step(&ExecutorEvent{e})
 		if len(commands) != 1 {
@@ -233,70 +232,24 @@ func TestWrongEvents(t *testing.T) {
 			t.Errorf("Step(%#v) = %v, want a refusal", e, commands)
 		}
 	}
-	if diff := cmp.Diff(before, m.State()); diff != "" {
+	if diff := cmp.Diff(before, m.State); diff != "" {
 		t.Errorf("refused events changed the state: -before +after\n%s", diff)
 	}
 }
 
-func TestRestoreRefusesNonsense(t *testing.T) {
-	good := func() State {
-		m, err := New(Split("- a\n- b\n- which?"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Step(nil)
-		return m.State()
-	}
-	if _, err := Restore(good()); err != nil {
-		t.Fatalf("Restore(good) = %v", err)
-	}
-	tests := []struct {
-		name   string
-		change func(*State)
-		want   string
-	}{
-		{"cursor", func(s *State) { s.Cursor = 4 }, "cursor is 4"},
-		{"negative cursor", func(s *State) { s.Cursor = -1 }, "cursor is -1"},
-		{"policy", func(s *State) { s.Options.OnFailure = "panic" }, "on_failure"},
-		{"two running", func(s *State) { s.Tasks[1].Status = Running }, "tasks[1]: status"},
-		{"unknown status", func(s *State) { s.Tasks[0].Status = "lost" }, "tasks[0]: status"},
-		{"past and planned", func(s *State) { s.Cursor = 1 }, "tasks[0]: status"},
-		{"kind", func(s *State) { s.Tasks[2].Kind = "magic" }, "tasks[2]: kind"},
-		{"same id", func(s *State) { s.Tasks[1].ID = 1 }, "tasks[1].id"},
-		{"next id", func(s *State) { s.NextID = 3 }, "next_id"},
-		{"waiting for nothing", func(s *State) { s.Waiting = true }, "disagree"},
-		{"pending for nothing", func(s *State) { s.Pending = &Pending{ID: 1} }, "disagree"},
-		{"pending for another", func(s *State) {
-			s.Tasks[0].Status, s.Waiting, s.Pending = Waiting, true, &Pending{ID: 2}
-		}, "pending.id is 2"},
-		{"stopped and running", func(s *State) { s.Stopped = true }, "stopped"},
-	}
-	for _, test := range tests {
-		s := good()
-		test.change(&s)
-		if _, err := Restore(s); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("Restore(%s) = %v, want an error with %q", test.name, err, test.want)
-		}
-	}
-}
-
-// TestStateIsACopy: nobody can change a machine through what it hands out or was
+// TestCommandsAreCopies: nobody can change a machine through what it hands out or was
 // given.
-func TestStateIsACopy(t *testing.T) {
+func TestCommandsAreCopies(t *testing.T) {
 	tasks := Split("# H\n- Read a.txt")
 	m, err := New(tasks, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Step(nil)
-	m.Step(&ExecutorEvent{NeedsClarification{ID: 1, Question: "why?"}})
-	c := m.Step(&ExecutorEvent{ClarificationProvided{ID: 1, Answer: "so"}})[0].(ExecuteTask)
-	want := m.State()
-	s := m.State()
-	s.Tasks[0].Attachments[0].Ref, s.Tasks[0].Context[0], s.Tasks[0].Answers[0].Answer = "x", "x", "x"
+	c := m.Step(nil)[0].(ExecuteTask)
+	want := m.clone(t)
 	c.Parameters.Attachments[0].Ref, c.Parameters.Headings[0] = "y", "y"
 	tasks[0].Attachments[0].Ref, tasks[0].Context[0] = "z", "z"
-	if diff := cmp.Diff(want, m.State()); diff != "" {
+	if diff := cmp.Diff(want, m.State); diff != "" {
 		t.Errorf("the state was changed from outside: -want +got\n%s", diff)
 	}
 }
@@ -309,7 +262,7 @@ func TestResultsAreNotKept(t *testing.T) {
 	}
 	m.Step(nil)
 	m.Step(&ExecutorEvent{TaskCompleted{ID: 1, Result: "first line\n" + strings.Repeat("é word ", 1<<20)}})
-	if got := m.State().Tasks[0].Outcome; len(got) > 3*maxExcerpt || !strings.HasPrefix(got, "first line é word") || !strings.HasSuffix(got, "…") {
+	if got := m.State.Tasks[0].Outcome; len(got) > 3*maxExcerpt || !strings.HasPrefix(got, "first line é word") || !strings.HasSuffix(got, "…") {
 		t.Errorf("Outcome = %q, want its beginning", got)
 	}
 }
@@ -329,11 +282,7 @@ func TestInvalidUTF8(t *testing.T) {
 	m.Step(&ExecutorEvent{ClarificationProvided{ID: 1, Answer: "a\xff", By: "b\xff"}})
 	m.Step(&ExecutorEvent{TaskFailed{ID: 1, Error: "f\xff"}})
 	m.Step(&ExecutorEvent{TaskCompleted{ID: 1, Result: "g\xff", By: "h\xff"}})
-	again, err := restart(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(m.State(), again.State()); diff != "" {
+	if diff := cmp.Diff(m.State, m.clone(t)); diff != "" {
 		t.Errorf("the state is not the same after JSON: -before +after\n%s", diff)
 	}
 }
@@ -345,7 +294,7 @@ func TestKindsAreFilledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []Kind
-	for _, task := range m.State().Tasks {
+	for _, task := range m.State.Tasks {
 		got = append(got, task.Kind)
 	}
 	if want := []Kind{ToolCall, Clarification, Processing}; !slices.Equal(got, want) {

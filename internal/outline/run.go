@@ -73,13 +73,13 @@ func Run(f flow.Flow, tasks []Task, c Config) error {
 	if err := r.look(); err != nil {
 		return err
 	}
-	list, err := json.Marshal(m.state.Tasks)
+	list, err := json.Marshal(m.State.Tasks)
 	if err != nil {
 		return fmt.Errorf("outline: %w", err)
 	}
 	f.Emit("outline", event.OutlineCreated{Tasks: event.JSONValue(list)})
-	for i := range m.state.Tasks {
-		t := &m.state.Tasks[i]
+	for i := range m.State.Tasks {
+		t := &m.State.Tasks[i]
 		if t.NeedsModel() {
 			r.lastPrompt = t.ID
 			s.Expect(t.ID-1, t.Text)
@@ -222,7 +222,7 @@ func (r *runner) run() error {
 }
 
 // task is the state of a task. Tasks are numbered from 1 without a gap.
-func (r *runner) task(id int) *TaskState { return &r.machine.state.Tasks[id-1] }
+func (r *runner) task(id int) *TaskState { return &r.machine.State.Tasks[id-1] }
 
 // taskKey is the key of a task.
 func taskKey(id int) string { return fmt.Sprintf("task/%d", id) }
@@ -381,7 +381,7 @@ func callsOf(moves []flow.Move) string {
 
 // end says how the run went.
 func (r *runner) end() {
-	state := &r.machine.state
+	state := &r.machine.State
 	var failed []*TaskState
 	for i := range state.Tasks {
 		if t := &state.Tasks[i]; t.Status == Failed {

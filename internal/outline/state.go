@@ -1,11 +1,5 @@
 package outline
 
-import (
-	"errors"
-	"fmt"
-	"slices"
-)
-
 // Status is where a task stands.
 type Status string
 
@@ -47,8 +41,8 @@ const (
 	DefaultMaxQuestions = 8
 )
 
-// A State is all that a [Machine] knows. It is plain data: a machine that is
-// restored from its JSON form goes on as if nothing had happened.
+// A State is all that a [Machine] knows. It is plain data: a machine with a state that
+// was read from its JSON form goes on as if nothing had happened.
 type State struct {
 	Options Options     `json:"options,omitzero"`
 	Tasks   []TaskState `json:"tasks"`
@@ -96,77 +90,4 @@ type Answer struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
 	By       string `json:"by"`
-}
-
-// validate reports what is wrong with a state that comes from outside.
-func (s *State) validate() error {
-	switch s.Options.OnFailure {
-	case "", Continue, Stop:
-	default:
-		return fmt.Errorf("outline: on_failure is %q, want %q or %q", s.Options.OnFailure, Continue, Stop)
-	}
-	if s.Cursor < 0 || s.Cursor > len(s.Tasks) {
-		return fmt.Errorf("outline: cursor is %d, want 0 to %d", s.Cursor, len(s.Tasks))
-	}
-	id := 0
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		if t.ID <= id || t.ID >= s.NextID {
-			return fmt.Errorf("outline: tasks[%d].id is %d, want more than %d and less than next_id %d", i, t.ID, id, s.NextID)
-		}
-		id = t.ID
-		if err := t.validate(i < s.Cursor, i == s.Cursor); err != nil {
-			return fmt.Errorf("outline: tasks[%d]: %w", i, err)
-		}
-	}
-	return s.validatePending()
-}
-
-func (t *TaskState) validate(past, current bool) error {
-	if !t.Kind.known() {
-		return fmt.Errorf("kind is %q, want %q, %q or %q", t.Kind, Clarification, ToolCall, Processing)
-	}
-	var allowed []Status
-	switch {
-	case past:
-		allowed = []Status{Complete, Failed}
-	case current:
-		allowed = []Status{Planned, Running, Waiting, Complete}
-	default:
-		allowed = []Status{Planned, Complete}
-	}
-	if !slices.Contains(allowed, t.Status) {
-		return fmt.Errorf("status is %q, want one of %q here", t.Status, allowed)
-	}
-	return nil
-}
-
-func (s *State) validatePending() error {
-	waits := s.Cursor < len(s.Tasks) && s.Tasks[s.Cursor].Status == Waiting
-	switch {
-	case s.Waiting != waits || s.Waiting != (s.Pending != nil):
-		return errors.New("outline: waiting, pending and the status of the current task disagree")
-	case waits && s.Pending.ID != s.Tasks[s.Cursor].ID:
-		return fmt.Errorf("outline: pending.id is %d, but task %d is the one that waits", s.Pending.ID, s.Tasks[s.Cursor].ID)
-	case s.Stopped && s.Cursor < len(s.Tasks) && s.Tasks[s.Cursor].Status == Running:
-		return errors.New("outline: stopped, but a task is running")
-	}
-	return nil
-}
-
-// clone returns a copy that shares nothing that changes.
-func (s *State) clone() State {
-	c := *s
-	c.Tasks = slices.Clone(s.Tasks)
-	for i := range c.Tasks {
-		t := &c.Tasks[i]
-		t.Attachments = slices.Clone(t.Attachments)
-		t.Context = slices.Clone(t.Context)
-		t.Answers = slices.Clone(t.Answers)
-	}
-	if s.Pending != nil {
-		pending := *s.Pending
-		c.Pending = &pending
-	}
-	return c
 }

@@ -134,7 +134,7 @@ func TestFinalOfARunThatWaits(t *testing.T) {
   It waits for an answer: Which colour?
 - Task 2: Add logout
 `
-	if diff := cmp.Diff(want, Final(m.State())); diff != "" {
+	if diff := cmp.Diff(want, Final(m.State)); diff != "" {
 		t.Errorf("Final(): -want +got\n%s", diff)
 	}
 }
