@@ -19,7 +19,7 @@ import (
 //	c.Add(task, title, result)
 //	for r := c.Request(); r != nil; r = c.Request() {
 //		... ask for a summary of r.Text, once or a few times ...
-//		if _, err := c.Accept(summary); err != nil {
+//		if err := c.Accept(summary); err != nil {
 //			c.Fallback()
 //		}
 //	}
@@ -29,17 +29,15 @@ import (
 // Identifiers (see [Identifiers]) that a later task mentions must be in the
 // summary; one without them is rejected. So is one with an address or a path
 // that is not in the text. Which tasks come later is told by [Compactor.Expect].
-// If they mention more than a summary can hold, those that are needed last are set
-// aside, each with its sentence, and come back in the context of the task that
-// mentions them. What people decided stays as it is as long as there is room.
+// If they mention more than a summary can hold, it has to have what is needed first.
+// What people decided stays as it is as long as there is room.
 //
 // # Size
 //
-// The context takes at most the budget, and a request as well. A summary takes up
-// to a quarter of it, what is brought back another, and results the rest. A
-// request leaves a quarter for new results, so that a batch of them is summarised
-// at a time: the work of a long run grows with its length, and what is kept does
-// not, but for what is set aside, which the outline itself bounds.
+// The context takes at most three quarters of the budget, and a request as well: the
+// estimate is one. A summary takes up to a quarter, and results the rest. A request
+// leaves a quarter for new results, so that a batch of them is summarised at a time:
+// the work of a long run grows with its length, and what is kept does not.
 //
 // A Compactor is not safe for concurrent use.
 type Compactor struct {
@@ -56,8 +54,6 @@ type Compactor struct {
 
 	expected map[string][]int // the tasks that mention a key, in order
 	named    map[string]bool  // keys that are identifiers where they are mentioned
-	aside    map[string][]string
-	expires  map[int][]string // keys set aside, by the last task that needs them
 }
 
 // A note is a part of the context.
@@ -98,11 +94,11 @@ func NewCompactor(budget int, opts *CompactorOptions) (*Compactor, error) {
 	if budget < MinBudget {
 		return nil, fmt.Errorf("outline: the context budget is %d tokens, want at least %d", budget, MinBudget)
 	}
-	c := &Compactor{budget: budget, estimate: EstimateTokens, expected: map[string][]int{}, named: map[string]bool{}, aside: map[string][]string{}, expires: map[int][]string{}}
+	c := &Compactor{budget: budget, estimate: EstimateTokens, expected: map[string][]int{}, named: map[string]bool{}}
 	if opts != nil && opts.Estimate != nil {
 		c.estimate = opts.Estimate
 	}
-	for _, title := range []string{summaryTitle, decisionsTitle, resultsTitle, asideTitle, "\n\n"} {
+	for _, title := range []string{summaryTitle, decisionsTitle, resultsTitle, "\n\n", "and something to spare"} {
 		c.titles += c.estimate(title)
 	}
 	if c.titles > budget/8 {
@@ -117,7 +113,6 @@ func (c *Compactor) maxNote() int      { return c.budget / 4 }
 func (c *Compactor) maxKept() int      { return c.budget / 4 } // of results, after a request
 func (c *Compactor) maxDecisions() int { return c.budget / 8 } // word for word
 func (c *Compactor) maxSize() int      { return c.budget/4*3 - c.titles }
-func (c *Compactor) maxAside() int     { return c.budget / 4 }
 
 // Expect says that a task that is still to come has this text. It is called for
 // every task at the start, and again when an answer has been merged into one.
@@ -148,10 +143,7 @@ func (c *Compactor) nextNeed(key string) int {
 
 // Add takes in the result of a task.
 func (c *Compactor) Add(task int, title, result string) {
-	if before := c.now; task > before {
-		c.now = task
-		c.forget(before+1, task)
-	}
+	c.now = max(c.now, task)
 	head := fmt.Sprintf("Task %d: %s\n", task, oneLine(valid(title), maxTitle))
 	if c.estimate(head) > c.maxNote()/2 {
 		head = fmt.Sprintf("Task %d:\n", task)
@@ -267,11 +259,10 @@ type SummaryRequest struct {
 
 type request struct {
 	SummaryRequest
-	taken    []bool // which notes
-	must     []mark
-	overflow []mark // needed, but too many for a summary
-	all      []mark
-	lines    []extract
+	taken []bool // which notes
+	must  []mark
+	all   []mark
+	lines []extract
 }
 
 // Request says what has to be summarised before the context fits its budget
@@ -353,7 +344,7 @@ func (c *Compactor) oldest() []bool {
 }
 
 // maxMust is how many identifiers can be asked of one summary.
-const maxMust = 40
+const maxMust = 100
 
 // sortNeeds finds which identifiers the summary must carry: those that later tasks
 // mention, the ones needed first before others, up to [maxMust] and half of the
@@ -381,8 +372,7 @@ func (c *Compactor) sortNeeds(r *request) {
 	room := r.MaxTokens / 2
 	for _, n := range needs {
 		if room -= c.estimate(n.text + ", "); room < 0 || len(r.must) == maxMust {
-			r.overflow = append(r.overflow, n.mark)
-			continue
+			break
 		}
 		r.must = append(r.must, n.mark)
 		r.Must = append(r.Must, n.text)

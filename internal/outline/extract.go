@@ -164,103 +164,17 @@ func remark(lines []extract, marks []mark) {
 	}
 }
 
-// expire notes when what was set aside is needed for the last time.
-func (c *Compactor) expire(key string) {
-	tasks := c.expected[key]
-	last := tasks[len(tasks)-1]
-	c.expires[last] = append(c.expires[last], key)
-}
-
-// forget drops what was set aside for tasks that are over.
-func (c *Compactor) forget(from, to int) {
-	for task := from; task <= to; task++ {
-		for _, key := range c.expires[task] {
-			if c.nextNeed(key) > 0 {
-				c.expire(key) // another task came to mention it
-			} else {
-				delete(c.aside, key)
-			}
-		}
-		delete(c.expires, task)
-	}
-}
-
-// maxAsideLine bounds the sentence that is kept of an identifier set aside.
-const maxAsideLine = 300
-
-// setAside keeps the sentences of identifiers that the summary has no room for:
-// the first one that mentions it, and the latest.
-func (c *Compactor) setAside(r *request, over map[string]bool) {
-	if len(over) == 0 {
-		return
-	}
-	for _, l := range r.lines {
-		for _, m := range l.marks {
-			if !over[m.key] || c.nextNeed(m.key) == 0 {
-				continue
-			}
-			text := around(l.text, m)
-			if l.task > 0 {
-				text = fmt.Sprintf("Task %d: %s", l.task, text)
-			}
-			switch lines := c.aside[m.key]; {
-			case len(lines) == 0:
-				c.aside[m.key] = []string{text}
-				c.expire(m.key)
-			case slices.Contains(lines, text):
-			case len(lines) == 1:
-				c.aside[m.key] = append(lines, text)
-			default:
-				lines[1] = text
-			}
-		}
-	}
-}
-
-// around is a sentence, or of a very long one the words around an identifier.
-func around(text string, m mark) string {
-	if len(text) <= maxAsideLine {
-		return text
-	}
-	i := strings.Index(text, m.text)
-	if i < 0 {
-		return m.text
-	}
-	start, end := max(0, i-maxAsideLine/2), min(len(text), i+len(m.text)+maxAsideLine/2)
-	if start > 0 {
-		if j := strings.IndexByte(text[start:i], ' '); j >= 0 {
-			start += j + 1
-		} else {
-			start = i
-		}
-	}
-	if end < len(text) {
-		if j := strings.LastIndexByte(text[i+len(m.text):end], ' '); j >= 0 {
-			end = i + len(m.text) + j
-		} else {
-			end = i + len(m.text)
-		}
-	}
-	return "… " + text[start:end] + " …"
-}
-
 // Fallback makes a summary of whole sentences of the text and accepts it: first
 // those that mention what later tasks need, then decisions, then, from the latest
 // on, those with other identifiers, as far as there is room. What is needed and
-// does not find room is set aside. It returns nil if nothing has to be summarised.
-func (c *Compactor) Fallback() *Carried {
+// whose sentence finds no room is just named. It does nothing if nothing has to be
+// summarised.
+func (c *Compactor) Fallback() {
 	if c.Request() == nil {
-		return nil
+		return
 	}
-	r := c.request
-	summary := c.extractive(r)
-	seen := indexOf(summary)
-	for _, m := range r.must {
-		if !seen.has(m) {
-			r.overflow = append(r.overflow, m)
-		}
-	}
-	return c.replace(summary, seen)
+	summary := c.extractive(c.request)
+	c.replace(summary, indexOf(summary))
 }
 
 func (c *Compactor) extractive(r *request) string {
@@ -270,7 +184,7 @@ func (c *Compactor) extractive(r *request) string {
 			where[m.key] = i
 		}
 	}
-	room := r.MaxTokens
+	room := r.MaxTokens - r.MaxTokens/2 // the names of all that is needed fit into half of it
 	looked := make([]bool, len(r.lines))
 	chosen := make([]bool, len(r.lines))
 	choose := func(i int) {
@@ -283,10 +197,20 @@ func (c *Compactor) extractive(r *request) string {
 			room -= cost
 		}
 	}
+	var named []string
 	for _, m := range r.must {
-		choose(where[m.key])
+		if choose(where[m.key]); !chosen[where[m.key]] {
+			named = append(named, m.text)
+		}
 	}
+	names := ""
+	if len(named) > 0 {
+		names = "- " + strings.Join(named, ", ") + "\n"
+	}
+	room += r.MaxTokens/2 - c.estimate(names)
+	clear(looked)
 	for i := range r.lines {
+		looked[i] = chosen[i]
 		if r.lines[i].decision {
 			choose(i)
 		}
@@ -302,6 +226,7 @@ func (c *Compactor) extractive(r *request) string {
 			b.WriteString(r.lines[i].row())
 		}
 	}
+	b.WriteString(names)
 	if b.Len() == 0 {
 		fmt.Fprintf(&b, "Tasks %d to %d are done.", r.First, r.Last)
 	}
@@ -316,26 +241,16 @@ func (l *extract) row() string {
 	return fmt.Sprintf("- Task %d: %s\n", l.task, l.text)
 }
 
-// A Context is what a prompt says about the tasks before.
-type Context struct {
-	Text string
-
-	// Omitted are identifiers that the task mentions and that were set aside, but
-	// do not all fit into the context of one task.
-	Omitted []string
-}
-
 // The titles of the parts of a context.
 const (
 	summaryTitle   = "Summary:\n"
 	decisionsTitle = "Decisions:\n"
 	resultsTitle   = "Results:\n"
-	asideTitle     = "From earlier results:\n"
 )
 
-// Context returns the context for a task. It fits the budget once [Compactor.Request]
-// returns nil.
-func (c *Compactor) Context(task string) Context {
+// Context is what a prompt says about the tasks before. It fits the budget once
+// [Compactor.Request] returns nil.
+func (c *Compactor) Context() string {
 	var b, decisions, results strings.Builder
 	for _, n := range c.notes {
 		if n.kind == decisionNote {
@@ -344,43 +259,10 @@ func (c *Compactor) Context(task string) Context {
 			results.WriteString(n.text)
 		}
 	}
-	var out Context
-	section := func(title, text string) {
-		if text != "" {
-			b.WriteString(title + text)
+	for _, part := range [][2]string{{summaryTitle, c.summary.text}, {decisionsTitle, decisions.String()}, {resultsTitle, results.String()}} {
+		if part[1] != "" {
+			b.WriteString(part[0] + part[1])
 		}
 	}
-	section(summaryTitle, c.summary.text)
-	section(decisionsTitle, decisions.String())
-	section(resultsTitle, results.String())
-	section(asideTitle, c.recall(task, &out))
-	out.Text = strings.TrimSpace(b.String())
-	return out
-}
-
-// recall returns the sentences that were set aside for what a task mentions.
-func (c *Compactor) recall(task string, out *Context) string {
-	if len(c.aside) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	room := c.maxAside()
-	written := map[string]bool{}
-	for _, m := range extractOf(task, func(key string) bool { return c.aside[key] != nil }).marks {
-		for _, line := range c.aside[m.key] {
-			if written[line] {
-				continue
-			}
-			row := "- " + line + "\n"
-			cost := c.estimate(row)
-			if cost > room {
-				out.Omitted = append(out.Omitted, m.text)
-				break
-			}
-			room -= cost
-			written[line] = true
-			b.WriteString(row)
-		}
-	}
-	return b.String()
+	return strings.TrimSpace(b.String())
 }

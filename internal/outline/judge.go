@@ -6,15 +6,6 @@ import (
 	"strings"
 )
 
-// A Carried says what became of the identifiers of a text that was summarised.
-type Carried struct {
-	// Kept are in the summary, SetAside come back when a task mentions them, and
-	// Dropped are neither: no later task mentions them.
-	Kept     []string `json:"kept,omitempty"`
-	SetAside []string `json:"set_aside,omitempty"`
-	Dropped  []string `json:"dropped,omitempty"`
-}
-
 // A RejectedError says why a summary is not accepted.
 type RejectedError struct {
 	Empty    bool
@@ -44,10 +35,10 @@ func (e *RejectedError) Error() string {
 
 // Accept takes a summary of what [Compactor.Request] returned. If it is not good
 // enough, nothing changes and the error is a [*RejectedError].
-func (c *Compactor) Accept(summary string) (*Carried, error) {
+func (c *Compactor) Accept(summary string) error {
 	r := c.request
 	if r == nil {
-		return nil, errors.New("outline: a summary came, but none was asked for")
+		return errors.New("outline: a summary came, but none was asked for")
 	}
 	summary = strings.TrimSpace(valid(summary))
 	seen := indexOf(summary)
@@ -66,37 +57,23 @@ func (c *Compactor) Accept(summary string) (*Carried, error) {
 		}
 	}
 	if rejected.Empty || rejected.Tokens > 0 || len(rejected.Missing) > 0 || len(rejected.Invented) > 0 {
-		return nil, rejected
+		return rejected
 	}
-	return c.replace(summary, seen), nil
+	c.replace(summary, seen)
+	return nil
 }
 
 // replace puts a summary in the place of what it is about.
-func (c *Compactor) replace(summary string, seen *index) *Carried {
+func (c *Compactor) replace(summary string, seen *index) {
 	r := c.request
 	c.request = nil
-	out := &Carried{}
 	c.summary = note{kind: summaryNote, first: r.First, last: r.Last, text: summary + "\n\n"}
 	c.summary.tokens = c.estimate(c.summary.text)
-	over := map[string]bool{}
-	for _, m := range r.overflow {
-		over[m.key] = true
-	}
 	for _, m := range r.all {
-		switch {
-		case seen.has(m):
+		if seen.has(m) {
 			c.summary.marks = append(c.summary.marks, m)
-			out.Kept = append(out.Kept, m.text)
-		case over[m.key]:
-			out.SetAside = append(out.SetAside, m.text)
-		default:
-			out.Dropped = append(out.Dropped, m.text)
 		}
 	}
-	// What does not have to be in the summary is set aside even if it is there by
-	// chance: the next summary may drop it.
-	c.setAside(r, over)
-
 	kept := c.notes[:0]
 	c.size = c.summary.tokens
 	for i, n := range c.notes {
@@ -107,5 +84,4 @@ func (c *Compactor) replace(summary string, seen *index) *Carried {
 	}
 	clear(c.notes[len(kept):])
 	c.notes = kept
-	return out
 }

@@ -205,8 +205,7 @@ func (r *runner) run() error {
 		var err error
 		switch c := commands[0].(type) {
 		case ExecuteTask:
-			// The context is made for the words of this task, as they are now.
-			r.machine.SetSummary(r.summaries.Context(c.Parameters.Text))
+			r.machine.SetSummary(r.summaries.Context())
 			c = r.machine.Step(nil)[0].(ExecuteTask)
 			e, err = r.execute(&c)
 		case RequestClarification:

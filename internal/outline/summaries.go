@@ -45,8 +45,8 @@ func (s *Summaries) Expect(step int, text string) { s.compactor.Expect(step+1, t
 // Decided takes in what a person decided for a step.
 func (s *Summaries) Decided(step int, a Answer) { s.compactor.Decided(step+1, a) }
 
-// Context is what a prompt says about the steps so far, for a step of this text.
-func (s *Summaries) Context(text string) string { return s.compactor.Context(text).Text }
+// Context is what a prompt says about the steps so far.
+func (s *Summaries) Context() string { return s.compactor.Context() }
 
 // Add takes in what came of a step and brings the context back into its budget. The
 // keys of what it asks begin with key.
@@ -63,7 +63,7 @@ func (s *Summaries) Add(f flow.Flow, key string, step int, title, result string)
 		if err != nil {
 			return err
 		}
-		if _, err := s.compactor.Accept(summary); err != nil {
+		if err := s.compactor.Accept(summary); err != nil {
 			s.compactor.Fallback() // sentences of the text itself
 		}
 		f.Emit(key, event.ContextCompacted{
