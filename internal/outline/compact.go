@@ -34,18 +34,14 @@ import (
 //
 // # Size
 //
-// The context takes at most three quarters of the budget, and a request as well: the
-// estimate is one. A summary takes up to a quarter, and results the rest. A request
+// The context takes at most three quarters of the budget, and a request as well: what
+// a token is depends on the model. A summary takes up to a quarter, and results the rest. A request
 // leaves a quarter for new results, so that a batch of them is summarised at a time:
 // the work of a long run grows with its length, and what is kept does not.
 //
 // A Compactor is not safe for concurrent use.
 type Compactor struct {
-	budget   int
-	estimate func(string) int
-
-	titles int // tokens of the titles in a context
-
+	budget  int
 	now     int // the last task whose result was added
 	summary note
 	notes   []note // verbatim, oldest first
@@ -73,14 +69,6 @@ const (
 	summaryNote
 )
 
-// CompactorOptions configure a [Compactor].
-type CompactorOptions struct {
-	// Estimate returns how many tokens a text has, or more. The sum over the parts
-	// of a text must not be less than the estimate of the whole. Nil means
-	// [EstimateTokens].
-	Estimate func(text string) int
-}
-
 // MinBudget is the least budget that a [Compactor] can work with.
 const MinBudget = 400
 
@@ -90,29 +78,22 @@ const MinBudget = 400
 func EstimateTokens(text string) int { return (len(text) + 2) / 3 }
 
 // NewCompactor returns a compactor for a budget of tokens.
-func NewCompactor(budget int, opts *CompactorOptions) (*Compactor, error) {
+func NewCompactor(budget int) (*Compactor, error) {
 	if budget < MinBudget {
 		return nil, fmt.Errorf("outline: the context budget is %d tokens, want at least %d", budget, MinBudget)
 	}
-	c := &Compactor{budget: budget, estimate: EstimateTokens, expected: map[string][]int{}, named: map[string]bool{}}
-	if opts != nil && opts.Estimate != nil {
-		c.estimate = opts.Estimate
-	}
-	for _, title := range []string{summaryTitle, decisionsTitle, resultsTitle, "\n\n", "and something to spare"} {
-		c.titles += c.estimate(title)
-	}
-	if c.titles > budget/8 {
-		return nil, fmt.Errorf("outline: the context budget is %d tokens, want at least %d with this estimate", budget, c.titles*8)
-	}
-	return c, nil
+	return &Compactor{budget: budget, expected: map[string][]int{}, named: map[string]bool{}}, nil
 }
 
+// titleTokens is more than the titles of a context have.
+const titleTokens = 19
+
 // How the budget is divided: see [Compactor].
-func (c *Compactor) maxSummary() int   { return c.budget/4 - c.titles }
+func (c *Compactor) maxSummary() int   { return c.budget/4 - titleTokens }
 func (c *Compactor) maxNote() int      { return c.budget / 4 }
 func (c *Compactor) maxKept() int      { return c.budget / 4 } // of results, after a request
 func (c *Compactor) maxDecisions() int { return c.budget / 8 } // word for word
-func (c *Compactor) maxSize() int      { return c.budget/4*3 - c.titles }
+func (c *Compactor) maxSize() int      { return c.budget/4*3 - titleTokens }
 
 // Expect says that a task that is still to come has this text. It is called for
 // every task at the start, and again when an answer has been merged into one.
@@ -145,90 +126,50 @@ func (c *Compactor) nextNeed(key string) int {
 func (c *Compactor) Add(task int, title, result string) {
 	c.now = max(c.now, task)
 	head := fmt.Sprintf("Task %d: %s\n", task, oneLine(valid(title), maxTitle))
-	if c.estimate(head) > c.maxNote()/2 {
+	if EstimateTokens(head) > c.maxNote()/2 {
 		head = fmt.Sprintf("Task %d:\n", task)
 	}
 	result = strings.TrimSpace(valid(result))
 	if result == "" {
 		result = "(no result)"
 	}
-	text := head + result + "\n\n"
-	if n := c.estimate(text); n <= c.maxNote() {
-		c.keep(note{first: task, last: task, text: text, tokens: n})
-		return
-	}
-	room := c.maxNote() - c.estimate(head) - c.estimate("\n\n")
-	for _, part := range c.portions(result, room) {
-		text := head + part + "\n\n"
-		c.keep(note{first: task, last: task, text: text, tokens: c.estimate(text)})
+	const end = "\n\n"
+	for _, part := range portions(result, 3*c.maxNote()-len(head)-len(end)) {
+		c.keep(note{first: task, last: task, text: head + part + end})
 	}
 }
 
 // Decided takes in what a person decided for a task.
 func (c *Compactor) Decided(task int, a Answer) {
 	text := fmt.Sprintf("- Task %d: %s Decided by %s: %s\n", task, oneLine(valid(a.Question), maxQuotation), oneLine(valid(a.By), maxTitle), strings.TrimSpace(valid(a.Answer)))
-	n := c.estimate(text)
-	if n > c.maxDecisions()/2 {
+	if EstimateTokens(text) > c.maxDecisions()/2 {
 		c.Add(task, "a decision", text)
 		return
 	}
-	c.keep(note{kind: decisionNote, first: task, last: task, text: text, tokens: n})
+	c.keep(note{kind: decisionNote, first: task, last: task, text: text})
 }
 
 func (c *Compactor) keep(n note) {
+	n.tokens = EstimateTokens(n.text)
 	c.notes = append(c.notes, n)
 	c.size += n.tokens
 }
 
-// portions splits a text that is too long for one note, at the ends of lines,
-// sentences or words, or in a word if there is no other way. Nothing is lost.
-func (c *Compactor) portions(text string, room int) []string {
+// portions splits a text into parts of so many bytes, at the ends of lines, at spaces,
+// or in a word if there is no other way. Nothing is lost.
+func portions(text string, room int) []string {
 	var out []string
-	var b strings.Builder
-	used := 0
-	add := func(part string, tokens int) {
-		if used+tokens > room && b.Len() > 0 {
-			out = append(out, b.String())
-			b.Reset()
-			used = 0
+	for len(text) > room {
+		end := runeStart(text, room)
+		if i := strings.LastIndexByte(text[:end], '\n'); i > 0 {
+			end = i + 1
+		} else if i := strings.LastIndexByte(text[:end], ' '); i > 0 {
+			end = i + 1
 		}
-		b.WriteString(part)
-		used += tokens
+		out = append(out, text[:end])
+		text = text[end:]
 	}
-	for line := range strings.Lines(text) {
-		if n := c.estimate(line); n <= room {
-			add(line, n)
-			continue
-		}
-		for _, part := range c.divide(line, room) {
-			add(part, c.estimate(part))
-		}
-	}
-	if b.Len() > 0 {
-		out = append(out, b.String())
-	}
-	return out
-}
-
-// divide cuts a long line into parts that fit, at spaces where there are any.
-func (c *Compactor) divide(line string, room int) []string {
-	const step = 200 // bytes that are looked at together
-	var out []string
-	for len(line) > 0 {
-		end := len(line)
-		if end > step {
-			end = runeStart(line, step)
-			if i := strings.LastIndexByte(line[:end], ' '); i > 0 {
-				end = i + 1
-			}
-		}
-		for c.estimate(line[:end]) > room && runeStart(line, end/2) < end {
-			end = runeStart(line, end/2)
-		}
-		out = append(out, line[:end])
-		line = line[end:]
-	}
-	return out
+	return append(out, text)
 }
 
 // runeStart is the last place up to i where a character begins, but for the first.
@@ -338,8 +279,6 @@ func (c *Compactor) oldest() []bool {
 		*rest -= n.tokens
 		taken[i] = true
 	}
-	// With an estimate that breaks its promise there may be none.
-	taken[0] = taken[0] || !slices.Contains(taken, true)
 	return taken
 }
 
@@ -371,7 +310,7 @@ func (c *Compactor) sortNeeds(r *request) {
 	slices.SortStableFunc(needs, func(a, b need) int { return cmp.Compare(a.task, b.task) })
 	room := r.MaxTokens / 2
 	for _, n := range needs {
-		if room -= c.estimate(n.text + ", "); room < 0 || len(r.must) == maxMust {
+		if room -= EstimateTokens(n.text + ", "); room < 0 || len(r.must) == maxMust {
 			break
 		}
 		r.must = append(r.must, n.mark)

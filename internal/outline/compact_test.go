@@ -3,7 +3,6 @@ package outline
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 
 func newCompactor(t testing.TB, budget int) *Compactor {
 	t.Helper()
-	c, err := NewCompactor(budget, nil)
+	c, err := NewCompactor(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +258,7 @@ func compactAll(t testing.TB, c *Compactor, summarise func(*SummaryRequest) stri
 		if requests++; requests > 1000 {
 			t.Fatal("the requests do not come to an end")
 		}
-		if n := c.estimate(r.Text); n > c.budget {
+		if n := EstimateTokens(r.Text); n > c.budget {
 			t.Fatalf("a request has %d tokens, want at most %d", n, c.budget)
 		}
 		if summarise != nil {
@@ -273,7 +272,7 @@ func compactAll(t testing.TB, c *Compactor, summarise func(*SummaryRequest) stri
 				t.Fatalf("the fallback drops %q: %q", name, c.summary.text)
 			}
 		}
-		if n := c.estimate(strings.TrimSpace(c.summary.text)); n > r.MaxTokens {
+		if n := EstimateTokens(strings.TrimSpace(c.summary.text)); n > r.MaxTokens {
 			t.Fatalf("the fallback has %d tokens, want at most %d", n, r.MaxTokens)
 		}
 	}
@@ -281,52 +280,7 @@ func compactAll(t testing.TB, c *Compactor, summarise func(*SummaryRequest) stri
 }
 
 func TestBudgets(t *testing.T) {
-	if _, err := NewCompactor(MinBudget-1, nil); err == nil || !strings.Contains(err.Error(), "399") {
+	if _, err := NewCompactor(MinBudget - 1); err == nil || !strings.Contains(err.Error(), "399") {
 		t.Errorf("NewCompactor(%d) = %v, want an error that names the budget", MinBudget-1, err)
-	}
-	// Other estimates have other needs.
-	bytes := func(text string) int { return len(text) }
-	if _, err := NewCompactor(MinBudget, &CompactorOptions{Estimate: bytes}); err == nil || !strings.Contains(err.Error(), "with this estimate") {
-		t.Errorf("NewCompactor(%d, bytes) = %v, want an error", MinBudget, err)
-	}
-	runes := func(text string) int { return 2 * len([]rune(text)) }
-	for name, estimate := range map[string]func(string) int{"bytes": bytes, "runes": runes, "words": func(text string) int { return len(strings.Fields(text)) + 1 }} {
-		c, err := NewCompactor(1500, &CompactorOptions{Estimate: estimate})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Expect(40, "Look at ZEBRA-1 and 世界")
-		c.Add(1, strings.Repeat("界", 200), "ZEBRA-1 is here. "+strings.Repeat("界", 2000)+" "+strings.Repeat("x", 3000))
-		for task := 2; task < 40; task++ {
-			compactAll(t, c, nil)
-			c.Add(task, "x", filler(500))
-		}
-		compactAll(t, c, nil)
-		text := c.Context()
-		if n := estimate(text); n > 1500 || !strings.Contains(text, "ZEBRA-1 is here.") {
-			t.Errorf("%s: Context() has %d tokens, want at most 1500 and the zebra: %q", name, n, text)
-		}
-	}
-}
-
-// TestWildEstimate: an estimate that breaks its promise does no harm but that the
-// budget is not kept.
-func TestWildEstimate(t *testing.T) {
-	calls := 0
-	c, err := NewCompactor(1000, &CompactorOptions{Estimate: func(text string) int {
-		calls++
-		return calls * 37 % 101 * len(text) / 100
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for task := 1; task < 50; task++ {
-		c.Add(task, "x", noise(rand.New(rand.NewPCG(1, 1)), 1000))
-		for n := 0; c.Request() != nil; n++ {
-			if n > 1000 {
-				t.Fatal("the requests do not come to an end")
-			}
-			c.Fallback()
-		}
 	}
 }

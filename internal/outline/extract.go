@@ -192,7 +192,7 @@ func (c *Compactor) extractive(r *request) string {
 			return
 		}
 		looked[i] = true
-		if cost := c.estimate(r.lines[i].row()); cost <= room {
+		if cost := EstimateTokens(r.lines[i].row()); cost <= room {
 			chosen[i] = true
 			room -= cost
 		}
@@ -207,7 +207,7 @@ func (c *Compactor) extractive(r *request) string {
 	if len(named) > 0 {
 		names = "- " + strings.Join(named, ", ") + "\n"
 	}
-	room += r.MaxTokens/2 - c.estimate(names)
+	room += r.MaxTokens/2 - EstimateTokens(names)
 	clear(looked)
 	for i := range r.lines {
 		looked[i] = chosen[i]

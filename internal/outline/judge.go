@@ -43,7 +43,7 @@ func (c *Compactor) Accept(summary string) error {
 	summary = strings.TrimSpace(valid(summary))
 	seen := indexOf(summary)
 	rejected := &RejectedError{Empty: summary == "", Max: r.MaxTokens}
-	if n := c.estimate(summary); n > r.MaxTokens {
+	if n := EstimateTokens(summary); n > r.MaxTokens {
 		rejected.Tokens = n
 	}
 	for _, m := range r.must {
@@ -68,7 +68,7 @@ func (c *Compactor) replace(summary string, seen *index) {
 	r := c.request
 	c.request = nil
 	c.summary = note{kind: summaryNote, first: r.First, last: r.Last, text: summary + "\n\n"}
-	c.summary.tokens = c.estimate(c.summary.text)
+	c.summary.tokens = EstimateTokens(c.summary.text)
 	for _, m := range r.all {
 		if seen.has(m) {
 			c.summary.marks = append(c.summary.marks, m)

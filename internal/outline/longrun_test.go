@@ -43,14 +43,15 @@ func TestLongRun(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tasks, later := test.tasks, test.tasks*9/20
-			calls, bytes := 0, 0
-			c, err := NewCompactor(budget, &CompactorOptions{Estimate: func(text string) int {
-				calls++
-				bytes += len(text)
-				return EstimateTokens(text)
-			}})
-			if err != nil {
-				t.Fatal(err)
+			c := newCompactor(t, budget)
+			asked := 0 // bytes of all requests
+			summarise := test.summarise
+			count := func(r *SummaryRequest) string {
+				asked += len(r.Text)
+				if summarise == nil {
+					return ""
+				}
+				return summarise(r)
 			}
 			text := func(task int) string {
 				if planted := task - later; planted > 0 && planted%every == 0 {
@@ -63,7 +64,7 @@ func TestLongRun(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(3, 4))
 			requests, most := 0, 0
-			var half, quarter [2]int // calls and bytes
+			var half, quarter int
 			for task := 1; task <= tasks; task++ {
 				got := c.Context()
 				if n := EstimateTokens(got); n > budget {
@@ -82,22 +83,22 @@ func TestLongRun(t *testing.T) {
 					result = fmt.Sprintf("%s The box VAULT-%04d has the token t%dx. %s", result[:1000], task, task*7, result[1000:])
 				}
 				c.Add(task, text(task), result)
-				requests += compactAll(t, c, test.summarise)
+				requests += compactAll(t, c, count)
 				most = max(most, c.retained())
 				switch task {
 				case tasks / 4:
-					quarter = [2]int{calls, bytes}
+					quarter = asked
 				case tasks / 2:
-					half = [2]int{calls, bytes}
+					half = asked
 				}
 			}
-			first, second := half[1]-quarter[1], (bytes-half[1])/2
-			t.Logf("%d requests; %d calls of the estimate, %d bytes; second half to second quarter, a task each: %.2f; at most %d bytes kept", requests, calls, bytes, float64(second)/float64(first), most)
+			first, second := half-quarter, (asked-half)/2
+			t.Logf("%d requests of %d bytes; second half to second quarter, a task each: %.2f; at most %d bytes kept", requests, asked, float64(second)/float64(first), most)
 			if second > first*5/4 {
-				t.Errorf("the second half estimates %d bytes, the quarter before it %d: not linear", second, first)
+				t.Errorf("the second half asks for summaries of %d bytes, the quarter before it %d: not linear", second, first)
 			}
-			if bytes > 12*tasks*2000 {
-				t.Errorf("%d bytes were estimated for %d bytes of results", bytes, tasks*2000)
+			if asked > 3*tasks*2000 {
+				t.Errorf("summaries of %d bytes were asked for, of %d bytes of results", asked, tasks*2000)
 			}
 			if requests > tasks/2 {
 				t.Errorf("%d requests for %d tasks, want a batch at a time", requests, tasks)

@@ -89,7 +89,7 @@ func TestSummaryReader(t *testing.T) {
 // TestSummaryReaderAgreesWithTheCompactor: a summary that wins its vote is one that the
 // compactor takes.
 func TestSummaryReaderAgreesWithTheCompactor(t *testing.T) {
-	c, err := NewCompactor(MinBudget, nil)
+	c, err := NewCompactor(MinBudget)
 	if err != nil {
 		t.Fatal(err)
 	}

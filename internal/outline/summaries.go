@@ -31,7 +31,7 @@ type Summaries struct {
 
 // NewSummaries returns the summaries of a run for a budget of tokens.
 func NewSummaries(budget int, c SummaryConfig) (*Summaries, error) {
-	compactor, err := NewCompactor(budget, nil)
+	compactor, err := NewCompactor(budget)
 	if err != nil {
 		return nil, err
 	}
