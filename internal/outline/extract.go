@@ -27,7 +27,6 @@ func marksOf(ids []Identifier, words []string) []mark {
 	}
 	for _, id := range ids {
 		switch id.Kind {
-		case Decision:
 		case Name:
 			for word := range strings.FieldsSeq(id.Text) {
 				add(word, false)
@@ -52,8 +51,7 @@ func extractOf(text string, want func(key string) bool) extract {
 		}
 	}}
 	s.read(text)
-	decides := func(id Identifier) bool { return id.Kind == Decision }
-	return extract{text: text, marks: marksOf(s.found, words), decision: slices.ContainsFunc(s.found, decides)}
+	return extract{text: text, marks: marksOf(s.found, words)}
 }
 
 // An index knows what a text mentions.
@@ -114,7 +112,7 @@ type extract struct {
 	task  int // 0 for the summary so far, which says itself what it is about
 	marks []mark
 
-	decision bool // it says what was decided
+	decision bool // of a person
 }
 
 // extracts takes a note apart into its sentences.
@@ -134,7 +132,7 @@ func (c *Compactor) extracts(n note) []extract {
 		}
 		for _, s := range newProse(line).sentences(0, len(line)) {
 			e := extractOf(s.text, wanted)
-			e.task, e.decision = task, e.decision || n.kind == decisionNote
+			e.task, e.decision = task, n.kind == decisionNote
 			out = append(out, e)
 		}
 	}

@@ -16,7 +16,6 @@ const (
 	Path      IdentifierKind = "path"
 	Address   IdentifierKind = "address"
 	Quotation IdentifierKind = "quotation" // between quotation marks or backticks
-	Decision  IdentifierKind = "decision"  // a sentence that says what was decided
 )
 
 // An Identifier is a part of a text that loses its use when it is paraphrased.
@@ -25,8 +24,8 @@ type Identifier struct {
 	Text string         `json:"text"`
 }
 
-// Identifiers finds the names, numbers, paths, addresses, quotations and
-// decisions of a text, each once, in order.
+// Identifiers finds the names, numbers, paths, addresses and quotations of a text,
+// each once, in order.
 //
 // A name is a word that no dictionary has: with a capital letter where no
 // sentence begins, with capitals, digits or marks within it. Names in scripts
@@ -72,7 +71,6 @@ const maxQuotation = 120
 
 func (s *scan) line(line string) {
 	m := maskOf(line)
-	s.decision(line)
 	begins := true // a sentence
 	var name []string
 	flush := func() {
@@ -240,35 +238,4 @@ func kindOf(word string) IdentifierKind {
 		return Name
 	}
 	return ""
-}
-
-// decision adds the sentences of a line that say what was decided.
-func (s *scan) decision(line string) {
-	lower := strings.ToLower(line)
-	if len(lower) != len(line) {
-		return // rare: a letter whose cases differ in length
-	}
-	for _, cue := range decisionCues {
-		i := strings.Index(lower, cue)
-		if i < 0 || i > 0 && isWordRune(lastRune(lower[:i])) {
-			continue
-		}
-		if strings.HasSuffix(lower[:i], "not ") || strings.HasSuffix(lower[:i], "n't ") || strings.HasSuffix(lower[:i], "to be ") {
-			continue
-		}
-		p := newProse(line)
-		start := 0
-		for _, part := range p.sentences(0, len(line)) {
-			at := strings.Index(line[start:], part.text) + start
-			if at <= i && i < at+len(part.text) {
-				s.add(Decision, oneLine(part.text, maxQuotation))
-				break
-			}
-			start = at + len(part.text)
-		}
-	}
-}
-
-var decisionCues = []string{
-	"decided", "decision:", "decision is", "the decision was", "chose ", "chosen", "agreed to", "agreed on", "settled on", "opted for", "going with", "we will use", "we'll use",
 }
