@@ -183,27 +183,31 @@ func runeStart(s string, i int) int {
 
 // A SummaryRequest says what has to be summarised.
 type SummaryRequest struct {
-	// First and Last are the tasks that the text is about.
-	First int `json:"first"`
-	Last  int `json:"last"`
-
 	// Text is the summary so far, if there is one, and the oldest results.
 	Text string `json:"text"`
 
-	// Must are the identifiers that the summary has to have, as written. The one
-	// that is needed first comes first.
-	Must []string `json:"must,omitempty"`
+	// Must is what the summary has to have. What is needed first comes first.
+	Must []Needed `json:"must,omitempty"`
 
 	// MaxTokens is how long the summary may be.
 	MaxTokens int `json:"max_tokens"`
 }
 
+// Needed is an identifier that a later task mentions.
+type Needed struct {
+	Text  string `json:"text"`            // as written
+	Exact bool   `json:"exact,omitempty"` // its case matters
+}
+
+func (n Needed) mark() mark { return mark{key: strings.ToLower(n.Text), text: n.Text, exact: n.Exact} }
+
+// request is what a summary is asked for and about.
 type request struct {
 	SummaryRequest
-	taken []bool // which notes
-	must  []mark
-	all   []mark
-	lines []extract
+	first, last int    // tasks
+	taken       []bool // which notes
+	all         []mark
+	lines       []extract
 }
 
 // Request says what has to be summarised before the context fits its budget
@@ -237,10 +241,10 @@ func (c *Compactor) newRequest() *request {
 		if n.text == "" {
 			continue
 		}
-		if r.First == 0 {
-			r.First = n.first
+		if r.first == 0 {
+			r.first = n.first
 		}
-		r.Last = max(r.Last, n.last)
+		r.last = max(r.last, n.last)
 		r.lines = append(r.lines, c.extracts(n)...)
 	}
 	c.sortNeeds(r)
@@ -310,10 +314,9 @@ func (c *Compactor) sortNeeds(r *request) {
 	slices.SortStableFunc(needs, func(a, b need) int { return cmp.Compare(a.task, b.task) })
 	room := r.MaxTokens / 2
 	for _, n := range needs {
-		if room -= EstimateTokens(n.text + ", "); room < 0 || len(r.must) == maxMust {
+		if room -= EstimateTokens(n.text + ", "); room < 0 || len(r.Must) == maxMust {
 			break
 		}
-		r.must = append(r.must, n.mark)
-		r.Must = append(r.Must, n.text)
+		r.Must = append(r.Must, Needed{n.text, n.exact})
 	}
 }

@@ -80,9 +80,9 @@ func longRun(t *testing.T, seed uint64) {
 			case 0:
 				return "All went well."
 			case 1:
-				return strings.Join(r.Must, " ") + " /invented/path.txt"
+				return names(r) + " /invented/path.txt"
 			default:
-				return "Still open: " + strings.Join(r.Must, ", ")
+				return "Still open: " + names(r)
 			}
 		})
 	}

@@ -171,11 +171,10 @@ func (c *Compactor) Fallback() {
 	if c.Request() == nil {
 		return
 	}
-	summary := c.extractive(c.request)
-	c.replace(summary, indexOf(summary))
+	c.replace(c.request.extractive())
 }
 
-func (c *Compactor) extractive(r *request) string {
+func (r *request) extractive() string {
 	where := map[string]int{} // the first sentence that mentions it
 	for i, l := range slices.Backward(r.lines) {
 		for _, m := range l.marks {
@@ -196,9 +195,10 @@ func (c *Compactor) extractive(r *request) string {
 		}
 	}
 	var named []string
-	for _, m := range r.must {
-		if choose(where[m.key]); !chosen[where[m.key]] {
-			named = append(named, m.text)
+	for _, m := range r.Must {
+		i := where[m.mark().key]
+		if choose(i); !chosen[i] {
+			named = append(named, m.Text)
 		}
 	}
 	names := ""
@@ -226,7 +226,7 @@ func (c *Compactor) extractive(r *request) string {
 	}
 	b.WriteString(names)
 	if b.Len() == 0 {
-		fmt.Fprintf(&b, "Tasks %d to %d are done.", r.First, r.Last)
+		fmt.Fprintf(&b, "Tasks %d to %d are done.", r.first, r.last)
 	}
 	return strings.TrimSpace(b.String())
 }

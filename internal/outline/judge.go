@@ -4,70 +4,67 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/maker-mdap/maker/redflag"
 )
 
-// A RejectedError says why a summary is not accepted.
-type RejectedError struct {
-	Empty    bool
-	Missing  []string // identifiers that a later task mentions
-	Invented []string // addresses and paths that are not in the text
-	Tokens   int      // of the summary, if there are too many
-	Max      int
-}
-
-// Error implements error.
-func (e *RejectedError) Error() string {
-	var why []string
-	if e.Empty {
-		why = append(why, "it is empty")
+// Check says what is wrong with a summary, or nil. One that drops what later tasks
+// mention is no good, and neither is one with a number, a path or an address that is
+// not in the text.
+func (r *SummaryRequest) Check(summary string) *redflag.Flag {
+	if strings.TrimSpace(summary) == "" {
+		return redflag.New(redflag.Empty, "the summary is empty")
 	}
-	if e.Tokens > e.Max {
-		why = append(why, fmt.Sprintf("it has %d tokens, want at most %d", e.Tokens, e.Max))
-	}
-	if len(e.Missing) > 0 {
-		why = append(why, fmt.Sprintf("it drops what later tasks mention: %q", e.Missing))
-	}
-	if len(e.Invented) > 0 {
-		why = append(why, fmt.Sprintf("it has what is not in the text: %q", e.Invented))
-	}
-	return "outline: the summary is rejected: " + strings.Join(why, "; ")
-}
-
-// Accept takes a summary of what [Compactor.Request] returned. If it is not good
-// enough, nothing changes and the error is a [*RejectedError].
-func (c *Compactor) Accept(summary string) error {
-	r := c.request
-	if r == nil {
-		return errors.New("outline: a summary came, but none was asked for")
-	}
-	summary = strings.TrimSpace(valid(summary))
-	seen := indexOf(summary)
-	rejected := &RejectedError{Empty: summary == "", Max: r.MaxTokens}
 	if n := EstimateTokens(summary); n > r.MaxTokens {
-		rejected.Tokens = n
+		return redflag.New(redflag.ExcessiveLength, "the summary has %d tokens, want at most %d", n, r.MaxTokens)
 	}
-	for _, m := range r.must {
-		if !seen.has(m) {
-			rejected.Missing = append(rejected.Missing, m.text)
+	seen := indexOf(summary)
+	for _, m := range r.Must {
+		if !seen.has(m.mark()) {
+			return redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m.Text)
 		}
 	}
 	for _, id := range seen.identifiers {
-		if (id.Kind == Address || id.Kind == Path) && !strings.Contains(r.Text, id.Text) {
-			rejected.Invented = append(rejected.Invented, id.Text)
+		if !r.has(id) {
+			return redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", id.Kind, id.Text)
 		}
 	}
-	if rejected.Empty || rejected.Tokens > 0 || len(rejected.Missing) > 0 || len(rejected.Invented) > 0 {
-		return rejected
+	return nil
+}
+
+// has reports whether an identifier may be in a summary of the text.
+func (r *SummaryRequest) has(id Identifier) bool {
+	switch id.Kind {
+	case Address, Path:
+		return strings.Contains(r.Text, id.Text)
+	case Number:
+		plain := func(s string) string { return strings.ReplaceAll(s, ",", "") } // 1,000 is 1000
+		return standsIn(r.Text, id.Text) || standsIn(plain(r.Text), plain(id.Text))
+	default:
+		return true
 	}
-	c.replace(summary, seen)
+}
+
+// Accept takes a summary of what [Compactor.Request] returned. If it is not good
+// enough, nothing changes.
+func (c *Compactor) Accept(summary string) error {
+	if c.request == nil {
+		return errors.New("outline: a summary came, but none was asked for")
+	}
+	summary = strings.TrimSpace(valid(summary))
+	if flag := c.request.Check(summary); flag != nil {
+		return fmt.Errorf("outline: %s", flag.Reason)
+	}
+	c.replace(summary)
 	return nil
 }
 
 // replace puts a summary in the place of what it is about.
-func (c *Compactor) replace(summary string, seen *index) {
+func (c *Compactor) replace(summary string) {
 	r := c.request
 	c.request = nil
-	c.summary = note{kind: summaryNote, first: r.First, last: r.Last, text: summary + "\n\n"}
+	seen := indexOf(summary)
+	c.summary = note{kind: summaryNote, first: r.first, last: r.last, text: summary + "\n\n"}
 	c.summary.tokens = EstimateTokens(c.summary.text)
 	for _, m := range r.all {
 		if seen.has(m) {

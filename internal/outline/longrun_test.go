@@ -29,7 +29,7 @@ func TestLongRun(t *testing.T) {
 	)
 	named := func(task int) string { return fmt.Sprintf("Process record R%04d.", task) }
 	listing := func(r *SummaryRequest) string {
-		return "The tasks went well. Still needed: " + strings.Join(r.Must, ", ") + "."
+		return "The tasks went well. Still needed: " + names(r) + "."
 	}
 	forgetful := func(r *SummaryRequest) string { return "The tasks went well." }
 	for _, test := range []struct {

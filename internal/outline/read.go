@@ -25,9 +25,9 @@ func Readers() domain.Readers {
 			return resultReader(f), err
 		},
 		SummaryReader: func(params json.RawMessage) (domain.Reader, error) {
-			var f summaryFormat
-			err := json.Unmarshal(params, &f)
-			return summaryReader(f), err
+			var r SummaryRequest
+			err := json.Unmarshal(params, &r)
+			return summaryReader{r}, err
 		},
 	}
 }
@@ -129,69 +129,18 @@ func made(a answer, key string) (domain.Answer, *redflag.Flag) {
 	return domain.Answer{Value: value, Key: key}, nil
 }
 
-// summaryFormat is what a summary has to keep to.
-type summaryFormat struct {
-	Text      string   `json:"text"` // that is summarised
-	Must      []needed `json:"must,omitempty"`
-	MaxTokens int      `json:"max_tokens"`
-}
+type summaryReader struct{ SummaryRequest }
 
-// needed is an identifier that a later task mentions.
-type needed struct {
-	Text  string `json:"text"`
-	Exact bool   `json:"exact,omitempty"` // its case matters
-}
-
-// formatOf is the format for the request that a compactor has made.
-func formatOf(r *request) summaryFormat {
-	f := summaryFormat{Text: r.Text, MaxTokens: r.MaxTokens}
-	for _, m := range r.must {
-		f.Must = append(f.Must, needed{m.text, m.exact})
-	}
-	return f
-}
-
-type summaryReader summaryFormat
-
-// Read implements [domain.Reader]. A summary that drops what later tasks mention is
-// discarded, and so is one with a number, a path or an address that is not in the
-// text. All others agree: that nothing is lost or made up is what can be voted on, for
-// no two summaries have the same words.
+// Read implements [domain.Reader]. All summaries that are good enough agree: that
+// nothing is lost or made up is what can be voted on, for no two have the same words.
 func (r summaryReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	text = strings.TrimSpace(valid(text))
-	if text == "" {
-		return domain.Answer{}, redflag.New(redflag.Empty, "the summary is empty")
-	}
-	if n := EstimateTokens(text); n > r.MaxTokens {
-		return domain.Answer{}, redflag.New(redflag.ExcessiveLength, "the summary has %d tokens, want at most %d", n, r.MaxTokens)
-	}
-	seen := indexOf(text)
-	for _, m := range r.Must {
-		if !seen.has(mark{key: strings.ToLower(m.Text), text: m.Text, exact: m.Exact}) {
-			return domain.Answer{}, redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m.Text)
-		}
-	}
-	for _, id := range seen.identifiers {
-		if !r.has(id) {
-			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", id.Kind, id.Text)
-		}
+	if flag := r.Check(text); flag != nil {
+		return domain.Answer{}, flag
 	}
 	value, err := json.Marshal(text)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}
 	return domain.Answer{Value: value, Key: "summary"}, nil
-}
-
-// has reports whether an identifier may be in a summary of the text.
-func (r summaryReader) has(id Identifier) bool {
-	switch id.Kind {
-	case Address, Path:
-		return strings.Contains(r.Text, id.Text)
-	case Number:
-		plain := func(s string) string { return strings.ReplaceAll(s, ",", "") } // 1,000 is 1000
-		return standsIn(r.Text, id.Text) || standsIn(plain(r.Text), plain(id.Text))
-	default:
-		return true
-	}
 }

@@ -86,34 +86,6 @@ func TestSummaryReader(t *testing.T) {
 	}
 }
 
-// TestSummaryReaderAgreesWithTheCompactor: a summary that wins its vote is one that the
-// compactor takes.
-func TestSummaryReaderAgreesWithTheCompactor(t *testing.T) {
-	c, err := NewCompactor(MinBudget)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Expect(9, "Use `key.txt` and Zephyr on 8443.")
-	for i := 1; c.Request() == nil; i++ {
-		c.Add(i, "look", "Zephyr has `key.txt` on 8443. "+strings.Repeat("More was said. ", 20))
-	}
-	params, err := json.Marshal(formatOf(c.request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := readerOf(t, SummaryReader, string(params))
-	for _, text := range []string{"zephyr has key.txt on 8443", "Zephyr has KEY.TXT on 8443", "Zephyr has key.txt on 18443", "Zephyr, key.txt, 8443, a.txt", ""} {
-		_, flag := r.Read(text)
-		err := c.Accept(text)
-		if (flag == nil) != (err == nil) {
-			t.Errorf("of %q the reader says %v and the compactor %v", text, flag, err)
-		}
-		if err == nil {
-			break // the request is gone
-		}
-	}
-}
-
 func FuzzResultReader(f *testing.F) {
 	for _, text := range []string{"result: done\ndetails: x", "needs_clarification: Which?", "{\"result\": [1, {\"a\": null}]}", "result: |\n  a\n b", "```yaml\nresult: 1\n```"} {
 		f.Add(text)
@@ -143,7 +115,7 @@ func FuzzSummaryReader(f *testing.F) {
 	f.Add("Zoe put 12 files into /srv/a on host-3.", "Zoe put 12 files.", "Zoe")
 	f.Add("a 1,000 b", "1000", "b")
 	f.Fuzz(func(t *testing.T, text, summary, must string) {
-		r := summaryReader{Text: valid(text), Must: []needed{{Text: valid(must)}}, MaxTokens: 50}
+		r := summaryReader{SummaryRequest{Text: valid(text), Must: []Needed{{Text: valid(must)}}, MaxTokens: 50}}
 		a, flag := r.Read(summary)
 		if flag != nil {
 			return

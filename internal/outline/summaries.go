@@ -75,11 +75,15 @@ func (s *Summaries) Add(f flow.Flow, key string, step int, title, result string)
 // ask has the voters write a summary. It is empty if there is none to be had.
 func (s *Summaries) ask(f flow.Flow, key string, step int, request *SummaryRequest) (string, error) {
 	c := &s.config
-	prompt, err := c.Prompts.Render(prompts.OutlineSummary{Text: request.Text, Must: request.Must, MaxWords: wordsIn(request.MaxTokens)})
+	words := prompts.OutlineSummary{Text: request.Text, MaxWords: wordsIn(request.MaxTokens)}
+	for _, m := range request.Must {
+		words.Must = append(words.Must, m.Text)
+	}
+	prompt, err := c.Prompts.Render(words)
 	if err != nil {
 		return "", err
 	}
-	params, err := json.Marshal(formatOf(s.compactor.request))
+	params, err := json.Marshal(request)
 	if err != nil {
 		return "", fmt.Errorf("outline: %w", err)
 	}
