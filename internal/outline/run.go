@@ -10,7 +10,6 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -136,52 +135,13 @@ func (r *runner) look() error {
 // progress is how far a task has come, over all its attempts and questions.
 type progress struct {
 	started bool
-	work    work
-	moves   []flow.Move // what was done stays done
-	open    []string    // what led to nothing since something was decided or done
-	round   int         // moves of the rounds before
-	status  flow.Status // of the last attempt
-	report  string      // all that a failed command said
-	final   bool        // it failed for good
+	tries   flow.Outcome // of the agents; what was done stays done
+	round   int          // moves of the rounds before
+	status  flow.Status  // of the last attempt
+	report  string       // all that a failed command said
+	final   bool         // it failed for good
 
 	options []string // to choose from, of the question that it waits for
-}
-
-// work is what the attempts took.
-type work struct {
-	voting     event.Voting
-	cost       float64
-	unpriced   bool
-	durationMS int64
-}
-
-// add takes an attempt into account. The votes are those of the last attempt that
-// had some.
-func (w *work) add(o *flow.Outcome) {
-	sum := w.voting
-	if sum.Samples == 0 || o.Voting.Samples > 0 {
-		sum.Strategy, sum.Votes, sum.Margin, sum.ByModel = o.Voting.Strategy, o.Voting.Votes, o.Voting.Margin, o.Voting.ByModel
-	}
-	sum.Samples += o.Voting.Samples
-	sum.RedFlagged += o.Voting.RedFlagged
-	sum.Faults += o.Voting.Faults
-	sum.Cancelled += o.Voting.Cancelled
-	w.voting = sum
-	w.durationMS += o.DurationMS
-	if o.CostUSD == nil {
-		w.unpriced = true
-	} else {
-		w.cost = usage.AddUSD(w.cost, *o.CostUSD)
-	}
-}
-
-// costUSD is nil if it is not known.
-func (w *work) costUSD() *float64 {
-	if w.unpriced {
-		return nil
-	}
-	cost := w.cost
-	return &cost
 }
 
 func (r *runner) run() error {
@@ -250,8 +210,8 @@ func (r *runner) ask(c *RequestClarification) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.now.options, r.now.open = nil, nil
-	r.now.round = len(r.now.moves)
+	r.now.options, r.now.tries.Open = nil, nil
+	r.now.round = len(r.now.tries.Moves)
 	return ClarificationProvided{ID: c.ID, Answer: a.Text, By: a.By}, nil
 }
 
@@ -283,7 +243,7 @@ func (r *runner) command(c *ExecuteTask) (Event, error) {
 	case result.IsError || result.Unknown:
 		r.now.status, r.now.report = flow.Failed, result.Text
 		if result.Refused {
-			r.now.open = append(r.now.open, key)
+			r.now.tries.Open = append(r.now.tries.Open, key)
 		}
 		r.now.final = !result.Refused && !result.Unknown
 		return TaskFailed{ID: c.ID, Error: lastWords(result.Text), Final: true, Unknown: result.Unknown}, nil
@@ -323,8 +283,9 @@ func intentOf(tool string, input map[string]string) (event.Intent, error) {
 func (r *runner) settle(e Event) error {
 	t := r.task(e.Task())
 	step, text := t.ID-1, ""
-	if r.now.work.voting.Strategy == "" {
-		r.now.work.voting.Strategy = vote.None // nobody was asked
+	tries := &r.now.tries
+	if tries.Verdict == nil { // nobody was asked
+		tries.Voting.Strategy, tries.CostUSD = vote.None, new(float64)
 	}
 	switch t.Status {
 	case Complete:
@@ -332,7 +293,7 @@ func (r *runner) settle(e Event) error {
 		r.committed++
 		r.flow.Emit(taskKey(t.ID)+"/completed", event.StepCompleted{
 			Step: step, Title: t.Title(), Output: event.TextValue(text),
-			Voting: r.now.work.voting, CostUSD: r.now.work.costUSD(), DurationMS: r.now.work.durationMS,
+			Voting: tries.Voting, CostUSD: tries.CostUSD, DurationMS: tries.DurationMS,
 		})
 	case Failed:
 		reason := t.Outcome
@@ -341,7 +302,7 @@ func (r *runner) settle(e Event) error {
 		} else {
 			r.now.status = flow.Failed // it asked once too often
 		}
-		text = "It failed: " + reason + callsOf(r.now.moves)
+		text = "It failed: " + reason + callsOf(tries.Moves)
 		if r.now.report != "" {
 			text = "It failed: " + r.now.report
 		}
@@ -350,9 +311,9 @@ func (r *runner) settle(e Event) error {
 		}
 		r.further = r.further || !r.now.final
 		key := taskKey(t.ID) + "/failed"
-		r.reopen = append(append(r.reopen, r.now.open...), key)
-		r.again = r.again || len(r.now.open) > 0
-		r.flow.Emit(key, event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: r.now.work.voting})
+		r.reopen = append(append(r.reopen, tries.Open...), key)
+		r.again = r.again || len(tries.Open) > 0
+		r.flow.Emit(key, event.StepFailed{Step: step, Status: string(r.now.status), Reason: reason, Voting: tries.Voting})
 	default:
 		return nil // it is tried again, or waits
 	}

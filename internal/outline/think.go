@@ -59,20 +59,16 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := r.config.MaxMoves - (len(r.now.moves) - r.now.round)
-	f := &delayed{r.flow, r.delay(c.Parameters.Attempt)}
-	out, err := flow.ActUntil(f, r.key(r.task(c.ID)), q, left, func(i event.Intent) bool {
+	tries := &r.now.tries
+	left := r.config.MaxMoves - (len(tries.Moves) - r.now.round)
+	out, err := flow.ActUntil(r.flow, r.key(r.task(c.ID)), q, left, func(i event.Intent) bool {
 		return r.askTool != "" && i.Tool == r.askTool
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.now.work.add(out)
-	r.now.moves = append(slices.Clip(r.now.moves), out.Moves...)
-	if out.Happened() {
-		r.now.open = nil
-	}
-	r.now.open = append(append(r.now.open, out.Open...), r.key(r.task(c.ID))+"/attachment")
+	tries.Add(out)
+	tries.Open = append(slices.Clip(tries.Open), r.key(r.task(c.ID))+"/attachment")
 	v := out.Verdict
 	r.now.status = v.Status
 	switch {
@@ -83,8 +79,7 @@ func (r *runner) think(c *ExecuteTask, files []attachedFile) (Event, error) {
 		}
 		// Another attempt must not make up for a call that may have happened, and
 		// could do nothing without calls.
-		unknown := len(out.Moves) > 0 && out.Moves[len(out.Moves)-1].Result.Unknown
-		return TaskFailed{ID: c.ID, Error: reason, Final: len(out.Moves) >= left, Unknown: unknown}, nil
+		return TaskFailed{ID: c.ID, Error: reason, Final: len(out.Moves) >= left, Unknown: out.Unknown()}, nil
 	case v.Intent != nil:
 		return r.asks(c.ID, v.Intent)
 	}
@@ -134,19 +129,6 @@ func (r *runner) delay(attempt int) int64 {
 	return min(r.config.RetryDelayMS<<min(attempt-2, 16), maxDelayMS)
 }
 
-// delayed waits before its first question, and not before those that follow it.
-type delayed struct {
-	flow.Flow
-	delayMS int64
-}
-
-// Decide implements [flow.Flow].
-func (d *delayed) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	later := *q
-	later.DelayMS, d.delayMS = d.delayMS, 0
-	return d.Flow.Decide(key, &later)
-}
-
 // question is what the agents of a task are asked.
 func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question, error) {
 	cfg := &r.config
@@ -169,8 +151,8 @@ func (r *runner) question(c *ExecuteTask, files []attachedFile) (*flow.Question,
 		Step: c.ID - 1, Scope: taskKey(c.ID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
 		Rule: rule, Flags: cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
-		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.moves},
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, DelayMS: r.delay(c.Parameters.Attempt),
+		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.tries.Moves},
 	}
 	if c.Parameters.Attempt > 1 {
 		q.FirstTemperature = q.Temperature // the greedy answer is known
