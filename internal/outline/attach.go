@@ -97,33 +97,8 @@ type found struct {
 }
 
 func newFinder(text string) *finder {
-	text = withoutFences(strings.ToValidUTF8(text, "\uFFFD"))
+	text = dissect(valid(text)).plain
 	return &finder{text: text, mask: maskOf(text), taken: make([]bool, len(text))}
-}
-
-// withoutFences blanks the code blocks of a text. Its length stays the same.
-func withoutFences(text string) string {
-	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && !strings.Contains(text, promptMark) {
-		return text
-	}
-	lines := strings.SplitAfter(text, "\n")
-	fence := ""
-	for i, l := range lines {
-		trimmed := strings.TrimFunc(l, isBlank)
-		switch {
-		case fence != "":
-			if closes(trimmed, fence) {
-				fence = ""
-			}
-		case strings.HasPrefix(trimmed, promptMark):
-		default:
-			if fence, _ = fenceOf(trimmed); fence == "" {
-				continue
-			}
-		}
-		lines[i] = strings.Repeat("\n", len(l))
-	}
-	return strings.Join(lines, "")
 }
 
 func (f *finder) add(start int, a Attachment) {

@@ -21,19 +21,20 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u
 type line struct {
 	number int    // from 1
 	indent int    // in columns
-	raw    string // as written
 	text   string // without the space around it
 }
 
 func (l *line) blank() bool { return l.text == "" }
 
-func linesOf(text string) []line {
-	raw := strings.Split(text, "\n")
-	lines := make([]line, len(raw))
+// linesOf returns the lines of a text, and the same as they are written, both without
+// the indentation that all of them share.
+func linesOf(text string) (lines []line, raw []string) {
+	raw = strings.Split(text, "\n")
+	lines = make([]line, len(raw))
 	least := -1
 	for i, s := range raw {
 		trimmed := strings.TrimLeftFunc(s, isBlank)
-		l := line{number: i + 1, indent: columns(s[:len(s)-len(trimmed)]), raw: s, text: strings.TrimRightFunc(trimmed, isBlank)}
+		l := line{number: i + 1, indent: columns(s[:len(s)-len(trimmed)]), text: strings.TrimRightFunc(trimmed, isBlank)}
 		if !l.blank() && (least < 0 || l.indent < least) {
 			least = l.indent
 		}
@@ -42,10 +43,10 @@ func linesOf(text string) []line {
 	if least > 0 {
 		for i := range lines {
 			lines[i].indent = max(0, lines[i].indent-least)
-			lines[i].raw = outdent(lines[i].raw, least)
+			raw[i] = outdent(raw[i], least)
 		}
 	}
-	return lines
+	return lines, raw
 }
 
 // isBlank is true of space and of marks that cannot be seen.
@@ -125,6 +126,7 @@ func (b *block) lastRow() string {
 // reader turns lines into blocks.
 type reader struct {
 	lines   []line
+	raw     []string // the lines as written
 	blocks  []block
 	dropped []string // marks that are part of no block's text
 
@@ -134,7 +136,8 @@ type reader struct {
 }
 
 func readBlocks(text string) ([]block, []string) {
-	r := &reader{lines: linesOf(text), lastOf: map[style][]int{}}
+	r := &reader{lastOf: map[style][]int{}}
+	r.lines, r.raw = linesOf(text)
 	for i := 0; i < len(r.lines); {
 		i += r.read(i)
 	}
@@ -216,27 +219,33 @@ func fenceOf(text string) (fence, info string) {
 	return "", ""
 }
 
-// closes reports whether a line closes a fence.
-func closes(text, fence string) bool {
-	return len(text) >= len(fence) && strings.Trim(text, fence[:1]) == ""
+// fenceAt reads the fence that opens at the first line, if one does: what stands after
+// it, how many lines it takes, and whether it is closed.
+func fenceAt(lines []string) (info string, size int, closed bool) {
+	fence, info := fenceOf(strings.TrimFunc(lines[0], isBlank))
+	if fence == "" {
+		return "", 0, false
+	}
+	for i, l := range lines[1:] {
+		if l = strings.TrimFunc(l, isBlank); len(l) >= len(fence) && strings.Trim(l, fence[:1]) == "" {
+			return info, i + 2, true
+		}
+	}
+	return info, len(lines), false
 }
 
 func (r *reader) fence(i int) int {
-	l := &r.lines[i]
-	fence, info := fenceOf(l.text)
-	if fence == "" {
+	info, n, closed := fenceAt(r.raw[i:])
+	if n == 0 {
 		return 0
 	}
+	l := &r.lines[i]
 	rows := []string{l.text}
-	n := 1
-	for i+n < len(r.lines) {
-		next := &r.lines[i+n]
-		n++
-		if closes(next.text, fence) {
-			rows = append(rows, next.text)
-			break
-		}
-		rows = append(rows, outdent(next.raw, l.indent))
+	for _, raw := range r.raw[i+1 : i+n] {
+		rows = append(rows, outdent(raw, l.indent))
+	}
+	if closed {
+		rows[n-1] = r.lines[i+n-1].text
 	}
 	r.add(block{kind: verbatim, line: l.number, indent: l.indent, rows: rows, shell: isShell(info)})
 	return n
@@ -331,7 +340,7 @@ func (r *reader) prompt(i int) int {
 	rows := []string{l.text}
 	n := 1
 	for i+n < len(r.lines) && strings.HasSuffix(rows[n-1], `\`) {
-		rows = append(rows, strings.TrimRightFunc(outdent(r.lines[i+n].raw, l.indent), isBlank))
+		rows = append(rows, strings.TrimRightFunc(outdent(r.raw[i+n], l.indent), isBlank))
 		n++
 	}
 	r.add(block{kind: prompt, line: l.number, indent: l.indent, rows: rows})
@@ -417,7 +426,7 @@ func (r *reader) indentedCode(i int) int {
 	n, end := 0, 0
 	rows := []string{""} // a blank line sets it off
 	for i+n < len(r.lines) && (r.lines[i+n].blank() || r.lines[i+n].indent >= base+depth) {
-		rows = append(rows, strings.TrimRightFunc(outdent(r.lines[i+n].raw, base), unicode.IsSpace))
+		rows = append(rows, strings.TrimRightFunc(outdent(r.raw[i+n], base), unicode.IsSpace))
 		n++
 		if !r.lines[i+n-1].blank() {
 			end = n

@@ -50,6 +50,7 @@ func (t *Task) classify() {
 
 // parts are a task's text by what is words and what is code.
 type parts struct {
+	plain   string // without code and commands in lines of their own
 	prose   string // the words, without blocks of any sort
 	mask    mask   // of the words
 	fences  []fenced
@@ -68,24 +69,21 @@ type fenced struct {
 func dissect(text string) *parts {
 	p := &parts{}
 	lines := strings.Split(text, "\n")
-	var words []string
+	var words, plain []string
 	blocks := false
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimFunc(lines[i], isBlank)
-		fence, info := fenceOf(line)
+		info, size, closed := fenceAt(lines[i:])
 		switch {
-		case fence != "":
-			f := fenced{info: info}
-			var rows []string
-			for i++; i < len(lines); i++ {
-				if f.closed = closes(strings.TrimFunc(lines[i], isBlank), fence); f.closed {
-					break
-				}
-				rows = append(rows, lines[i])
+		case size > 0:
+			code := lines[i+1 : i+size]
+			if closed {
+				code = code[:size-2]
 			}
-			f.code = strings.Join(rows, "\n")
-			p.fences = append(p.fences, f)
+			p.fences = append(p.fences, fenced{info, strings.Join(code, "\n"), closed})
 			blocks = true
+			i += size - 1
+			plain = append(plain, "")
 			continue
 		case strings.HasPrefix(line, promptMark) && !unicode.IsDigit(firstRune(strings.TrimLeft(line[len(promptMark):], " "))):
 			cmd := strings.TrimLeft(line[len(promptMark):], " ")
@@ -95,11 +93,14 @@ func dissect(text string) *parts {
 			}
 			p.prompts = append(p.prompts, cmd)
 			blocks = true
+			plain = append(plain, "")
 			continue
 		case asideMark(line) != "", i > 0 && lines[i-1] == "" && isIndented(lines[i]):
 			p.quoted, blocks = true, true
+			plain = append(plain, lines[i])
 			for i+1 < len(lines) && isIndented(lines[i]) && isIndented(lines[i+1]) {
 				i++
+				plain = append(plain, lines[i])
 			}
 			continue
 		}
@@ -107,7 +108,9 @@ func dissect(text string) *parts {
 			p.after = true
 		}
 		words = append(words, line)
+		plain = append(plain, lines[i])
 	}
+	p.plain = strings.Join(plain, "\n")
 	p.prose = strings.TrimSpace(strings.Join(words, "\n"))
 	p.mask = maskOf(p.prose)
 	return p
