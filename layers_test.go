@@ -24,11 +24,12 @@ const module = "github.com/maker-mdap/maker"
 // folder event, and "./model/..." is model and everything below it.
 var (
 	// pure packages compute and nothing else. A new one is added here.
-	pure = []string{"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/yamlclean", "./internal/outline"}
+	pure = []string{"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/yamlclean", "./internal/text/...", "./outline"}
 
 	// orchestrators decide what happens next. A new one is added here.
 	orchestrators = []string{
 		"./internal/chain", "./internal/planner", "./internal/executor", "./internal/solver", "./internal/calibrate",
+		"./internal/orchestrator/...",
 	}
 
 	families = []string{"./domain/..."}
