@@ -6,7 +6,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/internal/text/summary"
-	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
