@@ -1,10 +1,10 @@
 package tasks
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // box is the check box of an item.
@@ -62,186 +62,135 @@ const (
 	hanDigits   = "一二三四五六七八九十"
 )
 
+const (
+	anySpace = `[\s\v\x{85}\p{Z}]`
+
+	// Numbers of more than six digits are quantities.
+	numeral = `\p{Nd}{1,6}(?:\.\p{Nd}{1,6}){0,5}`
+)
+
+var (
+	dashes = regexp.MustCompile(`^(?:(\*+)|[-+]|([` + weakBullets + `]))(?:` + anySpace + `+|$)`)
+	signs  = regexp.MustCompile(`^([` + bullets + openBoxes + doneBoxes + `①-⑳])\x{FE0F}?` + anySpace + `*`)
+	labels = regexp.MustCompile(`^(\*\*)?([(（])?(` + numeral + `|[A-Z]|[a-z]+|[` + hanDigits + `]+)([).:）、．]?)(\*\*)?(` + anySpace + `*)`)
+	steps  = regexp.MustCompile(`^(?:\*\*)?(?i:step|task) (` + numeral + `)(?:\*\*)? *[:.)–—-](?:\*\*)?(?:` + anySpace + `+|$)`)
+	boxes  = regexp.MustCompile(`^\[(?:([xX` + doneBoxes + `])|[ \x{A0}])?\](?:` + anySpace + `+|$)`)
+	romans = strings.Fields("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv")
+)
+
 // readMarker reads the mark at the start of a line, with the box after it.
 func readMarker(line string) (marker, bool) {
 	m, ok := readBullet(line)
 	if !ok {
-		m, ok = readNumber(line)
+		m, ok = readLabel(line)
 	}
-	if !ok {
-		m, ok = readStep(line)
+	if g := steps.FindStringSubmatch(line); !ok && g != nil {
+		m, ok = marker{style: number, ordinal: ordinalOf(g[1]), size: len(g[0])}, true
+		m.depth = len(m.ordinal)
 	}
-	if m.box == noBox {
-		if b, size := readBox(line[m.size:]); b != noBox {
-			m.box = b
-			m.size += size
-			ok = true
+	if g := boxes.FindStringSubmatch(line[m.size:]); m.box == noBox && g != nil {
+		m.box, ok = openBox, true
+		if g[1] != "" {
+			m.box = doneBox
 		}
+		m.size += len(g[0])
 	}
 	m.depth = max(m.depth, 1)
 	return m, ok
 }
 
 func readBullet(line string) (marker, bool) {
-	r, size := utf8.DecodeRuneInString(line)
-	m := marker{style: bullet, size: size}
-	switch {
-	case r == '*':
-		m.depth = len(line) - len(strings.TrimLeft(line, "*"))
-		m.size = m.depth
-		return m.spaced(line)
-	case r == '-' || r == '+':
-		return m.spaced(line)
-	case line != "" && strings.ContainsRune(weakBullets, r):
-		m.style = weakBullet
-		return m.spaced(line)
-	case line == "" || r == utf8.RuneError:
+	if g := dashes.FindStringSubmatch(line); g != nil {
+		m := marker{style: bullet, depth: len(g[1]), size: len(g[0])}
+		if g[2] != "" {
+			m.style = weakBullet
+		}
+		return m, true
+	}
+	g := signs.FindStringSubmatch(line)
+	if g == nil {
 		return marker{}, false
+	}
+	m := marker{style: bullet, size: len(g[0])}
+	switch r := firstRune(g[1]); {
 	case strings.ContainsRune(openBoxes, r):
 		m.box = openBox
 	case strings.ContainsRune(doneBoxes, r):
 		m.box = doneBox
 	case '①' <= r && r <= '⑳':
 		m.style, m.ordinal = number, []int{int(r-'①') + 1}
-	case !strings.ContainsRune(bullets, r):
-		return marker{}, false
 	}
-	// An emoji may come with a selector of its form.
-	rest := strings.TrimPrefix(line[m.size:], "\uFE0F")
-	m.size = len(line) - len(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	return m, true
 }
 
-// spaced accepts a mark if a space follows it, which becomes part of it.
-func (m marker) spaced(line string) (marker, bool) {
-	rest := line[m.size:]
-	trimmed := strings.TrimLeftFunc(rest, unicode.IsSpace)
-	if rest != "" && len(trimmed) == len(rest) {
+// readLabel reads 1. 1) (1) 1: 1.2. 1.2 a. a) (a) A) ii. and their likes in other
+// scripts.
+func readLabel(line string) (marker, bool) {
+	g := labels.FindStringSubmatch(line)
+	if g == nil {
 		return marker{}, false
 	}
-	m.size = len(line) - len(trimmed)
-	return m, true
-}
-
-// readNumber reads 1. 1) (1) 1: 1.2. 1.2 a. a) (a) A) ii. and their likes in
-// other scripts.
-func readNumber(line string) (marker, bool) {
-	rest := line
-	bold := strings.HasPrefix(rest, "**")
-	if bold {
-		rest = rest[2:]
-	}
-	paren := false
-	if r := firstRune(rest); r == '(' || r == '（' {
-		paren = true
-		rest = rest[utf8.RuneLen(r):]
-	}
-	m, size := readOrdinal(rest)
-	if size == 0 {
-		return marker{}, false
-	}
-	rest = rest[size:]
-	r, size := utf8.DecodeRuneInString(rest)
-	tight := false // no space is needed after it
+	bold, paren, label, end, after := g[1] != "", g[2] != "", g[3], g[4], g[6]
+	m := labelOf(label)
+	closed := end == ")" || end == "）"
+	tight := end == "）" || !paren && (end == "、" || end == "．") // no space is needed after it
 	switch {
-	case paren:
-		if r != ')' && r != '）' {
-			return marker{}, false
-		}
-		tight = r == '）'
-	case r == ')', r == '）':
-		tight = r == '）'
+	case m.ordinal == nil, paren && !closed, bold != (g[5] != ""):
+		return marker{}, false
+	case closed:
 	case m.style == upperAlpha:
-		if r != '.' || bold {
+		if end != "." || bold {
 			return marker{}, false
 		}
 		m.style = upperStop
-	case r == '.':
-	case r == '、' || r == '．':
-		tight = true
-	case r == ':' && m.style == number && len(m.ordinal) == 1:
-	case unicode.IsSpace(r) && len(m.ordinal) > 1 && !bold:
-		m.style, size = bareNumber, 0
-	default:
+	case end == "" && len(m.ordinal) > 1 && !bold && after != "":
+		m.style = bareNumber
+	case end == "", end == ":" && (m.style != number || len(m.ordinal) > 1):
 		return marker{}, false
 	}
-	rest = rest[size:]
-	if bold {
-		var ok bool
-		if rest, ok = strings.CutPrefix(rest, "**"); !ok {
-			return marker{}, false
-		}
+	if strings.ContainsRune(hanDigits, firstRune(label)) && !tight && !closed {
+		return marker{}, false
 	}
-	m.size = len(line) - len(rest)
-	m.depth = len(m.ordinal)
-	if tight {
-		m.size = len(line) - len(strings.TrimLeftFunc(rest, unicode.IsSpace))
-		return m, true
+	if !tight && after == "" && len(g[0]) < len(line) {
+		return marker{}, false
 	}
-	return m.spaced(line)
+	m.size, m.depth = len(g[0]), len(m.ordinal)
+	return m, true
 }
 
-// readOrdinal reads the number itself, and says how many bytes it has.
-func readOrdinal(s string) (marker, int) {
-	r, size := utf8.DecodeRuneInString(s)
+// labelOf is the style and the number of a label, without one if it is none.
+func labelOf(label string) marker {
+	r := firstRune(label)
 	switch {
 	case unicode.IsDigit(r):
-		return readDigits(s)
-	case strings.ContainsRune(hanDigits, r) && s != "":
-		end := len(s) - len(strings.TrimLeft(s, hanDigits))
-		if next := firstRune(s[end:]); next != '、' && next != '．' && next != ')' && next != '）' {
-			return marker{}, 0
-		}
-		return marker{style: number, ordinal: []int{strings.Index(hanDigits, string(r))/size + 1}}, end
+		return marker{style: number, ordinal: ordinalOf(label)}
 	case 'A' <= r && r <= 'Z':
-		return marker{style: upperAlpha, ordinal: []int{int(r-'A') + 1}}, size
+		return marker{style: upperAlpha, ordinal: []int{int(r-'A') + 1}}
+	case 'a' <= r && r <= 'z' && len(label) == 1:
+		return marker{style: alpha, ordinal: []int{int(r-'a') + 1}}
 	case 'a' <= r && r <= 'z':
-		end := 0
-		for end < len(s) && 'a' <= s[end] && s[end] <= 'z' {
-			end++
+		if n := slices.Index(romans, label); n >= 0 {
+			return marker{style: roman, ordinal: []int{n + 1}}
 		}
-		if end == 1 {
-			return marker{style: alpha, ordinal: []int{int(r-'a') + 1}}, 1
-		}
-		if n := slices.Index(romans, s[:end]); n >= 0 {
-			return marker{style: roman, ordinal: []int{n + 1}}, end
-		}
+		return marker{}
 	}
-	return marker{}, 0
+	return marker{style: number, ordinal: []int{strings.Index(hanDigits, string(r))/len(string(r)) + 1}}
 }
 
-var romans = []string{"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv"}
+// maxFirst is the last number that a list may begin with: what is beyond it could be a
+// year. It is a label only where a list has come that far.
+const maxFirst = 999
 
-// maxDigits keeps quantities from being taken for the number of an item. A number
-// beyond maxFirst could be a year: it is one only where a list has come that far.
-const (
-	maxDigits = 6
-	maxFirst  = 999
-)
-
-func readDigits(s string) (marker, int) {
-	m := marker{style: number}
-	at := 0
-	for {
-		n, digits, size := 0, 0, 0
-		for _, r := range s[at:] {
-			if !unicode.IsDigit(r) {
-				break
-			}
+func ordinalOf(label string) []int {
+	var out []int
+	for part := range strings.SplitSeq(label, ".") {
+		n := 0
+		for _, r := range part {
 			n = n*10 + digitValue(r)
-			size += utf8.RuneLen(r)
-			if digits++; digits > maxDigits {
-				return marker{}, 0
-			}
 		}
-		m.ordinal = append(m.ordinal, n)
-		at += size
-		if len(s) > at+1 && s[at] == '.' && unicode.IsDigit(firstRune(s[at+1:])) && len(m.ordinal) < 6 {
-			at++
-			continue
-		}
-		return m, at
+		out = append(out, n)
 	}
+	return out
 }
 
 // digitValue is the value of a decimal digit of any script: they come in tens.
@@ -251,66 +200,6 @@ func digitValue(r rune) int {
 		zero--
 	}
 	return int(r-zero) % 10
-}
-
-// readStep reads "Step 1:" and the like.
-func readStep(line string) (marker, bool) {
-	rest := strings.TrimPrefix(line, "**")
-	bold := len(rest) < len(line)
-	word := len(rest) - len(strings.TrimLeftFunc(rest, unicode.IsLetter))
-	if w := strings.ToLower(rest[:word]); w != "step" && w != "task" {
-		return marker{}, false
-	}
-	rest, spaced := strings.CutPrefix(rest[word:], " ")
-	m, size := marker{}, 0
-	if unicode.IsDigit(firstRune(rest)) {
-		m, size = readDigits(rest)
-	}
-	if !spaced || size == 0 {
-		return marker{}, false
-	}
-	rest = rest[size:]
-	if bold {
-		rest = strings.TrimPrefix(rest, "**")
-	}
-	rest = strings.TrimLeft(rest, " ")
-	r, size := utf8.DecodeRuneInString(rest)
-	if !strings.ContainsRune(":.)-–—", r) || rest == "" {
-		return marker{}, false
-	}
-	rest = rest[size:]
-	if bold {
-		rest = strings.TrimPrefix(rest, "**")
-	}
-	m.depth = len(m.ordinal)
-	m.size = len(line) - len(rest)
-	return m.spaced(line)
-}
-
-// readBox reads a check box: [ ] [x] [X] [✓], with a space after it.
-func readBox(s string) (box, int) {
-	inner, ok := strings.CutPrefix(s, "[")
-	if !ok {
-		return noBox, 0
-	}
-	b := openBox
-	r, size := utf8.DecodeRuneInString(inner)
-	switch {
-	case r == ']':
-		size = 0
-	case r == 'x' || r == 'X' || strings.ContainsRune(doneBoxes, r):
-		b = doneBox
-	case r != ' ' && r != '\u00A0':
-		return noBox, 0
-	}
-	m := marker{size: 1 + size + 1}
-	if len(inner) <= size || inner[size] != ']' {
-		return noBox, 0
-	}
-	if m, ok = m.spaced(s); !ok {
-		return noBox, 0
-	}
-	return b, m.size
 }
 
 // follows reports whether an ordinal comes next after another one of its list:
