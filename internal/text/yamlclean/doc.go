@@ -51,13 +51,11 @@
 //   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, or
 //     with a quoted word, and has no other reading, is put in quotes.
 //   - unquoted_colon: so is one with a colon in it.
-//   - indentation: a key or item that is a space or two off moves to the only place
-//     that it can belong to.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //
 // A fix changes no letter and no digit. Where there are two readings there is no
 // repair: it is better to ask again than to guess. So what is nearly JSON, with
 // comments, quotes within quotes or commas that are missing, is not repaired, nor is
-// a text of several lines without a block marker.
+// a text of several lines without a block marker, or a line that is a space off.
 package yamlclean

@@ -25,7 +25,6 @@ var fixes = []fix{
 	{"bad_escapes", fixEscapes},
 	{"unquoted_special", fixUnquotedSpecial},
 	{"unquoted_colon", fixUnquotedColon},
-	{"indentation", fixIndentation},
 }
 
 // maxRepair is the length of a text up to which it is repaired. It is more than a
@@ -42,7 +41,6 @@ type damage struct {
 	lines  []string
 	at     int        // the index of the line
 	before *yaml.Node // what the lines before it say, nil if that is nothing
-	syntax bool       // it is no YAML; otherwise it says what is not read
 
 	root *yaml.Node // what the text says, if there is no damage
 
@@ -149,11 +147,11 @@ func (r *repairer) diagnose(lines []string) *damage {
 		}
 		at := p.lastLine() - 1
 		if !slices.ContainsFunc(lines[:at], saysSomething) {
-			return &damage{lines: lines, at: at, syntax: !p.parsed}
+			return &damage{lines: lines, at: at}
 		}
 		before, earlier := r.load(lines[:at])
 		if earlier == nil {
-			return &damage{lines: lines, at: at, before: before, syntax: !p.parsed}
+			return &damage{lines: lines, at: at, before: before}
 		}
 		p = earlier
 	}
@@ -185,22 +183,6 @@ func (d *damage) after(i int) string {
 		}
 	}
 	return ""
-}
-
-// bodyEnd returns the last line after i that is indented more than a column, i if
-// there is none.
-func (d *damage) bodyEnd(i, column int) int {
-	last := i
-	for j := i + 1; j < len(d.lines); j++ {
-		if isBlank(d.lines[j]) {
-			continue
-		}
-		if indentOf(d.lines[j]) <= column {
-			break
-		}
-		last = j
-	}
-	return last
 }
 
 // keyCount returns how many lines begin with a key, behind a dash or not.
