@@ -1,15 +1,15 @@
 //go:build unix && !linux
 
-package mcp
+package supervise
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// launch starts the server as the head of a process group, which is ended as a
+// launch starts the program as the head of a process group, which is ended as a
 // whole. What leaves the group is not found.
-func launch(cmd *exec.Cmd, o orders) (ending, error) {
+func launch(cmd *exec.Cmd, o Orders) (ending, error) {
 	cmd.Path, cmd.Args, cmd.Env, cmd.Dir = o.Path, o.Args, o.Env, o.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -1,4 +1,4 @@
-package mcp
+package supervise
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 
 // helperName is what the program is called when it runs as its own helper.
 const (
-	helperName = "maker-mcp"
+	helperName = "maker-supervisor"
 	helperTask = "supervise"
 )
 
@@ -28,11 +28,11 @@ func init() {
 
 const exitCannotStart = 126
 
-// launch starts the server below a supervisor: this program once more, which
-// adopts what the server leaves behind, and ends all of it when the server ends
+// launch starts the program below a supervisor: this program once more, which
+// adopts what the program leaves behind, and ends all of it when the program ends
 // or the pipe to us is closed. Closing it is the order to stop, and happens also
 // if we are killed.
-func launch(cmd *exec.Cmd, o orders) (ending, error) {
+func launch(cmd *exec.Cmd, o Orders) (ending, error) {
 	controlRead, control, err := os.Pipe()
 	if err != nil {
 		return ending{}, err
@@ -51,19 +51,19 @@ func launch(cmd *exec.Cmd, o orders) (ending, error) {
 	_ = json.NewEncoder(control).Encode(o)
 	return ending{
 		terminate: func() { _ = control.Close() },
-		// The server has asked the kernel to die with its supervisor.
+		// The program has asked the kernel to die with its supervisor.
 		kill:     func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) },
 		sweep:    func() { _ = control.Close() },
 		patience: o.Grace + family.KillTime + 2*time.Second, // it should not come to this
 	}, nil
 }
 
-// supervise is the main function of the supervisor. Its exit code is the server's,
-// as a shell would give it.
+// supervise is the main function of the supervisor. Its exit code is that of the
+// program, as a shell would give it.
 func supervise() int {
 	syscall.CloseOnExec(3)
 	control := bufio.NewReader(os.NewFile(3, "control"))
-	var o orders
+	var o Orders
 	line, err := control.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &o)
@@ -84,7 +84,7 @@ func supervise() int {
 		err = letGo()
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "cannot start %s: %v\n", o.Path, err)
+		fmt.Fprintf(os.Stderr, "%s%s: %v\n", CannotStart, o.Path, err)
 		return exitCannotStart
 	}
 	stop := make(chan struct{})
@@ -95,8 +95,8 @@ func supervise() int {
 	return outlive(family.Of(pid), pid, stop, o.Grace)
 }
 
-// letGo gives up stdin and stdout, which are the server's alone: the other side
-// must see it when the server closes them.
+// letGo gives up stdin and stdout, which are the program's alone: the other side
+// must see it when the program closes them.
 func letGo() error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -105,8 +105,8 @@ func letGo() error {
 	return errors.Join(syscall.Dup3(int(null.Fd()), 0, 0), syscall.Dup3(int(null.Fd()), 1, 0), null.Close())
 }
 
-// outlive returns the exit code when nobody of the server's family is left.
-func outlive(f *family.Family, server int, stop <-chan struct{}, grace time.Duration) int {
+// outlive returns the exit code when nobody of the program's family is left.
+func outlive(f *family.Family, program int, stop <-chan struct{}, grace time.Duration) int {
 	var deadline <-chan time.Time
 	for {
 		select {
@@ -115,7 +115,7 @@ func outlive(f *family.Family, server int, stop <-chan struct{}, grace time.Dura
 			return family.ExitCode(status)
 		case <-stop:
 			stop = nil
-			_ = syscall.Kill(-server, syscall.SIGTERM)
+			_ = syscall.Kill(-program, syscall.SIGTERM)
 			deadline = time.After(grace)
 		case <-deadline:
 			f.Kill()

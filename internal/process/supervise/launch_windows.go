@@ -1,10 +1,10 @@
-package mcp
+package supervise
 
 import "os/exec"
 
-// launch starts the server. There are no process groups: the server itself is
+// launch starts the program. There are no process groups: the program itself is
 // ended, and what it has started is not found.
-func launch(cmd *exec.Cmd, o orders) (ending, error) {
+func launch(cmd *exec.Cmd, o Orders) (ending, error) {
 	cmd.Path, cmd.Args, cmd.Env, cmd.Dir = o.Path, o.Args, o.Env, o.Dir
 	if err := cmd.Start(); err != nil {
 		return ending{}, err
