@@ -68,7 +68,7 @@ func testMutant(args []string) error {
 	}
 	defer os.RemoveAll(tmp)
 	tests := filepath.Join(tmp, "mutant.test")
-	if err := command(os.Getenv(realGo), "test", "-c", "-o", tests, args[len(args)-1]).Run(); err != nil {
+	if err := command(os.Getenv(realGo), "test", "-c", "-ldflags=-s -w", "-o", tests, args[len(args)-1]).Run(); err != nil {
 		return errNotViable
 	}
 	return command(tests, "-test.short", "-test.failfast", "-test.timeout", option(args, "-timeout"), "-test.skip", os.Getenv(skip)).Run()
