@@ -4,7 +4,7 @@
 # tests have to notice it. Run by hand; all of it takes about an hour.
 #
 #   test/mutation/run.sh                      all of them
-#   test/mutation/run.sh ./vote ./internal/budget
+#   test/mutation/run.sh ./vote ./internal/runtime/budget
 #
 # It fails where fewer than 90 % of a package's mutants are noticed, those apart that
 # equivalent.txt lists with the reason why no test could.
@@ -16,9 +16,9 @@ gremlins=github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 packages=("$@")
 if [ ${#packages[@]} = 0 ]; then
   packages=(
-    ./internal/budget ./vote ./internal/ballot ./internal/limiter ./internal/retry
-    ./internal/effect ./internal/local ./internal/approval ./internal/secret
-    ./internal/runlog ./internal/history ./internal/sandbox
+    ./internal/runtime/budget ./vote ./internal/runtime/ballot ./internal/runtime/limiter ./internal/runtime/retry
+    ./internal/runtime/effect ./internal/runtime/local ./internal/runtime/approval ./internal/runtime/secret
+    ./internal/runtime/runlog ./internal/runtime/history ./internal/process/sandbox
   )
 fi
 

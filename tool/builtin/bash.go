@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/sandbox"
+	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/tool"
 )
 
