@@ -186,3 +186,23 @@ func FuzzRedactBytes(f *testing.F) {
 		}
 	})
 }
+
+// TestCharactersOfTwoEscapes: a character that JSON writes as two escapes is found
+// wherever it is, also at the very end.
+func TestCharactersOfTwoEscapes(t *testing.T) {
+	s := NewSet("pass😀word😀")
+	for in, want := range map[string]string{
+		`pass\ud83d\ude00word\ud83d\ude00`:       Shown,
+		`pass\uD83D\uDE00word\uD83D\uDE00.`:      Shown + ".",
+		`pass😀word\ud83d\ude00`:                  Shown,
+		`pass\\ud83d\\ude00word\\ud83d\\ude00"`:  Shown + `"`,
+		`pass\ud83d\ude00word\ud83d\ude0`:        `pass\ud83d\ude00word\ud83d\ude0`,
+		`pass\ud83d\ude00word\ud83d`:             `pass\ud83d\ude00word\ud83d`,
+		`pass\ud83dx\ude00word\ud83d\ude00`:      `pass\ud83dx\ude00word\ud83d\ude00`,
+		`pass\ud83d\ude00word\ud83d\u0041 ended`: `pass\ud83d\ude00word\ud83d\u0041 ended`,
+	} {
+		if got := s.Redact(in); got != want {
+			t.Errorf("Redact(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
