@@ -220,10 +220,13 @@ type app struct {
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end
+
+	protected protected
 }
 
 // newEngine makes an engine that lives until the program ends.
 func (a *app) newEngine(o *maker.Options) (*maker.Engine, error) {
+	o.Protected = a.protected.files
 	e, err := maker.New(o)
 	if err == nil {
 		a.engines = append(a.engines, e)
@@ -272,7 +275,9 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return loadSettings(cmd, a.sources)
+			files, err := loadSettings(cmd, a.sources)
+			a.protected = findProtected(cmd, files)
+			return err
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -281,6 +286,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	flags.BoolVar(&a.noInput, "no-input", false, "never ask; fail instead")
 	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
+	names(flags, "log-dir", toWriteTo)
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),

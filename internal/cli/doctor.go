@@ -77,6 +77,7 @@ Exit code 1 means that something needed does not work.`,
 	cmd.Flags().BoolVar(&online, "online", false, "ask the configured providers whether they answer")
 	cmd.Flags().StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
 	cmd.Flags().StringVar(&mcpConfig, "mcp-config", "", "JSON or YAML file with mcpServers to look at")
+	names(cmd.Flags(), "mcp-config", byPath)
 	return cmd
 }
 

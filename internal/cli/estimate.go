@@ -79,6 +79,7 @@ chance, how many samples that takes, and what these cost. It asks no model.`,
 	floatFlag(f, &flags.target, "target-error", 0.01, 0, "chance to accept that any step is wrong")
 	intFlag(f, &flags.k, "ahead-by", "k", 0, 0, "margin (0: the smallest that reaches the target)")
 	f.StringVarP(&flags.model, "model", "m", "", "model whose price counts")
+	names(f, "model", inModels)
 	pricesFlag(f, &flags.prices)
 	intFlag(f, &flags.input, "input-tokens", "", 300, 0, "tokens of one prompt")
 	intFlag(f, &flags.output, "output-tokens", "", 100, 0, "tokens of one answer")

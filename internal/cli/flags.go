@@ -161,10 +161,15 @@ func (e *engineFlags) registerModels(f *pflag.FlagSet, model string) {
 	f.SortFlags = false
 	c := &e.config
 	f.StringVarP(&c.Model, "model", "m", model, "model for everything: provider/model")
+	names(f, "model", inModels)
 	f.StringVarP(&c.ModelReasoning, "model-reasoning", "r", "", "model for planning (default: --model)")
+	names(f, "model-reasoning", inModels)
 	f.StringVarP(&c.ModelExecution, "model-execution", "e", "", "model for the steps (default: --model)")
+	names(f, "model-execution", inModels)
 	f.StringVar(&c.ModelCheap, "model-cheap", "", "model for repairs and quality checks (default: the provider's small one)")
+	names(f, "model-cheap", inModels)
 	f.StringVar(&e.voters, "voters", "", "models that share the samples of each step, separated by commas; name@0.7 sets a temperature")
+	names(f, "voters", inModels)
 	f.StringVar(&c.BaseURL, "base-url", "", "address of the server for compat/ models")
 }
 
@@ -177,6 +182,7 @@ func (e *engineFlags) registerSampling(f *pflag.FlagSet, maxOutput int) {
 	floatFlag(f, &e.temp, "temperature", maker.DefaultTemperature, 0, "temperature of the others")
 	intFlag(f, &c.MaxOutput, "max-output", "", maxOutput, 1, "tokens of an answer; a longer one is a red flag")
 	f.StringVar(&e.redFlags, "red-flags", "format", "checks that discard an answer: format, default, strict, or a YAML file")
+	names(f, "red-flags", asFlags)
 }
 
 func (e *engineFlags) registerStructured(f *pflag.FlagSet) {
@@ -200,11 +206,14 @@ func (e *engineFlags) registerFiles(f *pflag.FlagSet) {
 	c := &e.config
 	pricesFlag(f, &e.prices)
 	f.StringVar(&e.record, "record", "", "write every request and answer to this file")
+	names(f, "record", toWriteTo)
 	f.StringVar(&c.ReplayFrom, "replay", "", "answer from a file that --record wrote instead of asking the model")
+	names(f, "replay", byPath)
 }
 
 func pricesFlag(f *pflag.FlagSet, file *string) {
 	f.StringVar(file, "prices", "", "YAML file with prices that override the built-in ones")
+	names(f, "prices", byPath)
 }
 
 // options returns the engine's options.

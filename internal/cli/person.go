@@ -35,6 +35,7 @@ func (p *peopleFlags) register(f *pflag.FlagSet) {
 
 func (p *peopleFlags) registerAnswers(f *pflag.FlagSet) {
 	f.StringVar(&p.answers, "answers", "", "YAML file with prepared answers to questions; see docs/tools.md")
+	names(f, "answers", byPath)
 }
 
 func (p *peopleFlags) apply(c *maker.ToolConfig) {

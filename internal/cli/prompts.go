@@ -78,6 +78,7 @@ to a run with --prompts-dir.`,
 		},
 	}
 	cmd.PersistentFlags().StringVar(&dir, "prompts-dir", "", "folder with templates that replace built-in ones")
+	names(cmd.PersistentFlags(), "prompts-dir", inFolder)
 	cmd.AddCommand(diff)
 	return cmd
 }
@@ -112,6 +113,7 @@ func (a *app) listPrompts(set *prompts.Set) error {
 
 func promptsFlag(f *pflag.FlagSet, dir *string) {
 	f.StringVar(dir, "prompts-dir", "", "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts")
+	names(f, "prompts-dir", inFolder)
 }
 
 func openPrompts(dir string) (*prompts.Set, error) {

@@ -24,11 +24,11 @@ var notSettings = []string{"help", "disks", "step", "html"}
 // loadSettings fills in the flags that were not given: from the environment,
 // then from the configuration files, nearest first. All of them go through the
 // flag's own check, so a wrong value is refused wherever it comes from. Where each
-// came from is noted in sources.
-func loadSettings(cmd *cobra.Command, sources map[string]string) error {
+// came from is noted in sources. The files are returned.
+func loadSettings(cmd *cobra.Command, sources map[string]string) ([]configFile, error) {
 	files, err := readConfigFiles(cmd.Root())
 	if err != nil && cmd.Annotations[anySettings] == "" {
-		return usageError{err}
+		return nil, usageError{err}
 	}
 	flags := cmd.Flags()
 	if cmd.Annotations[ownSettings] != "" || cmd.Annotations[anySettings] != "" {
@@ -67,9 +67,9 @@ func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 		}
 	})
 	if failed != nil && cmd.Annotations[anySettings] == "" {
-		return usageError{failed}
+		return nil, usageError{failed}
 	}
-	return nil
+	return files, nil
 }
 
 // Marks of commands. ownSettings: its settings come from elsewhere, apart from

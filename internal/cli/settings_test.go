@@ -50,7 +50,8 @@ func load(t *testing.T, args ...string) (*cobra.Command, error) {
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, loadSettings(cmd, map[string]string{})
+	_, err = loadSettings(cmd, map[string]string{})
+	return cmd, err
 }
 
 func TestSettingsPrecedence(t *testing.T) {

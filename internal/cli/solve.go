@@ -55,6 +55,7 @@ func (s *solveFlags) registerSolve(f *pflag.FlagSet) {
 	s.register(f)
 	initially(f, "batch-size", fmt.Sprint(maker.DefaultSolveBatch))
 	f.StringVar(&s.solve.ModelEscalation, "model-escalation", "", "model that is asked when the others do not agree (default: none)")
+	names(f, "model-escalation", inModels)
 	c := &s.engine.config
 	intFlag(f, &c.Voting.K, "ahead-by", "k", maker.DefaultSolveMargin, 1, "votes by which an answer must lead to win")
 	intFlag(f, &s.rounds, "max-rounds", "", maker.DefaultSolveRounds, 1, "batches of samples after which a question is undecided")

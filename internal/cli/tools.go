@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -31,6 +30,7 @@ func (t *toolFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&c.Workspace, "workspace", ".", "folder that the tools work in and cannot leave")
 	f.StringVar(&c.MCPConfig, "mcp-config", "", "JSON or YAML file with mcpServers, whose tools are added")
+	names(f, "mcp-config", byPath)
 	f.Var(&choice{value: &c.Sandbox, allowed: []string{"auto", "strict", "off"}}, "sandbox", "what confines Bash: auto takes the best there is, and no Bash without one; strict fails without one; off gives commands your rights")
 	f.StringSliceVar(&c.Readable, "readable", nil, "further folders that Bash may read, such as a toolchain in your home folder")
 	f.BoolVar(&c.AllowNetwork, "allow-network", false, "let Bash use the network")
@@ -44,13 +44,8 @@ func (t *toolFlags) registerNames(f *pflag.FlagSet) {
 
 // open opens the tools as a run would.
 func (t *toolFlags) open(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
-	// A tool that could change the log of a run could change what happened.
-	logs, err := filepath.Abs(a.logDir)
-	if err != nil {
-		return nil, err
-	}
 	box, err := toolbox.Open(cmd.Context(), t.config, toolbox.Options{
-		Env: os.Getenv, Version: maker.Version, Protected: []string{logs},
+		Env: os.Getenv, Version: maker.Version, Protected: a.protected.files, Own: a.protected.own,
 		Warn: func(text string) { fmt.Fprintf(a.Err, "maker: warning: %s\n", text) },
 	})
 	if e, ok := errors.AsType[*toolbox.FieldError](err); ok {

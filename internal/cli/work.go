@@ -50,6 +50,7 @@ func (w *workFlags) registerAgentWork(f *pflag.FlagSet) {
 	c.Agent = maker.AgentNative
 	f.Var(&choice{value: &c.Agent, allowed: []string{maker.AgentNative, maker.AgentClaudeCode}}, "agent", "who does the steps: native (any model with our loop) or claude-code (the claude program)")
 	f.StringVar(&c.ClaudeProgram, "claude-path", "", "the claude program, if it is not in PATH")
+	names(f, "claude-path", byPath)
 	p := &w.plan
 	p.Repair = "llm"
 	f.Var(&choice{value: &p.Repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "what may be repaired in an answer that is not YAML before it is a red flag: off, syntax or llm")

@@ -74,6 +74,7 @@ Exit code 1 means that the text cannot be read.`,
 	f := cmd.Flags()
 	f.Var(&choice{value: &repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "off reads the text as it is, syntax mends it, llm also asks --model")
 	f.StringVarP(&name, "model", "m", "", "model that writes the text again, with --repair llm")
+	names(f, "model", inModels)
 	f.StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
 	promptsFlag(f, &promptsDir)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
