@@ -3,7 +3,7 @@ package maker
 import (
 	"fmt"
 
-	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"

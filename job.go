@@ -11,9 +11,9 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/chain"
-	"github.com/maker-mdap/maker/internal/local"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/runtime/local"
 )
 
 // maxFamilyName bounds the name of a family, which is a part of the names of folders.

@@ -23,20 +23,25 @@ const module = "github.com/maker-mdap/maker"
 // Packages are written relative to the module: "." is its root, "./event" the
 // folder event, and "./model/..." is model and everything below it.
 var (
-	// pure packages compute and nothing else. A new one is added here.
-	pure = []string{"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/yamlclean", "./internal/outline"}
-
-	// orchestrators decide what happens next. A new one is added here.
-	orchestrators = []string{
-		"./internal/chain", "./internal/planner", "./internal/executor", "./internal/solver", "./internal/calibrate",
+	// pure packages compute and nothing else: the vocabulary, the texts that are sent to
+	// models, and the reading of what they answer.
+	pure = []string{
+		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
+		"./internal/outline",
 	}
+
+	// orchestrators decide what happens next.
+	orchestrators = []string{"./internal/orchestrator/..."}
 
 	families = []string{"./domain/..."}
 
 	// deterministic code gives the same result whenever it runs again.
 	deterministic = slices.Concat(pure, orchestrators, families)
 
-	commands = []string{"./internal/cli", "./cmd/..."}
+	commands = []string{"./internal/cli/...", "./cmd/..."}
+
+	// tests are all that is not product: suites, measurements.
+	tests = []string{"./test/..."}
 )
 
 // A layer is a rule about what packages may import.
@@ -58,9 +63,15 @@ var layers = []layer{
 	},
 	{
 		rule:   "the suite of runtimes imports only pure packages of the project",
-		in:     []string{"./flow/flowtest"},
+		in:     []string{"./test/flowtest"},
 		forbid: []string{"./..."},
 		allow:  pure,
+	},
+	{
+		rule:   "the product does not use what tests it",
+		in:     []string{"./..."},
+		except: tests,
+		forbid: tests,
 	},
 	{
 		rule:   "orchestrators import flow and pure packages only",
@@ -99,28 +110,28 @@ var layers = []layer{
 	},
 	{
 		rule: "reading runs needs no engine, no models and no agents",
-		in:   []string{"./runs", "./internal/history"},
+		in:   []string{"./runs", "./internal/runtime/history"},
 		forbid: []string{
-			".", "./model/...", "./agent/...", "./tool/builtin", "./tool/mcp", "./internal/ballot", "./internal/local", "./internal/route",
-			"./internal/toolbox", "./internal/httpclient", "./internal/sandbox", "net/http/...", "os/exec",
+			".", "./model/...", "./agent/...", "./tool/builtin", "./tool/mcp", "./internal/runtime/ballot", "./internal/runtime/local",
+			"./internal/engine/...", "./internal/httpclient", "./internal/process/...", "net/http/...", "os/exec",
 		},
 		deep: true,
 	},
 	{
 		rule:   "the command line reads runs through package runs",
 		in:     commands,
-		forbid: []string{"./internal/runlog", "./internal/history"},
+		forbid: []string{"./internal/runtime/runlog", "./internal/runtime/history"},
 	},
 	{
 		rule:   "of the models only providers speak HTTP",
 		in:     []string{"./model/..."},
-		except: []string{"./model/anthropic", "./model/openai", "./model/sim/simserver", "./model/modeltest"},
+		except: []string{"./model/anthropic", "./model/openai", "./model/sim/simserver"},
 		forbid: []string{"net/http/..."},
 	},
 	{
 		rule:   "of the internal packages only the HTTP client, what opens providers and the command line know HTTP",
 		in:     []string{"./internal/..."},
-		except: []string{"./internal/httpclient", "./internal/route", "./internal/cli"},
+		except: []string{"./internal/httpclient", "./internal/engine/...", "./internal/cli"},
 		forbid: []string{"net/http/..."},
 	},
 	{
@@ -132,13 +143,13 @@ var layers = []layer{
 	{
 		rule:   "only the run log and the terminal talk to the operating system itself",
 		in:     []string{"./..."},
-		except: []string{"./internal/runlog", "./internal/tty"},
+		except: []string{"./internal/runtime/runlog", "./internal/cli/tty"},
 		forbid: []string{"golang.org/x/sys/..."},
 	},
 	{
 		rule:   "test libraries stay in tests",
 		in:     []string{"./..."},
-		except: []string{"./model/modeltest", "./flow/flowtest"}, // suites of tests for providers and runtimes
+		except: tests,
 		forbid: []string{"testing/...", "github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/..."},
 	},
 	{
@@ -321,37 +332,39 @@ func TestLayersCanFail(t *testing.T) {
 		{"./flow", in + "event", ""},
 		{"./flow", in + "model", "pure packages import only pure"},
 		{"./flow", module, "pure packages import only pure"},
-		{"./flow/flowtest", in + "internal/runlog", "the suite of runtimes imports only pure"},
+		{"./test/flowtest", in + "internal/runtime/runlog", "the suite of runtimes imports only pure"},
 		{"./domain", in + "domain/hanoi", "pure packages import only pure"},
 		{"./domain/hanoi", in + "domain", ""},
 		{"./domain/hanoi", in + "model", "domain families"},
 		{"./domain/hanoi", "time", "no clock"},
-		{"./internal/chain", in + "flow", ""},
-		{"./internal/chain", in + "internal/ballot", "orchestrators"},
-		{"./internal/chain", "sync", "no chance, files"},
-		{"./runs", in + "internal/history", ""},
+		{"./internal/orchestrator/chain", in + "flow", ""},
+		{"./internal/orchestrator/chain", in + "internal/runtime/ballot", "orchestrators"},
+		{"./internal/orchestrator/chain", "sync", "no chance, files"},
+		{"./runs", in + "internal/runtime/history", ""},
 		{"./runs", in + "domain/hanoi", ""},
 		{"./runs", module, "no engine"},
 		{"./runs", in + "model", "no engine"},
-		{"./internal/history", in + "internal/ballot", "no engine"},
-		{"./internal/history", in + "internal/runlog", ""},
-		{"./internal/cli", in + "internal/runlog", "through package runs"},
+		{"./internal/runtime/history", in + "internal/runtime/ballot", "no engine"},
+		{"./internal/runtime/history", in + "internal/runtime/runlog", ""},
+		{"./internal/cli", in + "internal/runtime/runlog", "through package runs"},
 		{"./internal/cli", in + "runs", ""},
-		{"./internal/ballot", "sync", ""},
+		{"./internal/runtime/ballot", "sync", ""},
 		{"./internal/cli", "github.com/spf13/cobra", ""},
 		{"./cmd/maker", in + "internal/cli", ""},
-		{"./bench", in + "internal/cli", "nothing but the program"},
+		{"./test/bench", in + "internal/cli", "nothing but the program"},
 		{".", "github.com/spf13/pflag", "flags library"},
 		{".", "net/http", ""},
 		{"./model", "net/http", "only providers speak HTTP"},
 		{"./model/price", "net/http", "only providers speak HTTP"},
 		{"./model/openai", "net/http", ""},
 		{"./internal/httpclient", "net/http", ""},
-		{"./internal/retry", "net/http", "internal packages"},
-		{"./internal/runlog", "golang.org/x/sys/windows", ""},
+		{"./internal/runtime/retry", "net/http", "internal packages"},
+		{"./internal/runtime/runlog", "golang.org/x/sys/windows", ""},
 		{"./internal/cli", "golang.org/x/sys/unix", "operating system"},
 		{"./model", "testing", "test libraries"},
 		{"./model", "github.com/google/go-cmp/cmp", "test libraries"},
+		{"./test/modeltest", "testing", ""},
+		{"./model", in + "test/modeltest", "does not use what tests it"},
 		{"./model", "C", "pure Go"},
 		{"./eventful", "time", ""}, // a name that only begins like a pure one
 	}
@@ -366,13 +379,13 @@ func TestLayersCanFail(t *testing.T) {
 func TestLayersBelowCanFail(t *testing.T) {
 	const in = module + "/"
 	got := brokenBelow(map[string][]string{
-		"./runs":            {"fmt", in + "internal/effect"},
-		"./internal/effect": {in + "tool", "sync"},
-		"./tool":            {in + "model/price"},
-		"./model/price":     {"strings"},
-		"./bench":           {module},
+		"./runs":                    {"fmt", in + "internal/runtime/effect"},
+		"./internal/runtime/effect": {in + "tool", "sync"},
+		"./tool":                    {in + "model/price"},
+		"./model/price":             {"strings"},
+		"./test/bench":              {module},
 	})
-	want := []string{"./runs > ./internal/effect > ./tool > ./model/price: reading runs needs no engine, no models and no agents"}
+	want := []string{"./runs > ./internal/runtime/effect > ./tool > ./model/price: reading runs needs no engine, no models and no agents"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("brokenBelow(a way to a model): -want +got\n%s", diff)
 	}
@@ -564,11 +577,11 @@ func TestFileProblemsCanBeFound(t *testing.T) {
 	}{
 		{"vote/a.go", "package vote\n\nfunc f() { go f() }\n", 1},
 		{"domain/hanoi/a.go", "package hanoi\n\nfunc f() { go f() }\n", 1},
-		{"internal/ballot/a.go", "package ballot\n\nfunc f() { go f() }\n", 0},
-		{"internal/ballot/a.go", "package ballot" + long, 1},
+		{"internal/runtime/ballot/a.go", "package ballot\n\nfunc f() { go f() }\n", 0},
+		{"internal/runtime/ballot/a.go", "package ballot" + long, 1},
 		{"model/a.go", "package model\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 1},
 		{"internal/a/a.go", "package a\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 0},
-		{"bench/a.go", "package main\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 0},
+		{"test/bench/a.go", "package main\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 0},
 	}
 	for _, test := range tests {
 		s, err := newSource(test.path, []byte(test.text))

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/local"
+	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/tool"
 )

@@ -11,14 +11,14 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/ballot"
-	"github.com/maker-mdap/maker/internal/budget"
-	"github.com/maker-mdap/maker/internal/chain"
-	"github.com/maker-mdap/maker/internal/history"
-	"github.com/maker-mdap/maker/internal/local"
-	"github.com/maker-mdap/maker/internal/person"
-	"github.com/maker-mdap/maker/internal/runlog"
-	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/usage"
 )
 

@@ -24,7 +24,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/model/sim"
 	"github.com/maker-mdap/maker/model/sim/simserver"
 	"github.com/maker-mdap/maker/runs"

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/runs"
 )
 

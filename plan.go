@@ -11,10 +11,10 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/chain"
-	"github.com/maker-mdap/maker/internal/executor"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/executor"
+	"github.com/maker-mdap/maker/internal/orchestrator/planner"
 	"github.com/maker-mdap/maker/internal/outline"
-	"github.com/maker-mdap/maker/internal/planner"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/person"
-	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
 )
 
 // A Question is put to the person that a run works for.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/maker-mdap/maker/internal/wholefile"
+	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 	"github.com/maker-mdap/maker/runs"
 )
 

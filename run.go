@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/ballot"
-	"github.com/maker-mdap/maker/internal/budget"
-	"github.com/maker-mdap/maker/internal/local"
-	"github.com/maker-mdap/maker/internal/person"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/usage"
 )

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
-	"github.com/maker-mdap/maker/internal/limiter"
+	"github.com/maker-mdap/maker/internal/runtime/limiter"
 )
 
 // ErrClosed says that an engine was closed and starts no more runs.

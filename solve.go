@@ -14,10 +14,10 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/calibrate"
-	"github.com/maker-mdap/maker/internal/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/solver"
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/internal/solver"
 	"github.com/maker-mdap/maker/redflag"
 )
 

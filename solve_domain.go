@@ -7,7 +7,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/math"
 	"github.com/maker-mdap/maker/domain/text"
-	"github.com/maker-mdap/maker/internal/sympy"
+	"github.com/maker-mdap/maker/internal/process/sympy"
 )
 
 // The domains that are built in.

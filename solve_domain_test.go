@@ -11,7 +11,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/sympy"
+	"github.com/maker-mdap/maker/internal/process/sympy"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )

@@ -26,10 +26,10 @@ go -C test/sdk mod tidy -diff
 
 say "vet"
 go vet ./...
-go vet -tags slow ./internal/e2e ./tool/mcp ./agent/claudecode
-go vet -tags soak ./internal/e2e
+go vet -tags slow ./test/e2e ./tool/mcp ./agent/claudecode
+go vet -tags soak ./test/e2e
 for os in windows darwin; do
-  GOOS=$os go vet ./internal/runlog ./internal/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/sympy ./cmd/maker
+  GOOS=$os go vet ./internal/runtime/runlog ./internal/process/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/process/sympy ./cmd/maker
 done
 
 say "staticcheck"
@@ -53,7 +53,7 @@ say "tests at full size, without the race detector"
 go test -count=1 ./vote ./model/...
 
 say "fork bombs, all of them and one at a time; each line says how many survived"
-MAKER_TEST_BOMBS=all go test -count=1 -run 'ForkBomb|ChainOfForks' -v ./internal/sandbox | grep -E '^fork bomb:|^(---|ok|FAIL)'
+MAKER_TEST_BOMBS=all go test -count=1 -run 'ForkBomb|ChainOfForks' -v ./internal/process/sandbox | grep -E '^fork bomb:|^(---|ok|FAIL)'
 
 say "fuzzing, a few seconds each"
 go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |
@@ -75,7 +75,7 @@ npm ci --prefix test/npm --no-audit --no-fund
 
 say "slow suites: real MCP servers and the claude program; the real maker, killed, starved and run for a million steps"
 go test -tags slow -count=1 -timeout 10m ./tool/mcp ./agent/claudecode
-go test -tags slow -count=1 -timeout 40m ./internal/e2e
+go test -tags slow -count=1 -timeout 40m ./test/e2e
 
 say "the vendors' SDKs judge the wire formats (a module of its own; builds for minutes)"
 go -C test/sdk test -count=1 ./...
@@ -84,7 +84,7 @@ say "measurements"
 # A shared machine can spoil a measurement, so it may be taken three times.
 measure() {
   for _ in 1 2 3; do
-    if go run ./bench "$@"; then return; fi
+    if go run ./test/bench "$@"; then return; fi
   done
   return 1
 }

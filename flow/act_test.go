@@ -13,7 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/flow/flowtest"
+	"github.com/maker-mdap/maker/test/flowtest"
 )
 
 func write(text string) *event.Intent {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
 )
 
 // Encode writes a plan as YAML that a person likes to read and edit, and that

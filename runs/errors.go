@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // ErrNoRun says that there is no such run.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/history"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // Find returns the folder of the run in logDir whose name is run, or starts with it if

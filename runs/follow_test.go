@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )

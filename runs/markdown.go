@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/show"
-	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/vote"
 )
 

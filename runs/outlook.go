@@ -1,6 +1,6 @@
 package runs
 
-import "github.com/maker-mdap/maker/internal/history"
+import "github.com/maker-mdap/maker/internal/runtime/history"
 
 // An Outlook is what a resume of a run would do.
 type Outlook struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/history"
+	"github.com/maker-mdap/maker/internal/runtime/history"
 )
 
 // A Replay is a result derived a second time, from the log alone, and what does not

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/runs"
 )
 

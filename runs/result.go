@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/history"
+	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )

@@ -29,7 +29,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // A Run is the folder of a run, open for reading. It holds nothing open, and its

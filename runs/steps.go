@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // A Step is a committed step.

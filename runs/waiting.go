@@ -8,8 +8,8 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/history"
-	"github.com/maker-mdap/maker/internal/person"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/person"
 )
 
 // A Question is something that only a person can say.

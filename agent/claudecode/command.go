@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/maker-mdap/maker/agent"
-	"github.com/maker-mdap/maker/internal/scratch"
+	"github.com/maker-mdap/maker/internal/process/scratch"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/tail"
+	"github.com/maker-mdap/maker/internal/process/tail"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )

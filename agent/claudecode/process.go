@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/tail"
+	"github.com/maker-mdap/maker/internal/process/tail"
 	"github.com/maker-mdap/maker/model"
 )
 

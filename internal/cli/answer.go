@@ -12,10 +12,10 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/person"
-	"github.com/maker-mdap/maker/internal/route"
-	"github.com/maker-mdap/maker/internal/secret"
-	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 

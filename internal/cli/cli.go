@@ -22,8 +22,8 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/show"
-	"github.com/maker-mdap/maker/internal/tty"
+	"github.com/maker-mdap/maker/internal/cli/tty"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 

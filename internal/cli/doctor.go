@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/route"
-	"github.com/maker-mdap/maker/internal/sandbox"
-	"github.com/maker-mdap/maker/internal/toolbox"
+	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/engine/toolbox"
+	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/model/sim"

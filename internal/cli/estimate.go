@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/route"
+	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/model/price"
 )
 

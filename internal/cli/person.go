@@ -13,9 +13,9 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/person"
-	"github.com/maker-mdap/maker/internal/show"
-	"github.com/maker-mdap/maker/internal/tty"
+	"github.com/maker-mdap/maker/internal/cli/tty"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/text/show"
 )
 
 // peopleFlags say what the person is asked, and how.

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/route"
-	"github.com/maker-mdap/maker/internal/secret"
-	"github.com/maker-mdap/maker/internal/toolbox"
+	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/engine/toolbox"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 )

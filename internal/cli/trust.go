@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/maker-mdap/maker/internal/wholefile"
+	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 )
 
 // needTrust are the settings of a maker.yaml in a folder that could run a program,

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/show"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 

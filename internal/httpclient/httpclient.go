@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/model"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )

@@ -15,8 +15,8 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/flow/flowtest"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/test/flowtest"
 	"github.com/maker-mdap/maker/vote"
 )
 

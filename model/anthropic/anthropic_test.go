@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/modeltest"
+	"github.com/maker-mdap/maker/test/modeltest"
 )
 
 func TestConformance(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/modeltest"
 	"github.com/maker-mdap/maker/model/sim"
 	"github.com/maker-mdap/maker/model/sim/simserver"
+	"github.com/maker-mdap/maker/test/modeltest"
 )
 
 const key = "sk-very-secret"

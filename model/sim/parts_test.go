@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/internal/yamlclean"
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/model"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/sandbox"
+	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/tool"
 )
 

@@ -23,8 +23,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/protect"
-	"github.com/maker-mdap/maker/internal/sandbox"
+	"github.com/maker-mdap/maker/internal/process/protect"
+	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/tool"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/maker-mdap/maker/internal/protect"
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // The .gitignore matcher is ours because it is small on top of the globs that we

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/maker-mdap/maker/internal/protect"
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // A workspace is the folder that file tools cannot leave.

@@ -42,7 +42,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/tool"
 )
 

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/tail"
+	"github.com/maker-mdap/maker/internal/process/tail"
 )
 
 // orders say what program to run, and how.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/family"
+	"github.com/maker-mdap/maker/internal/process/family"
 )
 
 // helperName is what the program is called when it runs as its own helper.

@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/maker-mdap/maker/internal/secret"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/tool"
 )
 

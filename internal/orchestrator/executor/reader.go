@@ -1,0 +1,116 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// MappingReader is the reader of answers that are mappings, such as those of the
+// steps of a plan.
+const MappingReader = "mapping"
+
+// FlagError is the red flag of an answer that says that the step cannot be done.
+const FlagError = "error"
+
+// A MappingFormat is the parameters of a [MappingReader].
+type MappingFormat struct {
+	Key vote.KeyOptions `json:"key"`
+
+	// Errors says that the answer may have a field called error beside others, since
+	// it was asked for. Otherwise such a field says that the step cannot be done.
+	Errors bool `json:"errors,omitempty"`
+
+	// Decision says that the answer chooses the next step: that choice is all that
+	// voters have to agree on. An answer that chooses none is still an answer, and
+	// fails the step.
+	Decision bool `json:"decision,omitempty"`
+}
+
+const (
+	nextStepField = "next_step"
+	reasonField   = "reason"
+)
+
+// errorField finds the field error in an output schema.
+var errorField = regexp.MustCompile(`(?i)\berror\b`)
+
+// Readers are the readers that the executor's questions name.
+func Readers() domain.Readers {
+	summary := outline.Readers()[outline.SummaryReader]
+	return domain.Readers{outline.SummaryReader: summary, MappingReader: func(params json.RawMessage) (domain.Reader, error) {
+		var format MappingFormat
+		if len(params) > 0 {
+			if err := json.Unmarshal(params, &format); err != nil {
+				return nil, err
+			}
+		}
+		if err := format.Key.Validate(); err != nil {
+			return nil, err
+		}
+		clusters, err := vote.NewClusters(format.Key)
+		if err != nil {
+			return nil, err
+		}
+		return &mappingReader{format, clusters}, nil
+	}}
+}
+
+type mappingReader struct {
+	format   MappingFormat
+	clusters *vote.Clusters
+}
+
+// Read implements [domain.Reader].
+func (r *mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
+	value, err := readMapping(text)
+	if err != nil {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(value, &fields); err != nil || fields == nil {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not a mapping")
+	}
+	if why, said := fields["error"]; said && !empty(why) && !(r.format.Errors && len(fields) > 1) {
+		return domain.Answer{}, redflag.New(FlagError, "the answer is an error: %s", why)
+	}
+	key, err := r.key(value, fields)
+	if err != nil {
+		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
+	}
+	return domain.Answer{Value: value, Key: r.clusters.Key(key)}, nil
+}
+
+// key is what the answer is counted under.
+func (r *mappingReader) key(value json.RawMessage, fields map[string]json.RawMessage) (string, error) {
+	if !r.format.Decision {
+		return vote.Canonical(value, r.format.Key)
+	}
+	if _, chosen := fields[nextStepField]; !chosen {
+		return vote.Canonical(value, vote.KeyOptions{Ignore: []string{reasonField}})
+	}
+	return vote.Canonical(value, vote.KeyOptions{VoteOn: []string{nextStepField}})
+}
+
+// empty reports whether a field says nothing.
+func empty(value json.RawMessage) bool {
+	switch string(value) {
+	case "null", "false", `""`, "[]", "{}":
+		return true
+	}
+	return false
+}
+
+func readMapping(text string) (json.RawMessage, error) {
+	data, err := yamlclean.JSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("the answer is not YAML: %w", err)
+	}
+	return data, nil
+}

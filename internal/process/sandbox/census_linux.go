@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/maker-mdap/maker/internal/process/family"
+)
+
+// A census says when a command has too many processes. It is taken often, so it is
+// cheap as long as there are few: the kernel counts those of a control group, and
+// without one it tells how many were made on the machine since the last time, which
+// is the most that can have been added.
+type census struct {
+	limit  int
+	cgroup *cgroup // nil if there is none
+
+	counted int // when it was last counted
+	last    int // the process that was made last then; -1 if that is not known
+	wrap    int // after this number they begin again
+}
+
+func newCensus(limit int) census {
+	c := census{limit: limit, last: -1}
+	if data, err := os.ReadFile("/proc/sys/kernel/pid_max"); err == nil {
+		c.wrap, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+	}
+	return c
+}
+
+// tooMany reports whether there are more processes than the limit. Dead ones count
+// until somebody has waited for them.
+func (c *census) tooMany(f *family.Family) bool {
+	if c.cgroup != nil {
+		tasks := c.cgroup.tasks()
+		return tasks >= threadsPerProcess*c.limit || tasks > c.limit && c.cgroup.processes() > c.limit
+	}
+	last := lastProcess()
+	made := last - c.last
+	if made < 0 {
+		made += c.wrap
+	}
+	known := last >= 0 && c.last >= 0 && c.wrap > 0
+	if known && c.counted+made <= c.limit {
+		return false
+	}
+	// Whoever makes that many in that time could be faster than we count.
+	burst := known && made > c.limit
+	if burst {
+		f.Freeze(c.limit + 1)
+	}
+	c.last = lastProcess()
+	c.counted = family.Count(c.limit + 1)
+	if burst && c.counted <= c.limit {
+		f.Signal(0, syscall.SIGCONT)
+	}
+	return c.counted > c.limit
+}
+
+// lastProcess is the number of the process that was made last in our namespace, or
+// -1 if the kernel does not tell.
+func lastProcess() int {
+	data, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(data))
+	if err != nil || len(fields) == 0 {
+		return -1
+	}
+	n, err := strconv.Atoi(fields[len(fields)-1])
+	if err != nil || n <= 0 {
+		return -1
+	}
+	return n
+}

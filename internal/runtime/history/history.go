@@ -1,0 +1,503 @@
+// Package history is the one fold over a run's log: what was decided, seen, done and
+// answered so far, what it cost, and where the run goes on.
+//
+// A runtime that resumes a run looks up here what earlier sessions recorded, and
+// whoever reads a run gets its result from here. It needs no models.
+//
+// # Parts
+//
+// A [History] is fed line by line. What it learns from an event has up to three parts,
+// each in a file of its own:
+//
+//   - the journal: what is recorded under keys, for a resume;
+//   - the [Report]: what came of the run, for a result;
+//   - the [Audit]: what does not fit, for a replay.
+//
+// The journal is always there. The report needs the effects that the journal knows,
+// and the audit the samples, verdicts and keys, so that what a resume goes by, what a
+// result tells and what a replay checks cannot come apart.
+//
+// A resume of a chain decodes no step but the last. A report decodes each, unless the
+// index has what it counts; it holds a bounded number of them.
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/runtime/effect"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A History is what a log says about the run so far.
+type History struct {
+	Submitted event.TaskSubmitted
+	Config    json.RawMessage // the latest
+	Steps     int             // committed
+	Spent     usage.Spent
+	Duration  time.Duration // of the earlier sessions
+	End       event.Event   // the event that ended the last session, nil if it crashed
+
+	// Checkpoint is where a chain goes on.
+	Checkpoint chain.Checkpoint
+
+	// Verdicts, Looks, Answers and Effects are what was recorded under keys. An answer
+	// is nil while the person has not given it.
+	Verdicts map[string]Verdict
+	Looks    map[string]json.RawMessage
+	Answers  map[string]*flow.Answer
+	Effects  effect.States
+
+	// Reopened are the keys of the calls that the person refused and is asked about
+	// again, since the last session failed over them.
+	Reopened []string
+
+	// Answered are the questions to the person that have an answer and were not asked
+	// again since, reopened or not.
+	Answered map[string]bool
+
+	// Changed are the questions of which the log says that they would now be asked
+	// differently.
+	Changed map[string]bool
+
+	// Votes are those that were under way when the last session ended.
+	Votes map[string]*Vote
+
+	// Waiting are the questions that no person has answered yet, in the order in which
+	// they were asked.
+	Waiting []event.ClarificationRequested
+
+	// Unkeyed says that an orchestrator's events have no keys: the log is of an early
+	// release, and what a resume would emit again cannot be told from it.
+	Unkeyed bool
+
+	emitted map[string]emitted
+
+	report *Report // nil unless it is wanted
+	audit  *Audit  // nil unless it is wanted; it goes with a report
+
+	claim  event.BudgetClaimed // of a session that has not ended in an orderly way
+	unpaid usage.Spent         // by samples since the last event that says what was spent
+
+	sessions []event.Session
+
+	dir          string
+	bare         bool // large values are not needed
+	compactKind  func(kind string) bool
+	compact      bool
+	sessionStart time.Time
+	last         []byte      // the last line
+	lastStep     runlog.Line // the last step_completed line; no Raw if there is none
+}
+
+// Simulator is how the names of the simulator's models begin.
+const Simulator = "sim/"
+
+// A Verdict is a verdict with the question that it answers.
+type Verdict struct {
+	*flow.Verdict
+	Rule  vote.Rule         // by which it was reached
+	Asked map[string]string // hashes of the parts of the question; nil in early logs
+}
+
+// A Vote is a question that has samples and no verdict.
+type Vote struct {
+	Samples []event.Event // SampleCompleted and SampleRedFlagged, as they arrived
+	Faults  int
+
+	stale bool // a new session has begun since
+}
+
+// New returns a history to be filled by Visit. dir is the run folder. compact says
+// of a kind of run whether only what happened after the last committed step is
+// needed.
+func New(dir string, compact func(kind string) bool) *History {
+	return &History{
+		dir: dir, compactKind: compact,
+		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
+		Effects: effect.States{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+	}
+}
+
+// Visit takes the next line of the log.
+func (h *History) Visit(l runlog.Line) error {
+	if l.Type == event.TypeStepCompleted && h.compact && h.report == nil {
+		// The hot path of a million-step log: remember, decode later.
+		h.Steps++
+		h.keepStep(l)
+		h.last = append(h.last[:0], l.Raw...)
+		h.End = nil
+		clear(h.Verdicts)
+		clear(h.Votes)
+		h.unpaid = usage.Spent{}
+		return nil
+	}
+	if h.passesOver(l.Type) {
+		return nil
+	}
+	rec, err := l.Decode()
+	if err != nil {
+		return h.damaged(l, err.Error())
+	}
+	switch e := rec.Event.(type) {
+	case event.SampleCompleted, event.SampleRedFlagged: // what most samples said is not needed again
+	case event.Carrier:
+		if h.bare {
+			break
+		}
+		rec.Event, err = e.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(h.dir, v) })
+	}
+	if err == nil {
+		err = h.learn(rec)
+	}
+	if err != nil {
+		return fmt.Errorf("the run log in %s, line %d: %w", h.dir, l.Seq+1, err)
+	}
+	if l.Type == event.TypeStepCompleted {
+		h.keepStep(l)
+	}
+	h.last = append(h.last[:0], l.Raw...)
+	return nil
+}
+
+// keepStep remembers the last step, to be decoded when there is no later one.
+func (h *History) keepStep(l runlog.Line) {
+	raw := append(h.lastStep.Raw[:0], l.Raw...)
+	h.lastStep = l
+	h.lastStep.Raw = raw
+}
+
+// damaged is a line that is no event.
+func (h *History) damaged(l runlog.Line, reason string) error {
+	return &runlog.CorruptError{Dir: h.dir, Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: reason}
+}
+
+// learn gives an event to each part: to the audit before the others know of it, to the
+// report after.
+func (h *History) learn(rec event.Record) error {
+	if h.report != nil && !h.report.begun {
+		if err := h.report.begin(rec); err != nil {
+			return err
+		}
+	}
+	if h.audit != nil {
+		if err := h.audit.take(h, rec); err != nil {
+			return err
+		}
+	}
+	h.take(rec)
+	if h.report != nil {
+		h.report.take(h, rec.Event)
+	}
+	return nil
+}
+
+// take is what the journal learns from an event.
+func (h *History) take(rec event.Record) {
+	switch e := rec.Event.(type) {
+	case event.BudgetClaimed:
+		h.claim = e
+		return // it says nothing about how the session stands
+	case event.BudgetExhausted:
+		h.paid(e.Spent)
+		return
+	case event.RunCancelled:
+		h.paid(e.Spent)
+		return
+	case event.TaskFailed:
+		h.paid(e.Spent)
+		h.End, h.claim = e, event.BudgetClaimed{}
+		if n := len(h.sessions); n > 0 && e.Simulated {
+			h.sessions[n-1].Simulated = true // as its answers showed
+		}
+		h.reopen(e.Reopen)
+		return
+	case event.TaskCompleted:
+		h.paid(e.Spent)
+		h.End, h.claim = e, event.BudgetClaimed{}
+		return
+	}
+	h.End = nil
+	switch e := rec.Event.(type) {
+	case event.TaskSubmitted:
+		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
+		h.compact = h.compactKind(e.Kind)
+		h.begin(0, e.Setup)
+	case event.RunResumed:
+		h.resumed(rec.Time, e)
+	case event.SampleCompleted:
+		// A simulator behind HTTP says in its answers what it is.
+		if n := len(h.sessions); n > 0 && strings.HasPrefix(e.Model, Simulator) {
+			h.sessions[n-1].Simulated = true
+		}
+		h.sample(e.Sample, e)
+	case event.SampleRedFlagged:
+		h.sample(e.Sample, e)
+	case event.SampleFaulted:
+		h.vote(e.Question).Faults++
+	case event.VoteResumed:
+		h.continued(e)
+	case event.VoteCompleted:
+		delete(h.Votes, e.Question)
+		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
+			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
+			Repaired: e.Repaired, Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+		}}
+		h.paid(e.Spent)
+	case event.Observed:
+		h.Looks[e.Look] = e.Result.JSON
+		if e.Result.JSON == nil {
+			h.Looks[e.Look] = json.RawMessage("null")
+		}
+	case event.EffectClaimed, event.EffectReleased, event.EffectRefused, event.EffectUnknown:
+		h.Effects.Take(e)
+	case event.EffectDone:
+		h.Effects.Take(e)
+		h.paid(e.Spent)
+	case event.ClarificationRequested:
+		h.asked(e)
+	case event.ClarificationProvided:
+		h.answered(e)
+	case event.QuestionChanged:
+		h.Changed[e.Question] = true
+	default:
+		if step, ok := e.(event.StepCompleted); ok {
+			h.Steps++
+			h.paid(step.Spent)
+			if h.compact { // what led to it is not needed any more
+				clear(h.Verdicts)
+				clear(h.Votes)
+			}
+		} else if failed, ok := e.(event.StepFailed); ok {
+			h.paid(failed.Spent)
+		}
+		h.emit(rec.Key, e)
+	}
+}
+
+// asked takes a question to the person.
+func (h *History) asked(e event.ClarificationRequested) {
+	h.Answers[e.Question] = nil // not yet
+	h.Waiting = append(h.Waiting, e)
+	delete(h.Answered, e.Question)
+}
+
+// answered takes the answer to one.
+func (h *History) answered(e event.ClarificationProvided) {
+	h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
+	h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == e.Question })
+	h.Answered[e.Question] = true
+}
+
+// paid takes what the run says it has spent.
+func (h *History) paid(s usage.Spent) {
+	if s.Calls > 0 {
+		h.Spent, h.unpaid = s, usage.Spent{}
+	}
+}
+
+// vote is the vote on a question that has no verdict yet. One that a later session
+// begins anew, without a word about the samples there are, begins with none.
+func (h *History) vote(question string) *Vote {
+	v := h.Votes[question]
+	if v == nil || v.stale {
+		v = &Vote{}
+		h.Votes[question] = v
+	}
+	return v
+}
+
+// sample takes a sample of a question into account.
+func (h *History) sample(s event.Sample, e event.Event) {
+	v := h.vote(s.Question)
+	v.Samples = append(v.Samples, e)
+	paid := usage.Spent{Calls: int64(1 + s.ToolCalls), Tokens: s.Tokens}
+	if s.CostUSD != nil {
+		paid.USD = *s.CostUSD
+	} else {
+		paid.Unpriced = 1
+	}
+	h.unpaid = h.unpaid.Add(paid)
+}
+
+// continued says which samples of the sessions before count.
+func (h *History) continued(e event.VoteResumed) {
+	v := h.Votes[e.Question]
+	if v == nil {
+		return
+	}
+	var counted []event.Event
+	for i, n := range e.Samples {
+		at := slices.IndexFunc(v.Samples, func(s event.Event) bool { return numberOf(s) == n })
+		if at >= 0 && !slices.Contains(e.Samples[:i], n) {
+			counted = append(counted, v.Samples[at])
+		}
+	}
+	v.Samples, v.stale = counted, false
+}
+
+// numberOf is the number of a sample in its question.
+func numberOf(e event.Event) int {
+	switch e := e.(type) {
+	case event.SampleCompleted:
+		return e.Sample.Sample
+	case event.SampleRedFlagged:
+		return e.Sample.Sample
+	}
+	return -1
+}
+
+// reopen forgets what is recorded under keys and below them. Effects and answers of
+// the person stay, but for calls that the person refused.
+func (h *History) reopen(keys []string) {
+	h.Reopened = nil
+	if len(keys) == 0 {
+		return
+	}
+	below := flow.Below(keys)
+	h.Reopened = h.Effects.Reopen(below)
+	for _, refused := range h.Reopened {
+		delete(h.Answers, effect.Approval(refused))
+	}
+	forget(h.Verdicts, below)
+	forget(h.Looks, below)
+	forget(h.Votes, below)
+	forget(h.emitted, below)
+}
+
+func forget[V any](m map[string]V, below func(key string) bool) {
+	maps.DeleteFunc(m, func(key string, _ V) bool { return below(key) })
+}
+
+// resumed begins a session.
+func (h *History) resumed(at time.Time, e event.RunResumed) {
+	h.endSession()
+	h.sessionStart = at
+	h.begin(e.Step, e.Setup)
+	if e.Config != nil {
+		h.Config = e.Config
+	}
+	if e.Spent.Calls > 0 {
+		h.paid(e.Spent)
+	} else {
+		h.hold()
+	}
+	h.claim = event.BudgetClaimed{}
+	h.Reopened = nil
+	for _, v := range h.Votes {
+		v.stale = true
+	}
+}
+
+// begin notes what a session is done with. One that got nowhere does not count.
+func (h *History) begin(step int, s event.Setup) {
+	if s.Model == "" {
+		return // from before this was logged
+	}
+	if n := len(h.sessions); n > 0 && h.sessions[n-1].Step == step {
+		h.sessions = h.sessions[:n-1]
+	}
+	h.sessions = append(h.sessions, event.Session{Step: step, Model: s.Model, Rule: s.Rule, Simulated: s.Simulated})
+}
+
+// SessionsWith are the parts of the run that were done differently, the present
+// one included; nil if all were done alike.
+func (h *History) SessionsWith(now event.Setup) []event.Session {
+	all := History{sessions: slices.Clone(h.sessions)}
+	all.begin(h.Checkpoint.Step, now)
+	parts := slices.CompactFunc(all.sessions, func(a, b event.Session) bool {
+		return a.Model == b.Model && a.Rule == b.Rule && a.Simulated == b.Simulated
+	})
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
+}
+
+// endSession adds the time between the first and the last line of a session.
+func (h *History) endSession() {
+	var head event.Header
+	if json.Unmarshal(h.last, &head) == nil && head.Timestamp.After(h.sessionStart) {
+		h.Duration += head.Timestamp.Sub(h.sessionStart)
+	}
+}
+
+// Finish is called after the last line.
+func (h *History) Finish() error {
+	h.endSession()
+	if err := h.takeLastStep(); err != nil {
+		return err
+	}
+	h.hold()
+	for _, v := range h.Votes {
+		v.load(h.dir)
+	}
+	if h.compact {
+		// A chain does nothing about a question without a winner but end.
+		for key, v := range h.Verdicts {
+			if v.Status != flow.Decided {
+				delete(h.Verdicts, key)
+			}
+		}
+	}
+	return nil
+}
+
+// load fetches what the samples said. One that is lost is asked again.
+func (v *Vote) load(dir string) {
+	v.Samples = slices.DeleteFunc(v.Samples, func(e event.Event) bool {
+		_, err := e.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+		return err != nil
+	})
+	for i, e := range v.Samples {
+		v.Samples[i], _ = e.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+	}
+}
+
+// hold counts what the last session claimed and did not account for as spent:
+// it may have been.
+func (h *History) hold() {
+	s := &h.Spent
+	*s, h.unpaid = s.Add(h.unpaid), usage.Spent{}
+	if lost := h.claim.Calls - s.Calls; lost > 0 {
+		s.Calls, s.Abandoned = h.claim.Calls, s.Abandoned+lost
+	}
+	if lost := h.claim.Tokens - s.Tokens.Total() - s.HeldTokens; lost > 0 {
+		s.HeldTokens += lost
+	}
+	if lost := h.claim.USD - s.USD - s.HeldUSD; lost > 0 {
+		s.HeldUSD += lost
+	}
+}
+
+func (h *History) takeLastStep() error {
+	if h.lastStep.Raw == nil {
+		return nil
+	}
+	rec, err := h.lastStep.Decode()
+	if err != nil {
+		return h.damaged(h.lastStep, err.Error())
+	}
+	e, ok := rec.Event.(event.StepCompleted)
+	if !ok {
+		return h.damaged(h.lastStep, "it has two types")
+	}
+	out, err := runlog.Load(h.dir, e.Output)
+	if err != nil {
+		return fmt.Errorf("the run log in %s, line %d: %w", h.dir, h.lastStep.Seq+1, err)
+	}
+	h.Checkpoint = chain.Checkpoint{Step: e.Step + 1, Output: out.JSON}
+	if e.Spent.Calls > h.Spent.Calls {
+		h.Spent = e.Spent
+	}
+	return nil
+}

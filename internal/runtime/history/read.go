@@ -1,0 +1,187 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+)
+
+// isChain reports whether the runs of a kind are chains.
+func isChain(kind string) bool { return !event.IsBuiltin(kind) }
+
+// reader is a history of somebody who does not go on with the run.
+func reader(dir string, report *Report, audit *Audit) *History {
+	h := New(dir, isChain)
+	h.bare, h.report, h.audit = true, report, audit
+	return h
+}
+
+// passesOver reports whether nobody needs what the lines of a type say.
+func (h *History) passesOver(t event.Type) bool {
+	if !h.bare || h.audit != nil {
+		return false
+	}
+	switch t {
+	case event.TypeSampleCompleted, event.TypeSampleRedFlagged, event.TypeSampleFaulted:
+		if h.report != nil {
+			h.report.note(nil)
+		}
+		return true
+	}
+	return false
+}
+
+// read feeds a history with the log in dir.
+func (h *History) read() error {
+	for line, err := range runlog.Read(h.dir) {
+		if err == nil {
+			err = h.Visit(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadWaiting returns the questions of the run in dir that no person has answered yet.
+func ReadWaiting(dir string) ([]event.ClarificationRequested, error) {
+	h := reader(dir, nil, nil)
+	err := h.read()
+	return h.Waiting, err
+}
+
+// ReadAnswer returns what a person answered to a question of the run in dir; nil if
+// nobody has.
+func ReadAnswer(dir, key string) (*flow.Answer, error) {
+	h := reader(dir, nil, nil)
+	err := h.read()
+	return h.Answers[key], err
+}
+
+// An Outlook is what a resume of a run would do.
+type Outlook struct {
+	// Further says that it could come further than the session before. It could not
+	// where nothing would be done or asked again, whatever has changed since.
+	Further bool
+
+	// AsksAgain says that the person would be asked again about a call that the person
+	// has refused.
+	AsksAgain bool
+}
+
+// ReadOutlook tells what a resume of the run in dir would do.
+func ReadOutlook(dir string) (Outlook, error) {
+	h := reader(dir, nil, nil)
+	if err := h.read(); err != nil {
+		return Outlook{}, err
+	}
+	switch end := h.End.(type) {
+	case nil:
+		return Outlook{Further: true}, nil // it crashed, or is under way
+	case event.TaskFailed:
+		return Outlook{Further: !end.Wrong && !end.Final, AsksAgain: len(h.Reopened) > 0}, nil
+	}
+	return Outlook{}, nil
+}
+
+// Glance reports what the first and the last events of the run in dir say. It has no
+// steps and no effects.
+func Glance(dir string) (*Report, error) {
+	r, err := ends(dir)
+	if err == nil {
+		r.finish()
+	}
+	return r, err
+}
+
+// ends is a report that has seen the first and the last events.
+func ends(dir string) (*Report, error) {
+	r := &Report{}
+	h := reader(dir, r, nil)
+	for line, err := range runlog.Read(dir) {
+		if err == nil {
+			err = h.Visit(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+		break
+	}
+	if !r.begun {
+		return nil, fmt.Errorf("the run log in %s is empty: the run never started", dir)
+	}
+	last, err := runlog.Tail(dir, maxEnds)
+	if err != nil {
+		return nil, err
+	}
+	r.ends = nil
+	for _, rec := range last {
+		r.note(rec.Event)
+	}
+	return r, nil
+}
+
+// ReadReport reports what came of the run in dir. Of a chain the index has what is
+// counted; without it, and of other runs, the whole log is read.
+func ReadReport(dir string) (*Report, error) {
+	r, err := ends(dir)
+	if err != nil {
+		return nil, err
+	}
+	if isChain(r.Kind) {
+		if x, err := runlog.OpenIndex(dir); err == nil {
+			err := r.countIndexed(x)
+			x.Close()
+			if err == nil {
+				r.finish()
+				return r, nil
+			}
+		}
+	}
+	// Everything but the log can be lost or damaged.
+	r = &Report{}
+	if err := reader(dir, r, nil).read(); err != nil {
+		return nil, err
+	}
+	r.finish()
+	return r, nil
+}
+
+// countIndexed adds the steps that an index has, and reads those that may be listed.
+func (r *Report) countIndexed(x *runlog.Index) error {
+	for s, err := range x.All() {
+		if err != nil {
+			return err
+		}
+		last := r.Committed == x.Len()-1
+		if last || r.Committed < MaxListed || s.Answers > 1 && len(r.contested) < MaxListed {
+			e, err := x.Event(s)
+			if err != nil {
+				return err
+			}
+			r.count(e)
+			continue
+		}
+		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
+		r.Committed++
+	}
+	return nil
+}
+
+// ReadAudit reads the whole log in dir and nothing else of the run, holds it against
+// itself and reports what came of the run.
+func ReadAudit(dir string, chains Chains) (*Report, *Audit, error) {
+	r, a := &Report{}, newAudit(chains)
+	if err := reader(dir, r, a).read(); err != nil {
+		return nil, nil, err
+	}
+	if !r.begun {
+		return nil, nil, fmt.Errorf("the run log in %s is empty: the run never started", dir)
+	}
+	r.finish()
+	a.finish(r)
+	return r, a, nil
+}

@@ -1,0 +1,139 @@
+package history
+
+import (
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
+)
+
+// Solve are the figures of a run that solves a problem, beyond what its steps say: a
+// step may have taken several questions.
+type Solve struct {
+	Questions   int
+	Undecided   int // questions without a winner
+	Escalations int
+	Recoveries  int // steps that were committed after an escalation
+
+	SamplesPerStep float64
+	RejectionRate  float64
+	MaxRounds      int
+
+	Nodes int // of the tree
+	Depth int
+	Memo  int // parts that were known already
+
+	Calibrated *event.Calibrated
+}
+
+// solving is what is remembered while the figures are counted.
+type solving struct {
+	batch     int             // samples that a round has
+	escalated map[int]bool    // steps
+	known     map[string]bool // nodes, by path
+}
+
+func newSolving(batch int) solving {
+	return solving{batch: max(batch, 1), escalated: map[int]bool{}, known: map[string]bool{}}
+}
+
+// takeSolve adds what an event says about solving a problem.
+func (r *Report) takeSolve(e event.Event) {
+	s, at := r.Solve, &r.solving
+	if s == nil {
+		return
+	}
+	switch e := e.(type) {
+	case event.VoteCompleted:
+		if isCalibration(e.Question) && r.Kind == event.KindSolve {
+			return // it is not part of solving
+		}
+		s.Questions++
+		decided := e.Status == string(flow.Decided)
+		if !decided {
+			s.Undecided++
+		}
+		s.MaxRounds = max(s.MaxRounds, (e.Voting.Samples+at.batch-1)/at.batch)
+		r.Voting.question(e.Voting, decided)
+	case event.Escalated:
+		s.Escalations++
+		if !isDirect(e.Question) { // that is how the tree begins
+			at.escalated[e.Step] = true
+		}
+	case event.StepCompleted:
+		if at.escalated[e.Step] {
+			s.Recoveries++
+		}
+	case event.DecompositionSelected:
+		r.grow(e.Path)
+		if e.By == event.ByDefault {
+			delete(at.escalated, e.Step) // it was given up
+		}
+	case event.SubproblemSolved:
+		r.grow(e.Path)
+		if e.By == event.ByMemo {
+			s.Memo++
+		}
+	case event.AnswerComposed:
+		r.grow(e.Path)
+		if e.Draft {
+			r.draft = e.Answer // the best so far
+		}
+	case event.Calibrated:
+		s.Calibrated = &e
+	}
+}
+
+// question adds a question.
+func (t *Totals) question(v event.Voting, decided bool) {
+	if decided && (t.LeastMargin == 0 || v.Margin < t.LeastMargin) {
+		t.LeastMargin = v.Margin
+	}
+	t.Samples += v.Samples
+	t.RedFlagged += v.RedFlagged
+	t.Faults += v.Faults
+	t.MostSamples = max(t.MostSamples, v.Samples)
+	if v.Contested() {
+		t.Contested++
+	}
+}
+
+// grow notes that there is a node.
+func (r *Report) grow(path string) {
+	if r.solving.known[path] {
+		return
+	}
+	r.solving.known[path] = true
+	r.Solve.Nodes++
+	depth := strings.Count(path, ".")
+	if strings.HasPrefix(path, "f") {
+		depth-- // what was found missing is numbered "f<round>.<item>"
+	}
+	r.Solve.Depth = max(r.Solve.Depth, depth)
+}
+
+// finishSolve works out what depends on the whole run.
+func (r *Report) finishSolve() {
+	s, t := r.Solve, &r.Voting
+	if r.Committed > 0 {
+		s.SamplesPerStep = float64(t.Samples) / float64(r.Committed)
+	}
+	if t.Samples > 0 {
+		s.RejectionRate = float64(t.RedFlagged) / float64(t.Samples)
+	}
+	if s.Calibrated != nil && r.Kind == event.KindSolve {
+		t.Rule = calibrate.Rule(t.Rule, s.Calibrated.K)
+	}
+	if !r.draft.IsZero() && r.Status != event.StatusCompleted {
+		r.Output = r.draft
+	}
+}
+
+// isCalibration reports whether a question was asked to measure the voters.
+func isCalibration(question string) bool { return strings.Contains(question, calibrate.KeyPrefix) }
+
+// directKey is how the key of the question about the whole problem as it is ends.
+const directKey = "solve/direct"
+
+func isDirect(question string) bool { return strings.HasSuffix(question, directKey) }

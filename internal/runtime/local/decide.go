@@ -1,0 +1,225 @@
+package local
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// Decide implements flow.Flow.
+func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	key, err := b.fullKey(byDecide, key)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := b.past.Verdicts[key]; ok && (!b.opts.Checkpoints || v.Rule == q.Rule) {
+		// What was decided may have been acted upon: another rule, or another question,
+		// is for what is still to be decided.
+		return v.Verdict, b.compare(key, q, v)
+	}
+	if err := pause(b.ctx, time.Duration(q.DelayMS)*time.Millisecond); err != nil {
+		return nil, err
+	}
+	b.held, b.spilled = b.held[:0], false
+	watch := ballot.Watch{Sample: func(s *ballot.Sample) { b.sampled(key, q.Step, s) }}
+	if open := b.past.Votes[key]; open != nil {
+		watch.Earlier, watch.EarlierFaults = earlier(open), open.Faults
+		watch.Resumed = func(counted []int) {
+			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
+		}
+	}
+	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
+	if err != nil {
+		b.logHeld(key, q.Step) // they are paid for: a resume counts them
+		return nil, err
+	}
+	b.progress.Samples.Add(int64(v.Voting.Samples))
+	if v.Voting.Contested() {
+		b.progress.Contested.Add(1)
+	}
+	if b.opts.Compact && !b.spilled && v.Status == flow.Decided && !v.Voting.Contested() && watch.Resumed == nil {
+		return v, nil
+	}
+	b.logHeld(key, q.Step)
+	var asked map[string]string
+	if !b.opts.Checkpoints { // a chain goes on after its verdicts
+		asked = partsOf(q)
+	}
+	_ = b.append(event.VoteCompleted{
+		Question: key, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
+		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked,
+	})
+	return v, b.failed.get()
+}
+
+// sampled takes a sample that has arrived into the log, or holds it back.
+func (b *branch) sampled(key string, step int, s *ballot.Sample) {
+	b.progress.Faults.Add(int64(len(s.Faults())))
+	if s.Flag != nil {
+		b.progress.RedFlagged.Add(1)
+	}
+	if s.Response != nil && strings.HasPrefix(s.Response.Model, history.Simulator) {
+		b.simulated.Store(true)
+	}
+	if b.opts.Compact && !b.spilled {
+		if b.held = append(b.held, *s); len(b.held) < maxHeld {
+			return
+		}
+		b.spilled = true
+		b.logHeld(key, step)
+		return
+	}
+	b.logSample(key, step, s)
+}
+
+// compare says in the log if a question that was decided would now be asked
+// differently.
+func (b *branch) compare(key string, q *flow.Question, v history.Verdict) error {
+	if v.Asked == nil || b.past.Changed[key] {
+		return nil
+	}
+	var changed []string
+	now := partsOf(q)
+	all := maps.Clone(v.Asked)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if v.Asked[name] != now[name] {
+			changed = append(changed, name)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return b.append(event.QuestionChanged{Question: key, Step: q.Step, Changed: changed})
+}
+
+// partsOf are hashes of what a question consists of, but for its rule, which the
+// verdict has in full, and for what only bounds how long it takes. A part that is not
+// there has none.
+func partsOf(q *flow.Question) map[string]string {
+	parts := map[string]string{
+		"prompt":   sumOf(q.System, q.Prompt, q.Variants, q.Images),
+		"answer":   sumOf(q.Answer, q.Structured, q.Schema),
+		"sampling": sumOf(q.FirstTemperature, q.Temperature, q.MaxOutput, q.Flags),
+	}
+	if q.Model != "" {
+		parts["model"] = sumOf(q.Model)
+	}
+	if w := q.Work; w != nil {
+		parts["tools"] = sumOf(w.Tools, w.Repair)
+		parts["calls"] = sumOf(w.Done)
+	}
+	return parts
+}
+
+func sumOf(parts ...any) string {
+	data, err := json.Marshal(parts)
+	if err != nil {
+		return "" // a question is plain data
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:6])
+}
+
+// pause waits, unless the run ends.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// maxHeld bounds the samples that wait for a verdict. A question with more is
+// logged in full, whatever comes of it.
+const maxHeld = 1000
+
+// logHeld appends the samples that were held back.
+func (b *branch) logHeld(key string, step int) {
+	for i := range b.held {
+		b.logSample(key, step, &b.held[i])
+	}
+	b.held = b.held[:0]
+}
+
+func (b *branch) logSample(key string, step int, s *ballot.Sample) {
+	for _, f := range s.Faults() {
+		_ = b.append(event.SampleFaulted{
+			Question: key, Step: step, Sample: s.N,
+			Kind: string(f.Kind), Status: f.Status, Message: f.Error(),
+		})
+	}
+	if s.Response == nil && s.Flag == nil {
+		return // nothing but faults
+	}
+	common := event.Sample{
+		Question: key, Step: step, Sample: s.N, Model: s.Voter,
+		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(),
+	}
+	text := ""
+	if r := s.Response; r != nil {
+		common.Tokens, common.CostUSD, text = r.Usage, r.CostUSD, r.Text
+		if r.Model != "" && r.Model != s.Voter {
+			common.Model, common.Voter = r.Model, s.Voter
+		}
+	}
+	read := event.Value{}
+	if w := s.Work; w != nil {
+		common.ToolCalls, common.Repaired, common.Intent = w.Calls, w.Repaired, w.Intent
+		if w.Repaired {
+			read = event.JSONValue(w.Output)
+		}
+	}
+	if s.Flag != nil {
+		_ = b.append(event.SampleRedFlagged{Sample: common, Flag: s.Flag.Name, Reason: s.Flag.Reason, Text: event.TextValue(text)})
+		return
+	}
+	_ = b.append(event.SampleCompleted{Sample: common, Vote: vote.ShortKey(s.Answer.Key), Text: event.TextValue(text), Read: read})
+}
+
+// earlier are the samples of a vote that an earlier session left open. One that had a
+// key of ours in it is not what it was, and does not count.
+func earlier(open *history.Vote) []ballot.Earlier {
+	var list []ballot.Earlier
+	for _, e := range open.Samples {
+		switch e := e.(type) {
+		case event.SampleCompleted:
+			if bytes.Contains(e.Text.JSON, []byte(secret.Redacted)) {
+				continue
+			}
+			list = append(list, ballot.Earlier{
+				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Text: e.Text.Text(), Read: e.Read.JSON, Intent: e.Intent, Vote: e.Vote,
+				Tokens: e.Tokens, CostUSD: e.CostUSD,
+			})
+		case event.SampleRedFlagged:
+			list = append(list, ballot.Earlier{
+				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Text: e.Text.Text(), Flag: redflag.New(e.Flag, "%s", e.Reason),
+				Tokens: e.Tokens, CostUSD: e.CostUSD,
+			})
+		}
+	}
+	return list
+}

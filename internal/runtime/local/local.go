@@ -1,0 +1,445 @@
+// Package local is the runtime on this machine: goroutines and a run log.
+//
+// It implements flow.Flow by journalling. What was decided, seen, done and answered
+// is appended to the log under its key; after a restart the orchestrator runs again
+// from its start (or from a checkpoint), gets all that back, and goes on where it
+// ends.
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/approval"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/effect"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/tool"
+)
+
+// Options configure a Runtime.
+type Options struct {
+	Log    *runlog.Log
+	Ballot *ballot.Ballot
+	Ledger *budget.Ledger
+
+	// Setup is stamped on the events that end a session.
+	Setup event.Setup
+
+	// Checkpoints says that the orchestrator resumes from its last committed step,
+	// each of which carries its own verdict, and numbers its questions by step.
+	// Others run again from their start, so their keys must be unique.
+	Checkpoints bool
+
+	// Compact keeps only contested verdicts and their samples in the log. It goes
+	// with Checkpoints.
+	Compact bool
+
+	// Redact is what the log takes out of events, nil for nothing.
+	Redact runlog.Redact
+
+	// Tools execute effects, Approve lets them pass, and Person answers what only a
+	// person can. Without them there are no effects, all pass, and nobody answers.
+	Tools   *tool.Registry
+	Approve approval.Policy
+	Person  person.Person
+
+	// Looks are the kinds of looks at the world that orchestrators can take.
+	Looks Looks
+
+	// Past is what the log held when it was opened, nil for a new run.
+	Past *history.History
+}
+
+// Looks are ways to look at the world, by the kind of look. What one sees must be
+// something that can be encoded as JSON.
+type Looks map[string]func(ctx context.Context, params json.RawMessage) (any, error)
+
+// A Runtime runs one orchestrator.
+type Runtime struct {
+	opts    Options
+	started time.Time
+	past    *history.History
+	effects effect.Performer
+	usedMu  sync.Mutex
+	used    map[usedKey]bool // keys of this session
+
+	progress  Progress
+	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
+}
+
+// usedKey is a key of one of the methods of a flow.
+type usedKey struct {
+	method method
+	key    string
+}
+
+type method byte
+
+const (
+	byDecide method = iota
+	byPerform
+	byAsk
+	byObserve
+	byParallel
+	byEmit
+)
+
+// Progress is where a run stands. Its fields may be read at any time.
+type Progress struct {
+	Steps      atomic.Int64 // committed, those of earlier sessions included
+	Session    atomic.Int64 // committed in this session
+	Samples    atomic.Int64 // of this session's committed steps
+	RedFlagged atomic.Int64
+	Faults     atomic.Int64
+	Contested  atomic.Int64
+}
+
+// New returns a runtime.
+func New(opts Options) *Runtime {
+	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, used: map[usedKey]bool{}}
+	if r.past == nil {
+		r.past = history.New("", func(string) bool { return false })
+	}
+	r.effects = effect.Performer{
+		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
+	}
+	r.progress.Steps.Store(int64(r.past.Steps))
+	return r
+}
+
+// Progress returns the run's live counters.
+func (r *Runtime) Progress() *Progress { return &r.progress }
+
+// Flow returns the flow of the run's main line. It ends with ctx.
+func (r *Runtime) Flow(ctx context.Context) flow.Flow {
+	return &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+}
+
+// Run runs an orchestrator on the run's main line, which ends with ctx. Its error is
+// also that of an Emit, which cannot return one.
+func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) error {
+	b := &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+	if err := orchestrate(b); err != nil {
+		return err
+	}
+	return b.failed.get()
+}
+
+// Elapsed is how long the run took, over all its sessions.
+func (r *Runtime) Elapsed() time.Duration { return r.past.Duration + time.Since(r.started) }
+
+// failure remembers the first error of an Emit, which cannot return one.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failure) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *failure) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// branch is one line of execution: the main one, or one of a Parallel.
+type branch struct {
+	*Runtime
+	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
+	prefix string          // of its keys
+	failed *failure
+
+	// Of the question being decided.
+	spilled bool
+	held    []ballot.Sample // until it is known whether they belong in the log
+}
+
+// errNoJournal is why a chain cannot have effects: its log leaves out verdicts,
+// so that a resume may decide differently from what was executed.
+var errNoJournal = errors.New("local: effects, looks and questions to the person need a run that keeps all its verdicts")
+
+// journalKey is the full key of something that must be in the journal.
+func (b *branch) journalKey(m method, key string) (string, error) {
+	if b.opts.Checkpoints {
+		return "", errNoJournal
+	}
+	return b.fullKey(m, key)
+}
+
+// fullKey is a key with that of its branch before it, if the run can go on with it.
+func (b *branch) fullKey(m method, key string) (string, error) {
+	if err := b.failed.get(); err != nil {
+		return "", err
+	}
+	key = b.prefix + key
+	return key, b.claimKey(m, key)
+}
+
+// claimKey refuses a key that was used before: after a resume both calls would get
+// one result. An orchestrator that numbers its steps may do so a million times, and
+// is not watched.
+func (r *Runtime) claimKey(m method, key string) error {
+	if r.opts.Checkpoints {
+		return nil
+	}
+	r.usedMu.Lock()
+	defer r.usedMu.Unlock()
+	if r.used[usedKey{m, key}] {
+		return fmt.Errorf("local: the key %q is used twice", key)
+	}
+	r.used[usedKey{m, key}] = true
+	return nil
+}
+
+// Perform implements flow.Flow.
+func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
+	key, err := b.journalKey(byPerform, key)
+	if err != nil {
+		return nil, err
+	}
+	return b.effects.Perform(b.ctx, key, e)
+}
+
+// Observe implements flow.Flow. What was seen need not be durable before it is used:
+// whatever is done in its knowledge is recorded after it.
+func (b *branch) Observe(key string, l flow.Look) (json.RawMessage, error) {
+	key, err := b.journalKey(byObserve, key)
+	if err != nil {
+		return nil, err
+	}
+	if seen, ok := b.past.Looks[key]; ok {
+		return seen, nil
+	}
+	look, ok := b.opts.Looks[l.Kind]
+	if !ok {
+		return nil, fmt.Errorf("local: nobody knows how to look at %q", l.Kind)
+	}
+	if b.ctx.Err() != nil {
+		return nil, context.Cause(b.ctx)
+	}
+	what, err := look(b.ctx, l.Params)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := json.Marshal(what)
+	if err != nil {
+		return nil, fmt.Errorf("local: what the look %q saw: %w", key, err)
+	}
+	return seen, b.append(event.Observed{Look: key, Kind: l.Kind, Params: l.Params, Result: event.JSONValue(seen)})
+}
+
+// Ask implements flow.Flow.
+func (b *branch) Ask(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+	key, err := b.journalKey(byAsk, key)
+	if err != nil {
+		return nil, err
+	}
+	return journal{b.Runtime}.Ask(b.ctx, key, q)
+}
+
+// journal is the run log as effects see it.
+type journal struct{ *Runtime }
+
+func (j journal) Effect(key string) effect.State { return j.past.Effects[key] }
+
+func (j journal) Append(e event.Event) error { return j.opts.Log.Append(e) }
+
+func (j journal) Sync() error { return j.opts.Log.Sync(context.Background()) }
+
+// Ask asks the person, once for each key.
+func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+	past, asked := j.past.Answers[key]
+	if past != nil {
+		return past, nil
+	}
+	if !asked {
+		request := event.ClarificationRequested{Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free}
+		if q.Call != nil {
+			call, err := json.Marshal(q.Call)
+			if err != nil {
+				return nil, fmt.Errorf("local: %w", err)
+			}
+			request.Call = call
+		}
+		if err := j.Append(request); err != nil {
+			return nil, err
+		}
+		if err := j.opts.Log.Sync(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if j.opts.Person == nil {
+		return nil, &person.WaitingError{Key: key, Question: *q}
+	}
+	a, err := j.opts.Person.Ask(ctx, key, q)
+	switch {
+	case errors.Is(err, person.ErrAbsent):
+		return nil, &person.WaitingError{Key: key, Question: *q}
+	case err != nil:
+		return nil, err
+	}
+	if err := j.Append(event.ClarificationProvided{Question: key, Step: q.Step, Answer: a.Text, By: a.By}); err != nil {
+		return nil, err
+	}
+	return a, j.Sync()
+}
+
+// append adds an event to the log and remembers if that failed.
+func (b *branch) append(e event.Event) error { return b.appendKeyed("", e) }
+
+func (b *branch) appendKeyed(key string, e event.Event) error {
+	err := b.opts.Log.AppendKeyed(key, e)
+	if err != nil {
+		b.failed.set(err)
+	}
+	return err
+}
+
+// Emit implements flow.Flow. Chains resume after their last event, so that theirs
+// need no keys.
+func (b *branch) Emit(key string, e event.Event) {
+	if b.failed.get() != nil {
+		return
+	}
+	e = b.stamp(e)
+	if b.opts.Checkpoints {
+		key = ""
+	} else {
+		var err error
+		key = b.prefix + key
+		known := false
+		if !ends(e) {
+			if err = b.claimKey(byEmit, key); err == nil {
+				known, err = b.past.Emitted(key, e, b.opts.Redact)
+			}
+		}
+		if err != nil {
+			b.failed.set(err)
+		}
+		if known || err != nil {
+			return // an earlier session appended it
+		}
+	}
+	if _, ok := e.(event.StepCompleted); ok {
+		b.progress.Steps.Add(1)
+		b.progress.Session.Add(1)
+	}
+	_ = b.appendKeyed(key, e) // it is remembered
+}
+
+// ends reports whether an event ends a session: there is one in each.
+func ends(e event.Event) bool {
+	switch e.(type) {
+	case event.TaskCompleted, event.TaskFailed, event.BudgetExhausted, event.RunCancelled:
+		return true
+	}
+	return false
+}
+
+// setup is what the session was done with.
+func (r *Runtime) setup() event.Setup {
+	s := r.opts.Setup
+	s.Simulated = s.Simulated || r.simulated.Load()
+	s.Sessions = r.past.SessionsWith(s)
+	return s
+}
+
+// stamp fills in what an orchestrator cannot know.
+func (r *Runtime) stamp(e event.Event) event.Event {
+	switch e := e.(type) {
+	case event.StepCompleted:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	case event.StepFailed:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	case event.TaskCompleted:
+		r.opts.Ballot.Settle()
+		e.Setup = r.setup()
+		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
+		return e
+	case event.TaskFailed:
+		r.opts.Ballot.Settle()
+		e.Setup = r.setup()
+		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
+		return e
+	case event.BudgetExhausted:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	case event.RunCancelled:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
+	default:
+		return e
+	}
+}
+
+// Parallel implements flow.Flow.
+func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) error {
+	key, err := b.fullKey(byParallel, key)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(b.ctx)
+	defer cancel(nil)
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed}
+			if errs[i] = f(i, sub); errs[i] != nil && !endsAlone(errs[i]) {
+				cancel(errBranch)
+			}
+		})
+	}
+	wg.Wait()
+	// A branch that ended only because a sibling failed does not hide it, and one that
+	// waits does not hide a failure.
+	var alone, aborted error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case errors.Is(err, errBranch):
+			aborted = first(aborted, err)
+		case endsAlone(err):
+			alone = first(alone, err)
+		default:
+			return err
+		}
+	}
+	return first(alone, aborted)
+}
+
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// endsAlone reports whether an error is no reason to end the branches beside the one
+// that it is from: what they have begun is paid for, and they come to an end by
+// themselves.
+func endsAlone(err error) bool {
+	_, waits := errors.AsType[*person.WaitingError](err)
+	return waits || errors.Is(err, budget.ErrExhausted)
+}
+
+var errBranch = errors.New("another branch of the run failed")
