@@ -53,6 +53,9 @@ func look(t *testing.T, dir string) map[string]string {
 		}
 		data, err := os.ReadFile(name)
 		files[rel] = string(data)
+		if errors.Is(err, os.ErrPermission) {
+			files[rel], err = "unreadable", nil
+		}
 		return err
 	})
 	if err != nil {
@@ -118,6 +121,7 @@ func TestProtected(t *testing.T) {
 					dir, set, before := protectedTree(t)
 					s := open(t, Options{Workspace: dir, Levels: []Level{level}, Protected: set, without: without})
 					out, outcome := sh(t, s, script)
+					_ = os.Chmod(filepath.Join(dir, "conf"), 0o755) // so that it can be removed
 					after := look(t, dir)
 					for file := range before {
 						if strings.HasPrefix(file, "conf/free") || file == "free" {
