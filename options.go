@@ -77,6 +77,10 @@ type Options struct {
 	// Record names a file that gets every request and its answer.
 	Record string
 
+	// Protected names files that tools must not change, beyond those that Config names,
+	// such as the program's own settings. Relative paths start in the workspace.
+	Protected []string
+
 	// Tools are further tools for the agents of runs that have some.
 	Tools []tool.Tool
 

@@ -221,6 +221,8 @@ type app struct {
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end
+
+	protected protected
 }
 
 // value is where a setting of the program itself is kept; nil for others.
@@ -234,6 +236,7 @@ func (a *app) value(d *config.Setting) config.Value {
 
 // newEngine makes an engine that lives until the program ends.
 func (a *app) newEngine(o *maker.Options) (*maker.Engine, error) {
+	o.Protected = a.protected.files
 	e, err := maker.New(o)
 	if err == nil {
 		a.engines = append(a.engines, e)

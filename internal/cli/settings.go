@@ -36,6 +36,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if cmd.Annotations[ownSettings] != "" || cmd.Annotations[anySettings] != "" {
 		flags = cmd.InheritedFlags()
 	}
+	defer func() { a.protected = findProtected(cmd.Flags(), files) }()
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if d := config.Find(f.Name); d != nil && !f.Changed && failed == nil {

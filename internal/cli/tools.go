@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -28,13 +27,8 @@ func ofTools(d *config.Setting) bool {
 
 // openTools opens the tools as a run would.
 func (s *settings) openTools(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
-	// A tool that could change the log of a run could change what happened.
-	logs, err := filepath.Abs(a.logDir)
-	if err != nil {
-		return nil, err
-	}
 	return toolbox.Open(cmd.Context(), s.config.Tools, toolbox.Options{
-		Env: os.Getenv, Version: maker.Version, Protected: []string{logs},
+		Env: os.Getenv, Version: maker.Version, Protected: a.protected.files, Own: a.protected.own,
 		Warn: func(text string) { fmt.Fprintf(a.Err, "maker: warning: %s\n", text) },
 	})
 }

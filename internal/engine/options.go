@@ -29,6 +29,7 @@ type Options struct {
 	Domains   map[string]domain.Adapter
 	Prices    *price.Table
 	Record    string
+	Protected []string
 	Tools     []tool.Tool
 	Modules   func() []flow.Module
 	Ask       func(ctx context.Context, q flow.HumanQuestion) (string, error)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -169,14 +170,14 @@ func noVoter() ballot.Voter {
 
 // equip gives the voters agents, and the agents tools.
 func (s *stack) equip(ctx context.Context, j *job) error {
-	logs, err := filepath.Abs(s.engine.opts.LogDir)
+	files, own, err := s.protected()
 	if err != nil {
 		return fmt.Errorf("maker: %w", err)
 	}
 	s.tools, err = toolbox.Open(ctx, s.config.Tools, toolbox.Options{
 		Env: s.engine.opts.Env, Version: Version, Extra: s.engine.opts.Tools,
-		Protected: []string{logs}, // a tool that could change a log could change what happened
-		Warn:      func(text string) { s.engine.opts.Logger.Warn(text) },
+		Protected: files, Own: own,
+		Warn: func(text string) { s.engine.opts.Logger.Warn(text) },
 	})
 	if err != nil {
 		return err
@@ -205,6 +206,29 @@ func (s *stack) equip(ctx context.Context, j *job) error {
 		}
 	}
 	return nil
+}
+
+// protected lists what tools must not change: files that say what they may do, and what
+// this program writes, because who could change a log could change what happened.
+func (s *stack) protected() (files, own []string, err error) {
+	files = slices.Clone(s.engine.opts.Protected)
+	program := s.config.ClaudeProgram
+	if filepath.Base(program) == program {
+		program = "" // it is looked for in PATH
+	}
+	add := func(list *[]string, path string) {
+		if path == "" || err != nil {
+			return
+		}
+		if path, err = filepath.Abs(path); err == nil {
+			*list = append(*list, path)
+		}
+	}
+	add(&files, s.config.ReplayFrom)
+	add(&files, program)
+	add(&own, s.engine.opts.LogDir)
+	add(&own, s.engine.opts.Record)
+	return files, own, err
 }
 
 // agentFor is the agent around a voter's model.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -46,7 +47,8 @@ func Policy(c config.Tools) (approval.Policy, error) {
 // Options are what opening needs beyond the configuration.
 type Options struct {
 	Env       func(string) string
-	Protected []string // folders that tools must not change, such as the run logs
+	Protected []string // files that tools must not change, such as settings
+	Own       []string // the same for what this program writes to, such as the run logs
 	Extra     []tool.Tool
 	Version   string
 	Warn      func(string)
@@ -65,7 +67,20 @@ type Toolbox struct {
 func Open(ctx context.Context, c config.Tools, o Options) (*Toolbox, error) {
 	t := &Toolbox{Registry: tool.NewRegistry()}
 	options := builtinOptions(c)
-	options.Protected = o.Protected
+	options.Protected, options.Own = o.Protected, o.Own
+	if c.MCPConfig != "" {
+		servers, err := ReadMCP(c.MCPConfig, o.Env)
+		if err != nil {
+			return nil, &config.Error{Field: "mcp_config", Err: err}
+		}
+		file, err := filepath.Abs(c.MCPConfig)
+		if err != nil {
+			return nil, &config.Error{Field: "mcp_config", Err: err}
+		}
+		t.MCP = &servers
+		options.Protected = append(slices.Clone(o.Protected), file)
+		options.Own = append(slices.Clone(o.Own), programs(servers, filepath.Dir(file))...)
+	}
 	var err error
 	t.Builtin, err = builtin.New(ctx, options)
 	if err != nil {
@@ -106,24 +121,41 @@ func (t *Toolbox) open(ctx context.Context, c config.Tools, o Options) error {
 	if err := t.Registry.Register(o.Extra...); err != nil {
 		return err
 	}
-	if c.MCPConfig == "" {
+	if t.MCP == nil {
 		return nil
-	}
-	servers, err := ReadMCP(c.MCPConfig, o.Env)
-	if err != nil {
-		return &config.Error{Field: "mcp_config", Err: err}
 	}
 	warn := func(server, text string) {
 		if o.Warn != nil {
 			o.Warn(fmt.Sprintf("MCP server %s: %s", server, text))
 		}
 	}
-	t.MCP = &servers
-	t.Servers, err = mcp.Connect(ctx, servers, t.Registry, &mcp.Options{Dir: filepath.Dir(c.MCPConfig), Version: o.Version, Warn: warn})
+	var err error
+	t.Servers, err = mcp.Connect(ctx, *t.MCP, t.Registry, &mcp.Options{Dir: filepath.Dir(c.MCPConfig), Version: o.Version, Warn: warn})
 	if err != nil {
 		return &config.Error{Field: "mcp_config", Err: err}
 	}
 	return nil
+}
+
+// programs are the files that servers are started with. What an agent put into them
+// would run with the person's rights. Among them may be some that a server writes to.
+func programs(c mcp.Config, dir string) []string {
+	var files []string
+	for _, s := range c.Servers {
+		from := s.Cwd
+		if !filepath.IsAbs(from) {
+			from = filepath.Join(dir, from)
+		}
+		for _, name := range append([]string{s.Command}, s.Args...) {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(from, name)
+			}
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
 }
 
 // Close ends the servers and releases the workspace.
