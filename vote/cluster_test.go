@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func newClusters(t testing.TB, absolute, relative string) *Clusters {
@@ -78,7 +80,7 @@ func TestClustersLongNumbers(t *testing.T) {
 	long := strings.Repeat("7", maxTolerantDigits)
 	for _, key := range []string{long, long + ".1", long + ".2", long + ".1"} {
 		if got := c.Key(key); got != key {
-			t.Errorf("Key(%s), of %d digits, = %s, want itself", clip(key), len(key), clip(got))
+			t.Errorf("Key(%s), of %d digits, = %s, want itself", clip.Short(key), len(key), clip.Short(got))
 		}
 	}
 }

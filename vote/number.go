@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // A decimal is an exact decimal number in normal form:
@@ -30,7 +32,7 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9
 // parseDecimal reads a number in JSON's syntax.
 func parseDecimal(s string) (decimal, error) {
 	if !jsonNumber.MatchString(s) {
-		return decimal{}, fmt.Errorf("%q is not a number", clip(s))
+		return decimal{}, fmt.Errorf("%q is not a number", clip.Short(s))
 	}
 	rest, neg := strings.CutPrefix(s, "-")
 	exponent := ""
@@ -50,7 +52,7 @@ func parseDecimal(s string) (decimal, error) {
 		sign := exponent[0] == '-'
 		exponent = strings.TrimLeft(strings.TrimLeft(exponent, "+-"), "0")
 		if len(exponent) > 17 {
-			return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip(s))
+			return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip.Short(s))
 		}
 		for _, c := range exponent {
 			exp = exp*10 + int64(c-'0')
@@ -65,7 +67,7 @@ func parseDecimal(s string) (decimal, error) {
 		exp:    exp - int64(len(fraction)) + int64(len(digits)-len(trimmed)),
 	}
 	if top := d.top(); top > maxExponent || top < -maxExponent {
-		return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip(s))
+		return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip.Short(s))
 	}
 	return d, nil
 }
@@ -188,13 +190,4 @@ func signOfSum(a, b, c decimal) int {
 
 func powerOfTen(n int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
-}
-
-// clip shortens text from an answer for a message.
-func clip(s string) string {
-	const longest = 40
-	if len(s) <= longest {
-		return s
-	}
-	return s[:longest] + "..."
 }

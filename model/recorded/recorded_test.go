@@ -131,7 +131,7 @@ func TestReplaysInOrder(t *testing.T) {
 		}
 	}
 	_, err = p.Generate(t.Context(), ask(strings.Repeat("é", 70)))
-	want := fmt.Sprintf("recorded: invalid: %s has no answer to the request that starts %q", path, strings.Repeat("é", 60))
+	want := fmt.Sprintf("recorded: invalid: %s has no answer to the request that starts %q", path, strings.Repeat("é", 59)+"…")
 	if err == nil || err.Error() != want {
 		t.Errorf("Generate() = %v, want %s", err, want)
 	}
