@@ -117,77 +117,19 @@ func (d decimal) String() string {
 	}
 }
 
-func (d decimal) negated() decimal {
-	d.neg = !d.neg && !d.isZero()
-	return d
-}
+// maxTolerantDigits bounds the work of comparing: a million digits would take a
+// minute.
+const maxTolerantDigits = 1000
 
-func (d decimal) abs() decimal {
-	d.neg = false
-	return d
-}
-
-// times returns the exact product.
-func (d decimal) times(e decimal) decimal {
-	if d.isZero() || e.isZero() {
-		return decimal{}
+// rational is the number as a fraction; nil if it is too long, too large or too small
+// to be compared with others.
+func (d decimal) rational() *big.Rat {
+	if len(d.digits) > maxTolerantDigits || max(d.top(), -d.exp) > maxTolerantDigits {
+		return nil
 	}
-	digits := new(big.Int).Mul(d.coefficient(), e.coefficient()).String()
-	digits = strings.TrimPrefix(digits, "-")
-	trimmed := strings.TrimRight(digits, "0")
-	return decimal{
-		neg:    d.neg != e.neg,
-		digits: trimmed,
-		exp:    d.exp + e.exp + int64(len(digits)-len(trimmed)),
+	r, ok := new(big.Rat).SetString(d.String())
+	if !ok {
+		return nil
 	}
-}
-
-// coefficient is the number without its power of ten.
-func (d decimal) coefficient() *big.Int {
-	c, _ := new(big.Int).SetString("0"+d.digits, 10)
-	if d.neg {
-		c.Neg(c)
-	}
-	return c
-}
-
-// signOfSum returns the sign of the exact sum of three numbers. Its work is
-// bounded by the number of their digits, however far apart their exponents are.
-func signOfSum(a, b, c decimal) int {
-	terms := make([]decimal, 0, 3)
-	for _, d := range []decimal{a, b, c} {
-		if !d.isZero() {
-			terms = append(terms, d)
-		}
-	}
-	sum, exp := new(big.Int), int64(0)
-	for len(terms) > 0 {
-		largest := 0
-		for i := range terms {
-			if terms[i].top() > terms[largest].top() {
-				largest = i
-			}
-		}
-		d := terms[largest]
-		terms = append(terms[:largest], terms[largest+1:]...)
-
-		switch {
-		case sum.Sign() == 0:
-			sum, exp = d.coefficient(), d.exp
-		case exp >= d.top()+2:
-			// The sum is at least 10^exp, and what is left, at most two numbers
-			// below 10^(top+1) each, cannot turn it.
-			return sum.Sign()
-		default:
-			low := min(exp, d.exp)
-			sum.Mul(sum, powerOfTen(exp-low))
-			sum.Add(sum, new(big.Int).Mul(d.coefficient(), powerOfTen(d.exp-low)))
-			exp = low
-		}
-	}
-	return sum.Sign()
-}
-
-func powerOfTen(n int64) *big.Int {
-	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
+	return r
 }
