@@ -112,7 +112,7 @@ const maxLink = 4000
 
 // linkForm is [label](target) and ![label](target), whose target may have brackets in
 // it, or be in angle brackets, and have a title after it.
-var linkForm = regexp.MustCompile(`!?\[([^\[]*?)\]\(\s*(?:<([^>]+)>|((?:[^\s()]|\([^()]*\))+))(?:\s(?:[^()]|\([^()]*\))*)?\)`)
+var linkForm = regexp.MustCompile(`!?\[([^\[]*?)\]\(\s*(?:<([^>]+)>|((?:[^\s()]|\([^()\s]*\))+))(?:\s(?:[^()]|\([^()]*\))*)?\)`)
 
 // links finds links and pictures.
 func (f *finder) links() {
