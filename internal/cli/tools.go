@@ -62,7 +62,7 @@ func (t *toolFlags) open(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
 // listedTool is a tool as a list shows it.
 type listedTool struct {
 	Name        string          `json:"name"`
-	Class       tool.Effect     `json:"class"`
+	Class       tool.Class      `json:"class"`
 	Source      string          `json:"source"`
 	Available   bool            `json:"available"`
 	Reason      string          `json:"reason,omitempty"` // why it is not available
@@ -101,7 +101,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 	}
 	for _, t := range box.Registry.List() {
 		if a.json {
-			line := listedTool{t.Name, t.Effect, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
+			line := listedTool{t.Name, t.Class, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
 			if err := a.printJSON(line); err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 			available = "no: " + t.Unavailable
 		}
 		does, _, _ := strings.Cut(t.Description, "\n")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), t.Effect, oneLine(t.Source), oneLine(available), oneLine(does))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), t.Class, oneLine(t.Source), oneLine(available), oneLine(does))
 	}
 	a.saySandbox(box.Builtin)
 	return w.Flush()
@@ -170,7 +170,7 @@ func (a *app) callTool(cmd *cobra.Command, box *toolbox.Toolbox, name string, in
 	if err := t.Validate(input); err != nil {
 		return usageError{err}
 	}
-	if t.Effect == tool.Human {
+	if t.Class == tool.Human {
 		return usageError{fmt.Errorf("%s asks the person, and that is you", name)}
 	}
 	if t.Source == tool.Builtin {
