@@ -86,7 +86,7 @@ func checkServers(ctx context.Context, path string) []check {
 		if path != "" {
 			break
 		}
-		if file, err := readConfigFile(p, nil); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
+		if file, err := readConfigFile(p); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
 			path = p
 		}
 	}
@@ -146,11 +146,10 @@ func ping(ctx context.Context, baseURL string) []check {
 
 func (a *app) diagnose(cmd *cobra.Command) []check {
 	checks := []check{{"version", true, true, versionLine()}}
-	known := settingNames(cmd.Root())
 	for _, path := range configPaths() {
-		file, err := readConfigFile(path, known)
+		file, err := readConfigFile(path)
 		if err == nil {
-			err = file.checkValues((&app{}).root()) // on flags of its own
+			err = file.checkValues()
 		}
 		switch {
 		case errors.Is(err, os.ErrNotExist):
