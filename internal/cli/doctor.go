@@ -77,7 +77,6 @@ Exit code 1 means that something needed does not work.`,
 	cmd.Flags().BoolVar(&online, "online", false, "ask the configured providers whether they answer")
 	cmd.Flags().StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
 	cmd.Flags().StringVar(&mcpConfig, "mcp-config", "", "JSON or YAML file with mcpServers to look at")
-	names(cmd.Flags(), "mcp-config", byPath)
 	return cmd
 }
 
@@ -87,7 +86,7 @@ func checkServers(ctx context.Context, path string) []check {
 		if path != "" {
 			break
 		}
-		if file, err := readConfigFile(p, nil); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
+		if file, err := readConfigFile(p); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
 			path = p
 		}
 	}
@@ -147,11 +146,10 @@ func ping(ctx context.Context, baseURL string) []check {
 
 func (a *app) diagnose(cmd *cobra.Command) []check {
 	checks := []check{{"version", true, true, versionLine()}}
-	known := settingNames(cmd.Root())
 	for _, path := range configPaths() {
-		file, err := readConfigFile(path, known)
+		file, err := readConfigFile(path)
 		if err == nil {
-			err = file.checkValues((&app{}).root()) // on flags of its own
+			err = file.checkValues()
 		}
 		switch {
 		case errors.Is(err, os.ErrNotExist):

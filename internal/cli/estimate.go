@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
@@ -73,16 +74,15 @@ chance, how many samples that takes, and what these cost. It asks no model.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	floatFlag(f, &flags.p, "p", 0, 0, "chance that a valid answer is right")
-	floatFlag(f, &flags.v, "v", 1, 0, "chance that an answer is valid")
-	intFlag(f, &flags.steps, "steps", "", 0, 1, "voted steps of the run")
-	floatFlag(f, &flags.target, "target-error", 0.01, 0, "chance to accept that any step is wrong")
-	intFlag(f, &flags.k, "ahead-by", "k", 0, 0, "margin (0: the smallest that reaches the target)")
+	numberFlag(f, &flags.p, "p", "", "0", 0, "chance that a valid answer is right")
+	numberFlag(f, &flags.v, "v", "", "1", 0, "chance that an answer is valid")
+	numberFlag(f, &flags.steps, "steps", "", "0", 1, "voted steps of the run")
+	numberFlag(f, &flags.target, "target-error", "", "0.01", 0, "chance to accept that any step is wrong")
+	numberFlag(f, &flags.k, "ahead-by", "k", "0", 0, "margin (0: the smallest that reaches the target)")
 	f.StringVarP(&flags.model, "model", "m", "", "model whose price counts")
-	names(f, "model", inModels)
-	pricesFlag(f, &flags.prices)
-	intFlag(f, &flags.input, "input-tokens", "", 300, 0, "tokens of one prompt")
-	intFlag(f, &flags.output, "output-tokens", "", 100, 0, "tokens of one answer")
+	f.StringVar(&flags.prices, "prices", "", config.Find("prices").Help)
+	numberFlag(f, &flags.input, "input-tokens", "", "300", 0, "tokens of one prompt")
+	numberFlag(f, &flags.output, "output-tokens", "", "100", 0, "tokens of one answer")
 	return cmd
 }
 

@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -18,47 +16,10 @@ import (
 	"github.com/maker-mdap/maker/internal/text/show"
 )
 
-// peopleFlags say what the person is asked, and how.
-type peopleFlags struct {
-	approve     string
-	allow, deny []string
-	answers     string
-}
-
-func (p *peopleFlags) register(f *pflag.FlagSet) {
-	p.approve = "mutate"
-	f.Var(&choice{value: &p.approve, allowed: []string{"none", "mutate", "all"}}, "approve", "calls that wait for your approval: none, mutate (those that no --allow rule lets pass) or all")
-	f.StringArrayVar(&p.allow, "allow", nil, "rule for calls that need no approval, such as 'Bash(git status)' or 'Write(docs/)'; repeatable")
-	f.StringArrayVar(&p.deny, "deny", nil, "rule for calls that are never made, such as 'Bash(rm)'; repeatable")
-	p.registerAnswers(f)
-}
-
-func (p *peopleFlags) registerAnswers(f *pflag.FlagSet) {
-	f.StringVar(&p.answers, "answers", "", "YAML file with prepared answers to questions; see docs/tools.md")
-	names(f, "answers", byPath)
-}
-
-func (p *peopleFlags) apply(c *maker.ToolConfig) {
-	c.Approve, c.Allow, c.Deny = p.approve, p.allow, p.deny
-}
-
-// change applies the flags that were given to a run that is resumed.
-func (p *peopleFlags) change(f *pflag.FlagSet, c *maker.ToolConfig) {
-	if f.Changed("approve") {
-		c.Approve = p.approve
-	}
-	if f.Changed("allow") {
-		c.Allow = p.allow
-	}
-	if f.Changed("deny") {
-		c.Deny = p.deny
-	}
-}
-
-// options adds the ways to reach the person.
-func (p *peopleFlags) options(a *app, o *maker.Options) error {
-	if p.answers != "" {
-		data, err := os.ReadFile(p.answers)
+// people adds the ways to reach the person: prepared answers, and the terminal.
+func (a *app) people(o *maker.Options, answers string) error {
+	if answers != "" {
+		data, err := os.ReadFile(answers)
 		if err != nil {
 			return &maker.ConfigError{Field: "answers", Err: err}
 		}

@@ -7,26 +7,19 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/maker-mdap/maker/config"
 )
 
-// TestFlagsThatNameFiles: a flag that names a file says so, or is listed here.
-func TestFlagsThatNameFiles(t *testing.T) {
+// TestSettingsThatNameFiles: a setting that names a file says so, or is listed here.
+func TestSettingsThatNameFiles(t *testing.T) {
 	free := []string{
 		"workspace", "readable", // what tools are for
 		"attach", // shown to agents, who may be asked to edit it
-		"html",   // written at the end, where the person says
 	}
-	about := regexp.MustCompile(`\b(file|folder|program,|model|models)\b`)
-	root := (&app{}).root()
-	for _, c := range append(root.Commands(), root) {
-		for _, flags := range []*pflag.FlagSet{c.Flags(), c.PersistentFlags()} {
-			flags.VisitAll(func(f *pflag.Flag) {
-				texts := f.Value.Type() == "string" || takesLists(f.Value)
-				if texts && about.MatchString(f.Usage) && f.Name != "base-url" && f.Annotations[namesFiles] == nil && !slices.Contains(free, f.Name) {
-					t.Errorf("%s --%s: %s: mark it with names, or say here why not", c.Name(), f.Name, f.Usage)
-				}
-			})
+	about := regexp.MustCompile(`\b(file|folder|folders|program)\b`)
+	for _, d := range config.Settings() {
+		if about.MatchString(d.Help) && len(d.Choices) == 0 && !d.Names && !slices.Contains(free, d.Name) {
+			t.Errorf("%s: %s: it names a file, or say here why not", d.Name, d.Help)
 		}
 	}
 }
@@ -40,7 +33,8 @@ func TestFindProtected(t *testing.T) {
 	if err := os.WriteFile(configName, []byte("red_flags: flags.yaml\nprompts_dir: p\nvoters: sim/default?script=a.yaml@0.5,sim/default?script=b.yaml\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	root := (&app{}).root()
+	a := &app{sources: map[string]string{}}
+	root := a.root()
 	cmd, _, err := root.Find([]string{"tools", "call"})
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +42,10 @@ func TestFindProtected(t *testing.T) {
 	if err := cmd.ParseFlags([]string{"--mcp-config", "mcp.json", "--log-dir", "logs"}); err != nil {
 		t.Fatal(err)
 	}
-	files, err := loadSettings(cmd, map[string]string{})
-	if err != nil {
+	if err := a.loadSettings(cmd); err != nil {
 		t.Fatal(err)
 	}
-	got := findProtected(cmd, files)
+	got := a.protected
 	if here, err := os.Getwd(); err == nil {
 		dir = here // without links
 	}

@@ -8,9 +8,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -124,7 +124,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			return nil
 		},
 	}
-	intFlag(cmd.Flags(), &step, "step", "", 0, 0, "show this committed step")
+	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
 	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
@@ -196,8 +196,7 @@ func (a *app) showContested(run *runs.Run) error {
 }
 
 func (a *app) resume() *cobra.Command {
-	var flags engineFlags
-	var people peopleFlags
+	var flags settings
 	var setAside bool
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
@@ -215,19 +214,12 @@ shown as it ended.`,
 			if err != nil {
 				return err
 			}
-			if err := people.options(a, opts); err != nil {
-				return err
-			}
 			engine, err := a.newEngine(opts)
 			if err != nil {
 				return err
 			}
-			change := flags.change(cmd.Flags(), opts.Config.Flags)
 			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
-				Change: func(c *maker.Config) {
-					change(c)
-					people.change(cmd.Flags(), &c.Tools)
-				},
+				Change:   func(c *maker.Config) { flags.change(c, opts) },
 				SetAside: setAside,
 			})
 			if errors.Is(err, maker.ErrFinished) {
@@ -240,18 +232,8 @@ shown as it ended.`,
 		},
 	}
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
-	flags.registerResume(cmd.Flags())
-	// The numbers of the rule have other names where a plan is carried out.
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		switch name {
-		case "voting-k":
-			name = "ahead-by"
-		case "max-voting-samples":
-			name = "max-samples"
-		}
-		return pflag.NormalizedName(name)
-	})
-	people.register(cmd.Flags())
+	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
+	flags.initially("model", "sim/default")
 	return cmd
 }
 

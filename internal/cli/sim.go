@@ -48,7 +48,6 @@ uses those of --model. GET /stats counts what happened.`,
 	f := cmd.Flags()
 	f.StringVar(&addr, "addr", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
 	f.StringVarP(&name, "model", "m", "sim/default", "settings for requests that bring none")
-	names(f, "model", inModels)
 	f.BoolVar(&public, "public", false, "allow an address that is not loopback")
 	f.BoolVar(&requireKey, "require-key", false, "refuse requests without an API key")
 	cmd.Annotations = map[string]string{ownSettings: "MAKER_MODEL is the asker's, not the server's"}

@@ -14,79 +14,33 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"golang.org/x/net/html"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
-func TestEither(t *testing.T) {
-	tests := []struct {
-		args []string
-		want int64
-	}{
-		{nil, 50},
-		{[]string{"--own", "7"}, 7},
-		{[]string{"--own", "0"}, 0},
-		{[]string{"--general", "9"}, 9},
-		{[]string{"--general", "90"}, 90},
-		{[]string{"--general", "0"}, 0},
-		{[]string{"--own", "7", "--general", "9"}, 7},
-		{[]string{"--own", "9", "--general", "7"}, 7},
-		{[]string{"--own", "0", "--general", "7"}, 7},
-		{[]string{"--own", "7", "--general", "0"}, 7},
-	}
-	for _, test := range tests {
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		own, general := f.Int64("own", 50, ""), f.Int64("general", 3, "")
-		if err := f.Parse(test.args); err != nil {
-			t.Fatal(err)
-		}
-		if got := either(f, "own", *own, "general", *general); got != test.want {
-			t.Errorf("either(%q) = %d, want %d", test.args, got, test.want)
-		}
-	}
-}
-
-func TestEscalations(t *testing.T) {
-	tests := []struct {
-		list   string
-		person bool
-		want   []string
-	}{
-		{"diversity,model,split,person", true, []string{"diversity", "model", "split", "person"}},
-		{"diversity,model,split,person", false, []string{"diversity", "model", "split"}},
-		{" split , diversity,", true, []string{"split", "diversity"}},
-		{"none", true, []string{}},
-		{"", true, []string{}},
-		{"nonsense", true, []string{"nonsense"}}, // the engine refuses it
-	}
-	for _, test := range tests {
-		if got := escalations(test.list, test.person); !slices.Equal(got, test.want) || got == nil {
-			t.Errorf("escalations(%q, %v) = %q, want %q", test.list, test.person, got, test.want)
-		}
-	}
-}
-
 // TestSolveFlags: what the flags of solve come to.
 func TestSolveFlags(t *testing.T) {
 	options := func(args ...string) maker.Config {
 		t.Helper()
-		var s solveFlags
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		s.registerSolve(f)
-		if err := f.Parse(args); err != nil {
+		var s settings
+		cmd := &cobra.Command{}
+		cmd.Flags().SetNormalizeFunc(oldNames)
+		s.register(cmd, config.Solving, nil)
+		if err := cmd.Flags().Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		o, err := s.solveOptions(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}}, f)
+		o, err := s.solveOptions(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return o.Config
+		return o.Config.WithDefaults(config.Solving)
 	}
 	c := options()
 	if want := (vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 20}); c.Voting != want || c.BatchSize != 4 {
@@ -102,7 +56,7 @@ func TestSolveFlags(t *testing.T) {
 	if slices.Contains(c.Solve.Escalate, "person") {
 		t.Errorf("escalate is %q, want nobody to be asked without a terminal", c.Solve.Escalate)
 	}
-	c = options("--batch-size", "3", "--max-rounds", "2", "-k", "9", "--timeout-total", "0.5", "--deadline", "2s",
+	c = options("--batch-size", "3", "--max-rounds", "2", "-k", "9", "--timeout-total", "0.5",
 		"--timeout-seconds", "0.25", "--max-total-tokens", "0", "--direct=false", "--escalate", "person", "--max-output", "100")
 	if c.Voting.K != 9 || c.Voting.MaxSamples != 9 || c.Deadline != 500*time.Millisecond || c.CallTimeout != 250*time.Millisecond ||
 		c.MaxTokens != 0 || !c.Solve.NoDirect || !slices.Equal(c.Solve.Escalate, []string{"person"}) || c.Flags.ExcessiveLength.MaxChars != 400 {

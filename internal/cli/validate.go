@@ -6,14 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/vote"
 )
 
 func (a *app) validate() *cobra.Command {
-	var flags workFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "validate PLAN",
 		Short: "Check a plan",
@@ -29,34 +28,21 @@ Exit code 1 means that a check failed.`,
 			if err != nil {
 				return err
 			}
-			if t := flags.plan.Threshold; t > 1 {
-				return &maker.ConfigError{Field: "quality_threshold", Err: fmt.Errorf("%v, want 0 to 1", t)}
-			}
-			box, err := flags.tools.open(cmd, a)
+			box, err := flags.openTools(cmd, a)
 			if err != nil {
 				return err
 			}
 			defer box.Close()
-			rule := flags.engine.config.Voting
-			rule.Strategy = vote.Strategy(flags.engine.strategy)
 			_, report := plan.Validate(text, plan.Options{
-				Tools: box.Registry.Validate, Rule: rule, AllowLoops: flags.plan.AllowLoops,
+				Tools: box.Registry.Validate, Rule: flags.config.Voting, AllowLoops: flags.config.Plan.AllowLoops,
 			})
-			if flags.plan.QualityChecks && report.Passed {
+			if flags.config.Plan.QualityChecks && report.Passed {
 				return a.judge(cmd, &flags, args[0], text, report)
 			}
 			return a.printReport(args[0], report)
 		},
 	}
-	flags.engine.registerModels(cmd.Flags(), maker.DefaultModel)
-	flags.engine.registerVoting(cmd.Flags())
-	flags.engine.registerLimits(cmd.Flags())
-	flags.engine.redFlags = "format"
-	flags.tools.register(cmd.Flags())
-	flags.tools.registerNames(cmd.Flags())
-	flags.registerLoops(cmd.Flags())
-	flags.registerQuality(cmd.Flags())
-	promptsFlag(cmd.Flags(), &flags.promptsDir)
+	flags.register(cmd, config.Validate, nil)
 	return cmd
 }
 
@@ -97,8 +83,8 @@ func (a *app) printReport(name string, report plan.Report) error {
 }
 
 // judge adds the checks of a model to the report on a plan that passes the others.
-func (a *app) judge(cmd *cobra.Command, flags *workFlags, name, text string, report plan.Report) error {
-	engine, err := flags.engineOf(a)
+func (a *app) judge(cmd *cobra.Command, flags *settings, name, text string, report plan.Report) error {
+	engine, err := flags.engine(a)
 	if err != nil {
 		return err
 	}

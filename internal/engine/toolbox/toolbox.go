@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/internal/runtime/approval"
@@ -20,47 +21,8 @@ import (
 	"github.com/maker-mdap/maker/tool/mcp"
 )
 
-// A Config says which tools there are and what they may do. It is plain data. The
-// zero value is the safe one: all built-in tools, in the current folder, in the
-// best sandbox there is, without network for commands, and calls that change
-// something wait for a person.
-type Config struct {
-	// Workspace is the folder that the tools work in and cannot leave.
-	Workspace string `json:"workspace,omitempty"`
-
-	// Builtin names the built-in tools; nil means all of them.
-	Builtin []string `json:"builtin,omitempty"`
-
-	Sandbox      string   `json:"sandbox,omitempty"` // of Bash: auto, strict or off
-	Readable     []string `json:"readable,omitempty"`
-	AllowNetwork bool     `json:"allow_network,omitempty"`
-	AllowPrivate bool     `json:"allow_private,omitempty"`
-	SearchURL    string   `json:"search_url,omitempty"`
-
-	// MCPConfig names a JSON or YAML file with mcpServers. It is read again when a
-	// run is resumed: what it says may be secret and is in no log.
-	MCPConfig string `json:"mcp_config,omitempty"`
-
-	// Approve says which calls wait for a person: none, mutate (or "") or all;
-	// Allow and Deny are rules, such as Bash(git status) or Write(docs/).
-	Approve string   `json:"approve,omitempty"`
-	Allow   []string `json:"allow,omitempty"`
-	Deny    []string `json:"deny,omitempty"`
-}
-
-// A FieldError is a setting that cannot be used.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
-
-// Unwrap returns the cause.
-func (e *FieldError) Unwrap() error { return e.Err }
-
 // Policy is the approval that the configuration asks for.
-func (c *Config) Policy() (approval.Policy, error) {
+func Policy(c config.Tools) (approval.Policy, error) {
 	p := approval.Policy{Mode: approval.Mode(c.Approve), Workspace: c.Workspace}
 	if p.Workspace == "" {
 		p.Workspace = "."
@@ -70,14 +32,14 @@ func (c *Config) Policy() (approval.Policy, error) {
 		p.Mode = approval.Mutate
 	case approval.None, approval.Mutate, approval.All:
 	default:
-		return p, &FieldError{"approve", fmt.Errorf("%q, want none, mutate or all", c.Approve)}
+		return p, config.Errorf("approve", "%q, want none, mutate or all", c.Approve)
 	}
 	var err error
 	if p.Allow, err = approval.ParseRules(c.Allow); err != nil {
-		return p, &FieldError{"allow", err}
+		return p, &config.Error{Field: "allow", Err: err}
 	}
 	if p.Deny, err = approval.ParseRules(c.Deny); err != nil {
-		return p, &FieldError{"deny", err}
+		return p, &config.Error{Field: "deny", Err: err}
 	}
 	return p, nil
 }
@@ -100,20 +62,20 @@ type Toolbox struct {
 	MCP      *mcp.Config  // nil if there is none
 }
 
-// Open opens the tools. Errors that are about a setting are a [*FieldError]. The
+// Open opens the tools. Errors that are about a setting are a [*config.Error]. The
 // caller closes the toolbox when no tool runs any more.
-func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
+func Open(ctx context.Context, c config.Tools, o Options) (*Toolbox, error) {
 	t := &Toolbox{Registry: tool.NewRegistry()}
-	options := c.options()
+	options := builtinOptions(c)
 	options.Protected, options.Own = o.Protected, o.Own
 	if c.MCPConfig != "" {
 		servers, err := ReadMCP(c.MCPConfig, o.Env)
 		if err != nil {
-			return nil, &FieldError{"mcp_config", err}
+			return nil, &config.Error{Field: "mcp_config", Err: err}
 		}
 		file, err := filepath.Abs(c.MCPConfig)
 		if err != nil {
-			return nil, &FieldError{"mcp_config", err}
+			return nil, &config.Error{Field: "mcp_config", Err: err}
 		}
 		t.MCP = &servers
 		options.Protected = append(slices.Clone(o.Protected), file)
@@ -132,7 +94,7 @@ func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 		case errors.Is(err, sandbox.ErrNone), errors.Is(err, sandbox.ErrProbe):
 			field = "sandbox"
 		}
-		return nil, &FieldError{field, err}
+		return nil, &config.Error{Field: field, Err: err}
 	}
 	if err := t.open(ctx, c, o); err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -140,7 +102,7 @@ func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 	return t, nil
 }
 
-func (c *Config) options() builtin.Options {
+func builtinOptions(c config.Tools) builtin.Options {
 	return builtin.Options{
 		Workspace: c.Workspace, Tools: c.Builtin, Sandbox: c.Sandbox, Readable: c.Readable,
 		AllowNetwork: c.AllowNetwork, AllowPrivate: c.AllowPrivate, SearchURL: c.SearchURL,
@@ -148,11 +110,11 @@ func (c *Config) options() builtin.Options {
 }
 
 // Attachments returns what looks at the things that tasks refer to.
-func (t *Toolbox) Attachments(c Config) func(context.Context, flow.Reference) (flow.Attached, error) {
-	return t.Builtin.Attachments(c.options())
+func (t *Toolbox) Attachments(c config.Tools) func(context.Context, flow.Reference) (flow.Attached, error) {
+	return t.Builtin.Attachments(builtinOptions(c))
 }
 
-func (t *Toolbox) open(ctx context.Context, c Config, o Options) error {
+func (t *Toolbox) open(ctx context.Context, c config.Tools, o Options) error {
 	if err := t.Registry.Register(t.Builtin.Tools()...); err != nil {
 		return err
 	}
@@ -170,7 +132,7 @@ func (t *Toolbox) open(ctx context.Context, c Config, o Options) error {
 	var err error
 	t.Servers, err = mcp.Connect(ctx, *t.MCP, t.Registry, &mcp.Options{Dir: filepath.Dir(c.MCPConfig), Version: o.Version, Warn: warn})
 	if err != nil {
-		return &FieldError{"mcp_config", err}
+		return &config.Error{Field: "mcp_config", Err: err}
 	}
 	return nil
 }

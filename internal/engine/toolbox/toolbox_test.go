@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/maker-mdap/maker/config"
 )
 
 // TestServersAreProtected: what an agent wrote into the program of an MCP server would
 // run without a sandbox the next time.
 func TestServersAreProtected(t *testing.T) {
 	dir := t.TempDir()
-	config := filepath.Join(dir, "mcp.json")
+	servers := filepath.Join(dir, "mcp.json")
 	for name, text := range map[string]string{
 		"mcp.json":      `{"mcpServers":{"a":{"command":"./run.sh","disabled":true},"b":{"command":"sh","args":["server.sh","-x","sub"],"cwd":"bin","disabled":true}}}`,
 		"run.sh":        "",
@@ -27,7 +29,7 @@ func TestServersAreProtected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	box, err := Open(t.Context(), Config{Workspace: dir, MCPConfig: config, Builtin: []string{"Write"}}, Options{Env: func(string) string { return "" }})
+	box, err := Open(t.Context(), config.Tools{Workspace: dir, MCPConfig: servers, Builtin: []string{"Write"}}, Options{Env: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
 	}

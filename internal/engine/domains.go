@@ -1,9 +1,10 @@
-package maker
+package engine
 
 import (
 	"context"
 	"sync"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/math"
 	"github.com/maker-mdap/maker/domain/text"
@@ -17,19 +18,19 @@ const (
 )
 
 // adapters are the domains that a run can name.
-func (e *Engine) adapters(c SolveConfig, ask *algebra) (map[string]domain.Adapter, error) {
+func (e *Engine) adapters(c config.Solve, ask *algebra) (map[string]domain.Adapter, error) {
 	o := &math.Options{Tolerance: c.Tolerance}
 	if c.SymPy {
 		o.CAS = ask.equal
 	}
 	numbers, err := math.New(o)
 	if err != nil {
-		return nil, &ConfigError{Field: "tolerance", Err: err}
+		return nil, &config.Error{Field: "tolerance", Err: err}
 	}
 	all := map[string]domain.Adapter{DomainMath: numbers, DomainText: text.Adapter{}}
 	for name, a := range e.opts.Domains {
 		if _, taken := all[name]; taken || name == "" || a == nil {
-			return nil, badConfig("domains", "%q is empty, or the name of a built-in domain, or stands for nothing", name)
+			return nil, config.Errorf("domains", "%q is empty, or the name of a built-in domain, or stands for nothing", name)
 		}
 		all[name] = a
 	}
@@ -51,7 +52,7 @@ type relation struct{ equal, known bool }
 func (a *algebra) open(ctx context.Context, s *stack) error {
 	cas, err := sympy.New(ctx, nil)
 	if err != nil {
-		return &ConfigError{Field: "sympy", Err: err}
+		return &config.Error{Field: "sympy", Err: err}
 	}
 	s.closers = append(s.closers, cas)
 	a.mu.Lock()

@@ -1,6 +1,7 @@
-package maker
+package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/agent/claudecode"
 	"github.com/maker-mdap/maker/agent/native"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/route"
@@ -33,7 +35,7 @@ import (
 
 // stack is the voters with everything that is put around them.
 type stack struct {
-	config    Config
+	config    config.Config
 	voters    []ballot.Voter
 	limiters  []serverLimit // one for each server, in order of appearance
 	ledger    *budget.Ledger
@@ -64,10 +66,10 @@ func newSecrets(keys []string) *secret.Set { return secret.NewSet(keys...).Keep(
 
 // logNames are the names without which a log or a recording could not be read again.
 var logNames = sync.OnceValue(func() []string {
-	return append(event.FieldNames(Config{}, model.Request{}, model.Response{}), recorded.FieldNames()...)
+	return append(event.FieldNames(config.Config{}, model.Request{}, model.Response{}), recorded.FieldNames()...)
 })
 
-func (e *Engine) newStack(ctx context.Context, cfg Config, spent usage.Spent, j *job) (*stack, error) {
+func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *job) (*stack, error) {
 	s := &stack{config: cfg, engine: e, prompts: j.prompts}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
 	s.routes = route.Options{
@@ -106,7 +108,7 @@ func (s *stack) openVoters() error {
 		field = "voters"
 	}
 	var opened []*route.Voter
-	for _, name := range s.config.voters() {
+	for _, name := range s.config.VoterNames() {
 		v, err := s.open(name, field)
 		if err != nil {
 			return err
@@ -129,10 +131,10 @@ func (s *stack) openVoters() error {
 func (s *stack) open(name, field string) (*route.Voter, error) {
 	v, err := route.Open(name, s.routes)
 	if err != nil {
-		return nil, &ConfigError{Field: field, Err: err}
+		return nil, &config.Error{Field: field, Err: err}
 	}
 	if err := s.ledger.Check(v.Price); err != nil {
-		return nil, &ConfigError{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
+		return nil, &config.Error{Field: "max_usd", Err: fmt.Errorf("%w (%s); add its price with --prices, or use --max-tokens", err, v.Name)}
 	}
 	s.simulated = s.simulated || v.Simulated
 	return v, nil
@@ -178,11 +180,11 @@ func (s *stack) equip(ctx context.Context, j *job) error {
 		Warn: func(text string) { s.engine.opts.Logger.Warn(text) },
 	})
 	if err != nil {
-		return settingError(err)
+		return err
 	}
 	s.closers = append(s.closers, s.tools)
-	if s.policy, err = s.config.Tools.Policy(); err != nil {
-		return settingError(err)
+	if s.policy, err = toolbox.Policy(s.config.Tools); err != nil {
+		return err
 	}
 	if s.tools.MCP != nil {
 		s.secrets = newSecrets(append(s.keys, s.tools.MCP.Secrets()...))
@@ -232,7 +234,7 @@ func (s *stack) protected() (files, own []string, err error) {
 // agentFor is the agent around a voter's model.
 func (s *stack) agentFor(v ballot.Voter, cheap model.Model) (agent.Agent, error) {
 	a := native.New(v.Model)
-	if s.config.Agent == AgentClaudeCode {
+	if s.config.Agent == config.AgentClaudeCode {
 		var err error
 		if a, err = s.claudeCode(v.Name); err != nil {
 			return nil, err
@@ -254,21 +256,21 @@ const (
 func (s *stack) claudeCode(name string) (agent.Agent, error) {
 	provider, rest, _ := strings.Cut(name, "/")
 	if provider != "anthropic" {
-		return nil, badConfig("agent", "%s works with anthropic/ models only, not with %s", AgentClaudeCode, name)
+		return nil, config.Errorf("agent", "%s works with anthropic/ models only, not with %s", config.AgentClaudeCode, name)
 	}
 	o := claudecode.Options{Program: s.config.ClaudeProgram, Model: rest, Env: s.engine.opts.Env, Timeout: claudeCalls * s.config.CallTimeout}
 	worst := 0.0
 	if s.config.MaxUSD > 0 {
 		p, ok := s.engine.opts.Prices.Lookup(name)
 		if !ok {
-			return nil, badConfig("max_usd", "the price of %s is not known; add it with --prices, or use --max-calls", name)
+			return nil, config.Errorf("max_usd", "the price of %s is not known; add it with --prices, or use --max-calls", name)
 		}
 		o.MaxUSD = claudeAttemptUSD
 		worst = o.MaxUSD + p.WorstCost(claudeContext, claudeMessage).USD()
 	}
 	a, err := claudecode.New(o)
 	if err != nil {
-		return nil, &ConfigError{Field: "agent", Err: err}
+		return nil, &config.Error{Field: "agent", Err: err}
 	}
 	return s.ledger.WrapAgent(a, worst), nil
 }
@@ -295,9 +297,9 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	field, wanted := "model", name
 	switch name {
 	case flow.Reasoning:
-		field, wanted = "model_reasoning", s.config.For(Reasoning)
+		field, wanted = "model_reasoning", s.config.Reasoning()
 	case flow.Cheap:
-		field, wanted = "model_cheap", s.config.For(Cheap)
+		field, wanted = "model_cheap", CheapModel(s.config)
 	case s.config.Solve.ModelEscalation:
 		field = "model_escalation"
 	}
@@ -316,10 +318,15 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	return s.groups[name], nil
 }
 
+// CheapModel is the model for small jobs: the provider's, unless one is named.
+func CheapModel(cfg config.Config) string {
+	return cmp.Or(cfg.ModelCheap, route.Cheap(cfg.Execution()))
+}
+
 // canUse says why a model cannot be asked.
 func (s *stack) canUse(name string) error {
 	_, err := s.group(name)
-	if e, ok := errors.AsType[*ConfigError](err); ok {
+	if e, ok := errors.AsType[*config.Error](err); ok {
 		return e.Err
 	}
 	return err
@@ -337,14 +344,14 @@ func (s *stack) named(name, field string) (ballot.Voter, error) {
 		return ballot.Voter{}, err
 	}
 	if s.config.ReplayFrom != "" || s.engine.opts.Record != "" {
-		return ballot.Voter{}, badConfig(field, "--record and --replay work with one model for everything, and there is %s too; use --model alone", v.Name)
+		return ballot.Voter{}, config.Errorf(field, "--record and --replay work with one model for everything, and there is %s too; use --model alone", v.Name)
 	}
 	return s.voter(v), nil
 }
 
 // checkBaseURL refuses an address that nobody would use: requests must not go
 // elsewhere than the user thinks.
-func checkBaseURL(cfg Config, voters []*route.Voter) error {
+func checkBaseURL(cfg config.Config, voters []*route.Voter) error {
 	elsewhere := ""
 	for _, v := range voters {
 		if v.Provider == "compat" {
@@ -357,7 +364,7 @@ func checkBaseURL(cfg Config, voters []*route.Voter) error {
 	if cfg.BaseURL == "" || elsewhere == "" {
 		return nil
 	}
-	return badConfig("base_url", "it is for compat/ models, and there is none; %s/ has its own variable (see `maker models`)", elsewhere)
+	return config.Errorf("base_url", "it is for compat/ models, and there is none; %s/ has its own variable (see `maker models`)", elsewhere)
 }
 
 // wrap puts the decorators around a voter.
@@ -392,7 +399,7 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 	if s.config.ReplayFrom != "" {
 		player, err := recorded.Open(s.config.ReplayFrom)
 		if err != nil {
-			return &ConfigError{Field: "replay", Err: err}
+			return &config.Error{Field: "replay", Err: err}
 		}
 		for _, v := range voters {
 			v.Model = player
@@ -403,14 +410,14 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 	}
 	if len(voters) > 1 {
 		// A recording does not say which model gave an answer.
-		return badConfig("record", "it works with one voter, not with %d", len(voters))
+		return config.Errorf("record", "it works with one voter, not with %d", len(voters))
 	}
 	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{
 		Redact:     func(text string) string { return s.secrets.Redact(text) },
 		RedactLine: func(line []byte) []byte { return s.secrets.RedactBytes(line) },
 	})
 	if err != nil {
-		return &ConfigError{Field: "record", Err: err}
+		return &config.Error{Field: "record", Err: err}
 	}
 	voters[0].Model = recorder
 	s.closers = append(s.closers, recorder)
@@ -419,7 +426,7 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 
 // setup is what the session is done with.
 func (s *stack) setup() event.Setup {
-	name := strings.Join(s.config.voters(), ",")
+	name := strings.Join(s.config.VoterNames(), ",")
 	if s.voters[0].Name == noModel {
 		name = noModel
 	}

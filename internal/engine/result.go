@@ -1,4 +1,4 @@
-package maker
+package engine
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -35,7 +36,7 @@ func (e *Engine) Replay(run string) (*Replay, error) {
 func (e *Engine) find(run string) (string, error) {
 	dir, err := runs.Find(e.opts.LogDir, run)
 	if f, ok := errors.AsType[*runs.FolderError](err); ok {
-		return "", &ConfigError{Field: "log_dir", Err: f.Err}
+		return "", &config.Error{Field: "log_dir", Err: f.Err}
 	}
 	return dir, err
 }

@@ -1,20 +1,21 @@
-package maker
+package engine
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
-	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/internal/runtime/local"
 )
+
+// chainKind is a task of a family that has many steps in a row.
+var chainKind = kind{settings: config.Chain, job: (*Engine).chainJob}
 
 // maxFamilyName bounds the name of a family, which is a part of the names of folders.
 const maxFamilyName = 64
@@ -28,18 +29,18 @@ func checkFamilies(families []domain.Family) error {
 	for _, f := range families {
 		switch {
 		case !familyName.MatchString(f.Name):
-			return badConfig("families", "%q cannot be the name of a family: its runs are kept in folders of that name, so use letters, digits, -, _ and ., and begin with none of - and .", f.Name)
+			return config.Errorf("families", "%q cannot be the name of a family: its runs are kept in folders of that name, so use letters, digits, -, _ and ., and begin with none of - and .", f.Name)
 		case len(f.Name) > maxFamilyName:
-			return badConfig("families", "%q has %d characters, want at most %d", f.Name, len(f.Name), maxFamilyName)
+			return config.Errorf("families", "%q has %d characters, want at most %d", f.Name, len(f.Name), maxFamilyName)
 		case event.IsBuiltin(f.Name):
-			return badConfig("families", "%q is a built-in kind of run; give the family another name", f.Name)
+			return config.Errorf("families", "%q is a built-in kind of run; give the family another name", f.Name)
 		case names[f.Name]:
-			return badConfig("families", "there are two families called %q", f.Name)
+			return config.Errorf("families", "there are two families called %q", f.Name)
 		}
 		names[f.Name] = true
 		for name := range f.Readers {
 			if other, taken := readers[name]; taken {
-				return badConfig("families", "%s and %s both have a reader called %q", other, f.Name, name)
+				return config.Errorf("families", "%s and %s both have a reader called %q", other, f.Name, name)
 			}
 			readers[name] = f.Name
 		}
@@ -47,53 +48,12 @@ func checkFamilies(families []domain.Family) error {
 	return nil
 }
 
-// job is what a run does: all that its kind and parameters say.
-type job struct {
-	kind    string
-	task    string
-	steps   int // how many there will be, if known
-	readers domain.Readers
-	chain   bool                                // it numbers its questions by step and resumes from its last one
-	agents  bool                                // its steps are done by agents with tools
-	roles   []string                            // groups of voters that its questions name, if it has no agents
-	open    func(context.Context, *stack) error // what it needs besides; nil for nothing
-	prompts *prompts.Set
-	looks   local.Looks // at the world, besides those at tools
-	run     func(f flow.Flow, s *stack, at chain.Checkpoint) error
-
-	noModel bool // it asks no model
-}
-
 // isChain reports whether a kind of run is a chain.
 func (e *Engine) isChain(kind string) bool {
 	return slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == kind })
 }
 
-func (e *Engine) defaultsOf(kind string) defaults {
-	switch {
-	case e.isChain(kind):
-		return chainDefaults
-	case event.IsSolving(kind):
-		return solveDefaults
-	default:
-		return agentDefaults
-	}
-}
-
-func (e *Engine) newJob(kind string, params json.RawMessage, cfg Config) (*job, error) {
-	switch {
-	case kind == KindDo:
-		return e.outlineJob(params, cfg)
-	case event.IsSolving(kind):
-		return e.solveJob(kind, params, cfg)
-	case event.IsBuiltin(kind):
-		return e.planJob(kind, params, cfg)
-	default:
-		return e.chainJob(kind, params, cfg)
-	}
-}
-
-func (e *Engine) chainJob(family string, params json.RawMessage, cfg Config) (*job, error) {
+func (e *Engine) chainJob(family string, params json.RawMessage, cfg config.Config) (*job, error) {
 	c, task, readers, err := e.newChain(family, params)
 	if err != nil {
 		return nil, err
@@ -130,12 +90,4 @@ func (e *Engine) newChain(family string, params json.RawMessage) (domain.Chain, 
 		return nil, "", nil, err
 	}
 	return c, task, readers, nil
-}
-
-// promptHashes are the hashes of the prompts that the run asks with.
-func (j *job) promptHashes() map[string]string {
-	if j.prompts == nil {
-		return nil
-	}
-	return j.prompts.Hashes()
 }

@@ -1,10 +1,11 @@
-package maker
+package engine
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/route"
@@ -39,8 +40,8 @@ type SolveEstimate struct {
 
 // PreviewSolve says what Solve would ask first. It asks nothing.
 func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
-	cfg := e.opts.Config.withDefaults(solveDefaults)
-	if err := cfg.validate(); err != nil {
+	cfg, err := configFor(e.opts.Config, config.Solving)
+	if err != nil {
 		return nil, err
 	}
 	params, err := json.Marshal(solveParams{Problem: problem, Domain: cfg.Solve.Domain})
@@ -56,11 +57,11 @@ func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
 		return nil, err
 	}
 	q := first.question
-	p := &SolvePreview{Prompt: q.Prompt, Rule: q.Rule, MaxTokens: cfg.MaxTokens, Model: cfg.For(Execution)}
+	p := &SolvePreview{Prompt: q.Prompt, Rule: q.Rule, MaxTokens: cfg.MaxTokens, Model: cfg.Execution()}
 	switch q.Model {
 	case flow.Voters:
 	case flow.Reasoning:
-		p.Model = cfg.For(Reasoning)
+		p.Model = cfg.Reasoning()
 	default:
 		p.Model = q.Model
 	}
@@ -72,7 +73,7 @@ func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
 }
 
 // estimateSolve works out what a tree with a number of leaves takes.
-func (e *Engine) estimateSolve(cfg Config, prompt int64, parts int) SolveEstimate {
+func (e *Engine) estimateSolve(cfg config.Config, prompt int64, parts int) SolveEstimate {
 	direct := 0
 	if !cfg.Solve.NoDirect {
 		direct = 1
@@ -96,7 +97,7 @@ func (e *Engine) estimateSolve(cfg Config, prompt int64, parts int) SolveEstimat
 	for _, role := range []struct {
 		model string
 		votes int
-	}{{cfg.For(Execution), solves}, {cfg.For(Reasoning), thoughts}} {
+	}{{cfg.Execution(), solves}, {cfg.Reasoning(), thoughts}} {
 		calls := int64(samples * role.votes)
 		tokens := usage.Tokens{Input: calls * prompt, Output: calls * answerTokens}
 		out.Tokens.Input += tokens.Input

@@ -1,29 +1,14 @@
-package maker
+package engine
 
 import (
 	"context"
 	"errors"
 	"slices"
 
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 )
-
-// A Question is put to the person that a run works for.
-type Question struct {
-	Step    int
-	Kind    string // "question", "approval" or "outcome"
-	Text    string
-	Options []string // to choose from
-	Free    bool     // another answer than the options is fine
-
-	// Call is what the question is about, for approvals and outcomes, and Voting
-	// the vote that it won.
-	Call   *event.Intent
-	Voting *event.Voting
-}
 
 // ErrAbsent is what Options.Ask returns if nobody is there to answer.
 var ErrAbsent = person.ErrAbsent
@@ -39,7 +24,7 @@ func (e *Engine) people(dir string, secrets *secret.Set) person.Person {
 			for i := range q.Options {
 				q.Options[i] = secrets.Redact(q.Options[i])
 			}
-			text, err := ask(ctx, Question{Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Call: q.Call, Voting: q.Voting})
+			text, err := ask(ctx, q)
 			if err != nil {
 				return nil, err
 			}
