@@ -27,7 +27,7 @@ var (
 	// models, and the reading of what they answer.
 	pure = []string{
 		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
-		"./internal/outline",
+		"./outline",
 	}
 
 	// orchestrators decide what happens next.

@@ -3,6 +3,7 @@ package vote
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -24,10 +25,11 @@ type decimal struct {
 // exponents can be added without thinking.
 const maxExponent = 1_000_000_000_000_000
 
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
 // parseDecimal reads a number in JSON's syntax.
 func parseDecimal(s string) (decimal, error) {
-	n := scanNumber(s)
-	if n == 0 || n != len(s) {
+	if !jsonNumber.MatchString(s) {
 		return decimal{}, fmt.Errorf("%q is not a number", clip(s))
 	}
 	rest, neg := strings.CutPrefix(s, "-")
@@ -78,43 +80,6 @@ func normalNumber(s string) (string, error) {
 		return "", err
 	}
 	return d.String(), nil
-}
-
-// scanNumber returns the length of the number at the start of s in JSON's
-// syntax, 0 if there is none.
-func scanNumber(s string) int {
-	i := 0
-	digits := func() bool {
-		start := i
-		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-			i++
-		}
-		return i > start
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	if i < len(s) && s[i] == '0' {
-		i++
-	} else if !digits() {
-		return 0
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return 0
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return 0
-		}
-	}
-	return i
 }
 
 func (d decimal) isZero() bool { return d.digits == "" }

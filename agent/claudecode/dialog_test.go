@@ -399,6 +399,7 @@ func TestReadLine(t *testing.T) {
 }
 
 func TestLastLines(t *testing.T) {
+	const lastWords = 2000
 	end := tail.New(lastWords)
 	for range 1000 {
 		if n, err := end.Write([]byte("a line of words\n")); n != 16 || err != nil {

@@ -29,7 +29,7 @@ func notStarted(program string, err error) *model.Error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		e.Message = fmt.Sprintf("there is no program %q; install it with `npm install -g @anthropic-ai/claude-code`, or say where it is with --claude-path", program)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR):
 		e.Message = fmt.Sprintf("%q cannot be run: %v; say where the claude program is with --claude-path", program, err)
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ETXTBSY):
 		e.Kind = model.Transient // the machine is busy

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/outline"
 )
 
 // checklist is the list of an outline's tasks with where each of them stands.
@@ -18,7 +18,7 @@ type checklist struct {
 type checkItem struct {
 	id     int
 	title  string
-	status outline.Status
+	status outline.TaskStatus
 }
 
 // take learns from an event. load fetches what is stored beside the log.
@@ -29,7 +29,7 @@ func (c *checklist) take(e event.Event, load func(event.Value) (event.Value, err
 		if err != nil {
 			return // lines will do
 		}
-		var tasks []outline.TaskState
+		var tasks []outline.Task
 		if json.Unmarshal(value.JSON, &tasks) != nil {
 			return
 		}
@@ -38,19 +38,19 @@ func (c *checklist) take(e event.Event, load func(event.Value) (event.Value, err
 			c.tasks[i] = checkItem{tasks[i].ID, tasks[i].Title(), tasks[i].Status}
 		}
 	case event.StepStarted:
-		c.set(e.Step, outline.Running)
+		c.set(e.Step, outline.StatusRunning)
 	case event.StepCompleted:
-		c.set(e.Step, outline.Complete)
+		c.set(e.Step, outline.StatusCompleted)
 	case event.StepFailed:
-		c.set(e.Step, outline.Failed)
+		c.set(e.Step, outline.StatusFailed)
 	case event.ClarificationRequested:
-		c.set(e.Step, outline.Waiting)
+		c.set(e.Step, outline.StatusNeedsClarification)
 	case event.ClarificationProvided:
-		c.set(e.Step, outline.Running)
+		c.set(e.Step, outline.StatusRunning)
 	}
 }
 
-func (c *checklist) set(step int, status outline.Status) {
+func (c *checklist) set(step int, status outline.TaskStatus) {
 	if step >= 0 && step < len(c.tasks) {
 		c.tasks[step].status, c.current = status, step
 	}
@@ -105,15 +105,15 @@ func (c *checklist) lines(rows int, paint func(code, s string) string) []string 
 
 // countTasks says how many tasks there are, by status.
 func countTasks(tasks []checkItem) string {
-	count := map[outline.Status]int{}
+	count := map[outline.TaskStatus]int{}
 	for _, t := range tasks {
 		count[t.status]++
 	}
 	var parts []string
 	for _, s := range []struct {
-		status outline.Status
+		status outline.TaskStatus
 		words  string
-	}{{outline.Complete, "done"}, {outline.Failed, "failed"}, {outline.Running, "running"}, {outline.Waiting, "waiting for you"}, {outline.Planned, "to do"}} {
+	}{{outline.StatusCompleted, "done"}, {outline.StatusFailed, "failed"}, {outline.StatusRunning, "running"}, {outline.StatusNeedsClarification, "waiting for you"}, {outline.StatusPlanned, "to do"}} {
 		if n := count[s.status]; n > 0 {
 			parts = append(parts, thousands(n)+" "+s.words)
 		}
@@ -122,30 +122,30 @@ func countTasks(tasks []checkItem) string {
 }
 
 // markOf is the box of a task.
-func markOf(s outline.Status) string {
+func markOf(s outline.TaskStatus) string {
 	switch s {
-	case outline.Running:
+	case outline.StatusRunning:
 		return "[>]"
-	case outline.Complete:
+	case outline.StatusCompleted:
 		return "[x]"
-	case outline.Failed:
+	case outline.StatusFailed:
 		return "[!]"
-	case outline.Waiting:
+	case outline.StatusNeedsClarification:
 		return "[?]"
 	default:
 		return "[ ]"
 	}
 }
 
-func colourOf(s outline.Status) string {
+func colourOf(s outline.TaskStatus) string {
 	switch s {
-	case outline.Running:
+	case outline.StatusRunning:
 		return "36"
-	case outline.Complete:
+	case outline.StatusCompleted:
 		return "32"
-	case outline.Failed:
+	case outline.StatusFailed:
 		return "31"
-	case outline.Waiting:
+	case outline.StatusNeedsClarification:
 		return "33"
 	default:
 		return "0"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/outline"
 )
 
 func noLoad(v event.Value) (event.Value, error) { return v, nil }
@@ -19,11 +19,15 @@ func noLoad(v event.Value) (event.Value, error) { return v, nil }
 // created is the event that begins an outline.
 func created(t testing.TB, text string) event.OutlineCreated {
 	t.Helper()
-	m, err := outline.New(outline.Split(text), nil)
+	list, err := outline.PlanTasks(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks, err := json.Marshal(m.State().Tasks)
+	p, err := outline.NewPlanner(list, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := json.Marshal(p.State.Tasks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +136,13 @@ func TestChecklistWindow(t *testing.T) {
 	}
 	list := &checklist{current: 50}
 	for i := range 100 {
-		list.tasks = append(list.tasks, checkItem{id: i + 1, title: "x", status: outline.Planned})
+		list.tasks = append(list.tasks, checkItem{id: i + 1, title: "x", status: outline.StatusPlanned})
 	}
 	for i := range 50 {
-		list.tasks[i].status = outline.Complete
+		list.tasks[i].status = outline.StatusCompleted
 	}
-	list.tasks[3].status = outline.Failed
-	list.tasks[50].status = outline.Running
+	list.tasks[3].status = outline.StatusFailed
+	list.tasks[50].status = outline.StatusRunning
 	want := []string{"  … 47 done, 1 failed", "[x] 49. x", "[x] 50. x", "[>] 51. x", "[ ] 52. x", "[ ] 53. x", "[ ] 54. x", "  … 46 to do"}
 	if diff := cmp.Diff(want, list.lines(8, func(_, s string) string { return s })); diff != "" {
 		t.Errorf("lines(8): -want +got\n%s", diff)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -77,13 +77,12 @@ func (a *app) doOutline(ctx context.Context, flags *settings, text string, dryRu
 	if !utf8.ValidString(text) {
 		return usageError{errors.New("the text is not UTF-8")}
 	}
-	tasks := outline.Split(text)
-	if len(tasks) == 0 {
-		return usageError{errors.New("there is no task in the text")}
-	}
-	tasks, err := outline.Attach(tasks, flags.attach)
+	tasks, err := outline.PlanTasks(text, flags.attach...)
 	if err != nil {
 		return usageError{fmt.Errorf("--attach: %w", err)}
+	}
+	if len(tasks) == 0 {
+		return usageError{errors.New("there is no task in the text")}
 	}
 	if dryRun {
 		return a.listTasks(tasks)
@@ -128,9 +127,9 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			}
 			continue
 		}
-		box := markOf(outline.Planned)
+		box := markOf(outline.StatusPlanned)
 		if t.Done {
-			box = markOf(outline.Complete)
+			box = markOf(outline.StatusCompleted)
 		}
 		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, printable(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
 		label := "runs: "

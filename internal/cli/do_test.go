@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/outline"
 )
 
 // TestOutlineExamples splits the examples of the documentation.
@@ -30,7 +30,11 @@ func TestOutlineExamples(t *testing.T) {
 		}
 		var out bytes.Buffer
 		a := &app{Streams: Streams{Out: &out}}
-		if err := a.listTasks(outline.Split(text)); err != nil {
+		tasks, err := outline.PlanTasks(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.listTasks(tasks); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -86,10 +86,8 @@ func readTree(run *runs.Run) (*solveTree, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := rec.Event.(event.Carrier); ok {
-			if rec.Event, err = c.WithValues(run.Load); err != nil {
-				return nil, err
-			}
+		if rec.Event, err = event.WithValues(rec.Event, run.Load); err != nil {
+			return nil, err
 		}
 		if t.began.IsZero() {
 			t.began = rec.Time

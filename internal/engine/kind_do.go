@@ -11,7 +11,8 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
-	"github.com/maker-mdap/maker/internal/outline"
+	do "github.com/maker-mdap/maker/internal/orchestrator/outline"
+	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/plan"
 )
 
@@ -39,13 +40,12 @@ func (e *Engine) outlineJob(_ string, params json.RawMessage, cfg config.Config)
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
-	tasks := outline.Split(p.Text)
-	if len(tasks) == 0 {
-		return nil, config.Errorf("text", "there is no task in it")
-	}
-	tasks, err := outline.Attach(tasks, p.Attach)
+	tasks, err := outline.PlanTasks(p.Text, p.Attach...)
 	if err != nil {
 		return nil, &config.Error{Field: "attach", Err: err}
+	}
+	if len(tasks) == 0 {
+		return nil, config.Errorf("text", "there is no task in it")
 	}
 	set, err := promptSet(cfg)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Engine) outlineJob(_ string, params json.RawMessage, cfg config.Config)
 	}
 	j := &job{
 		kind: KindDo, task: tasks[0].Title(), agents: true, prompts: set,
-		readers: outline.Readers(),
+		readers: do.Readers(),
 		noModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
 	}
 	for _, t := range tasks {
@@ -65,19 +65,21 @@ func (e *Engine) outlineJob(_ string, params json.RawMessage, cfg config.Config)
 		j.task = fmt.Sprintf("%s … (%d tasks)", tasks[0].Title(), n)
 	}
 	j.run = func(f flow.Flow, s *stack, _ chain.Checkpoint) error {
-		return outline.Run(f, tasks, outlineConfig(cfg, s))
+		return do.Run(f, tasks, outlineConfig(cfg, s))
 	}
 	return j, nil
 }
 
-func outlineConfig(cfg config.Config, s *stack) outline.Config {
-	return outline.Config{
+func outlineConfig(cfg config.Config, s *stack) do.Config {
+	return do.Config{
 		Prompts: s.prompts,
-		Machine: outline.Options{OnFailure: outline.Policy(cfg.Outline.OnFailure), Retries: cfg.Outline.Retries},
-		Rule:    cfg.Voting, Flags: *cfg.Flags,
+		Planner: outline.PlannerConfig{
+			OnFailure: outline.Policy(cfg.Outline.OnFailure), Retries: cfg.Outline.Retries, ContextBudget: cfg.Outline.ContextBudget,
+		},
+		Rule: cfg.Voting, Flags: *cfg.Flags,
 		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(cfg.Plan.Repair),
 		AskTool: plan.LastResort, ShellTool: "Bash", ReadAttachments: true,
-		ContextBudget: cfg.Outline.ContextBudget, RetryDelayMS: cfg.RetryDelay.Milliseconds(),
+		RetryDelayMS: cfg.RetryDelay.Milliseconds(),
 	}
 }

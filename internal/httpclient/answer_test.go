@@ -85,7 +85,7 @@ func TestRequestID(t *testing.T) {
 // is cut in every way.
 func TestExcerptKeepsSecret(t *testing.T) {
 	const secret = "sk-secret-0123456789"
-	c := New(Options{Secret: secret})
+	c := newClient(t, "http://localhost", Options{Secret: secret})
 	for _, filler := range []string{"x", "  x"} {
 		for n := range 900 {
 			got := c.Excerpt([]byte(strings.Repeat(filler, n) + secret + " and more"))

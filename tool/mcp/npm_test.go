@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/process/supervise"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -176,7 +177,7 @@ func TestNPMEverythingHTTP(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	start := func() *process {
+	start := func() *supervise.Process {
 		t.Helper()
 		o, err := ordersFor(Server{
 			Command: npmServer(t, "mcp-server-everything"), Args: []string{"streamableHttp"},
@@ -185,18 +186,23 @@ func TestNPMEverythingHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := startProcess(o)
+		p, err := supervise.Start(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { p.stop(); <-p.done })
+		t.Cleanup(func() { p.Stop(); <-p.Done })
 		for deadline := time.Now().Add(30 * time.Second); ; {
 			if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 				_ = c.Close()
 				return p
 			}
-			if within(20*time.Millisecond, p.done) || time.Now().After(deadline) {
-				t.Fatalf("the server does not listen: %s", p.stderr)
+			select {
+			case <-p.Done:
+				t.Fatalf("the server has ended: %s", p.Stderr)
+			case <-time.After(20 * time.Millisecond):
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the server does not listen: %s", p.Stderr)
 			}
 		}
 	}
@@ -207,12 +213,12 @@ func TestNPMEverythingHTTP(t *testing.T) {
 	everything(t, r)
 
 	// It is started again and does not know us any more; then it is not there.
-	p.stop()
-	<-p.done
+	p.Stop()
+	<-p.Done
 	p = start()
 	everything(t, r)
-	p.stop()
-	<-p.done
+	p.Stop()
+	<-p.Done
 	if _, err := call(t, r, "mcp__all__echo", `{"message":"hello"}`); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("echo() without a server = %v, want an error", err)
 	}

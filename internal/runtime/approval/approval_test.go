@@ -48,6 +48,16 @@ func TestRules(t *testing.T) {
 		{"mcp__shop__order(item=A)", "mcp__shop__order", `{}`, false, false},
 		{"mcp__shop__order(count=1)", "mcp__shop__order", `{"count":12}`, true, true},
 		{"WebFetch(https://example.com/)", "WebFetch", `{"url":"https://example.com/x"}`, true, true},
+		{"WebFetch(https://example.com)", "WebFetch", `{"url":"https://example.com/x"}`, true, true},
+		{"WebFetch(https://example.com/docs/)", "WebFetch", `{"url":"https://example.com/docs/x"}`, true, true},
+		{"WebFetch(https://example.com/docs/)", "WebFetch", `{"url":"https://example.com/admin"}`, false, false},
+		{"WebFetch(https://example.com/docs/)", "WebFetch", `{"url":"https://example.org/docs/x"}`, false, false},
+		// A rule without brackets is about calls without arguments too, and one that
+		// names an argument is not.
+		{"Write", "Write", `{}`, true, true},
+		{"mcp__shop__*", "mcp__shop__list", `{}`, true, true},
+		{"mcp__shop__order(item=)", "mcp__shop__order", `{"item":"A1"}`, true, true},
+		{"mcp__shop__order(item=)", "mcp__shop__order", `{"count":1}`, false, false},
 	} {
 		r, err := approval.ParseRule(test.rule)
 		if err != nil {

@@ -186,3 +186,100 @@ func FuzzRedactBytes(f *testing.F) {
 		}
 	})
 }
+
+// TestCharactersOfTwoEscapes: a character that JSON writes as two escapes is found
+// wherever it is, also at the very end.
+func TestCharactersOfTwoEscapes(t *testing.T) {
+	s := NewSet("pass😀word😀")
+	for in, want := range map[string]string{
+		`pass\ud83d\ude00word\ud83d\ude00`:       Shown,
+		`pass\uD83D\uDE00word\uD83D\uDE00.`:      Shown + ".",
+		`pass😀word\ud83d\ude00`:                  Shown,
+		`pass\\ud83d\\ude00word\\ud83d\\ude00"`:  Shown + `"`,
+		`pass\ud83d\ude00word\ud83d\ude0`:        `pass\ud83d\ude00word\ud83d\ude0`,
+		`pass\ud83d\ude00word\ud83d`:             `pass\ud83d\ude00word\ud83d`,
+		`pass\ud83dx\ude00word\ud83d\ude00`:      `pass\ud83dx\ude00word\ud83d\ude00`,
+		`pass\ud83d\ude00word\ud83d\u0041 ended`: `pass\ud83d\ude00word\ud83d\u0041 ended`,
+	} {
+		if got := s.Redact(in); got != want {
+			t.Errorf("Redact(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestOneKeyAlone: escapes are seen through whatever the key consists of.
+func TestOneKeyAlone(t *testing.T) {
+	s := NewSet("sk-12345678")
+	for in, want := range map[string]string{
+		`%5Cu0073k-12345678`:    Shown,
+		`\u005cu0073k-12345678`: Shown,
+		`%2573k-12345678`:       Shown,
+		`\u4e2d sk-12345678`:    `\u4e2d ` + Shown,
+		`\u4e2d \u0080 nothing`: `\u4e2d \u0080 nothing`,
+		`sk-1234567\`:           `sk-1234567\`,
+	} {
+		if got := s.Redact(in); got != want {
+			t.Errorf("Redact(%s) = %s, want %s", in, got, want)
+		}
+	}
+	if got := NewSet(`password"`).Redact(`password\"`); got != Shown {
+		t.Errorf("Redact(an escape at the end) = %s, want %s", got, Shown)
+	}
+}
+
+// TestNesting: what is encoded several times is found, up to a depth that bounds the
+// work of looking for it.
+func TestNesting(t *testing.T) {
+	s := NewSet("sk-12345678")
+	percent, escaped := "%73k-12345678", `\u0073k-12345678`
+	for depth := 1; depth <= nesting+1; depth++ {
+		for _, in := range []string{percent, escaped} {
+			want := Shown
+			if depth > nesting {
+				want = in
+			}
+			if got := s.Redact(in); got != want {
+				t.Errorf("Redact(%s), encoded %d times, = %s, want %s", in, depth, got, want)
+			}
+		}
+		percent, escaped = strings.ReplaceAll(percent, "%", "%25"), strings.ReplaceAll(escaped, `\`, `\\`)
+	}
+}
+
+// TestDocumentsThatAreCut: a document that is broken off keeps no key either.
+func TestDocumentsThatAreCut(t *testing.T) {
+	s := NewSet("sk-12345678")
+	for in, want := range map[string]string{
+		`"sk-12345678": 1`:                        `"[R]": 1`,
+		`["sk-12345678"`:                          `["[R]"`,
+		`{"sk-12345678"`:                          `{"[R]"`,
+		`{"a":"sk-12345678`:                       `{"a":"[R]`,
+		`]"sk-12345678"`:                          `]"[R]"`,
+		`{"x":"sk-12345678","y":"sk-12345678"}`:   `{"x":"[R]","y":"[R]"}`,
+		`["sk-12345678","sk-12345678",{"a":"b"}]`: `["[R]","[R]",{"a":"b"}]`,
+	} {
+		want = strings.ReplaceAll(want, "[R]", Redacted)
+		if got := string(s.RedactBytes([]byte(in))); got != want {
+			t.Errorf("RedactBytes(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestBrokenLines: a line of base64 that is long enough goes on in the next one; prose
+// that happens to spell a key across two lines is none.
+func TestBrokenLines(t *testing.T) {
+	const key = "sk-12345678-abcdefgh"
+	s := NewSet(key)
+	text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 30) + key + "yy"))
+	for in, want := range map[string]bool{
+		text[:shortestLine] + "\n" + text[shortestLine:]:                              true,
+		"." + text[:shortestLine] + "\n" + text[shortestLine:]:                        true,
+		text[:shortestLine-1] + "\n" + text[shortestLine-1:]:                          false,
+		"." + text[:shortestLine-1] + "\n" + text[shortestLine-1:]:                    false,
+		"this is a line of prose that is long enough for that sk-12345678-\nabcdefgh": false,
+	} {
+		if got := s.Redact(in) != in; got != want {
+			t.Errorf("Redact(%q) finds it: %t, want %t", in, got, want)
+		}
+	}
+}

@@ -147,7 +147,7 @@ func escape(rest []byte) ([]byte, int) {
 		return nil, 0
 	}
 	size := len(`\u0000`)
-	if utf16.IsSurrogate(r) && len(rest) > 2*size && rest[size] == '\\' {
+	if utf16.IsSurrogate(r) && len(rest) >= 2*size && rest[size] == '\\' {
 		if low, ok := unicodeEscape(rest, size+1); ok {
 			if whole := utf16.DecodeRune(r, low); whole != utf8.RuneError {
 				r, size = whole, 2*size

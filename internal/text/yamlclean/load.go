@@ -90,7 +90,7 @@ func load(text string) (*yaml.Node, *problem) {
 	// long keys, and in what ends a line.
 	root, err := loadJSON(text)
 	if err != nil {
-		return nil, &problem{exact: err, parsed: true}
+		return nil, &problem{exact: err}
 	}
 	if root != nil {
 		return root, nil
@@ -104,7 +104,7 @@ func load(text string) (*yaml.Node, *problem) {
 		return nil, p
 	}
 	if err := resolve(text, root); err != nil {
-		return nil, &problem{exact: err, parsed: true}
+		return nil, &problem{exact: err}
 	}
 	return root, nil
 }

@@ -84,6 +84,8 @@ func (t *tree) visitMapping(n *yaml.Node, depth int) *ParseError {
 	return nil
 }
 
+const smartQuotes = "“”„‘’"
+
 // checkKey makes a string of a key: the text that it is written as.
 func checkKey(key *yaml.Node) *ParseError {
 	first, _ := utf8.DecodeRuneInString(key.Value)

@@ -1,0 +1,144 @@
+// Command mutation runs gremlins over one package and judges the outcome; run.sh
+// starts it.
+//
+// Gremlins alone would be wrong in three ways. It takes a mutant that does not
+// compile for a killed one, it takes the condition of a case and a constant for code
+// that no test covers, and it times its tests by a run that may have come from a
+// cache. So this program also stands in for the go command that gremlins calls.
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	threshold = 90.0 // percent of the mutants that a package's own tests have to kill
+
+	// patience is how many times longer than the untouched tests a mutant may take. What
+	// hangs longer than that would fail in any run, so it counts as killed.
+	patience = "10"
+
+	realGo = "MAKER_MUTATION_GO"   // the go command, in the environment of the stand-in
+	skip   = "MAKER_MUTATION_SKIP" // the tests to leave out
+)
+
+func main() {
+	if filepath.Base(os.Args[0]) == "go" {
+		os.Exit(standIn(os.Args[1:]))
+	}
+	gremlins := flag.String("gremlins", "gremlins", "the gremlins program")
+	leaveOut := flag.String("skip", "", "a pattern of tests to leave out")
+	verbose := flag.Bool("v", false, "print what gremlins prints")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: mutation [-gremlins program] [-skip tests] package")
+		os.Exit(2)
+	}
+	ok, err := run(*gremlins, *leaveOut, filepath.Clean(flag.Arg(0)), *verbose)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutation:", err)
+		os.Exit(1)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// run tests the mutants of the package in a folder and says whether enough of them
+// were killed.
+func run(gremlins, leaveOut, folder string, verbose bool) (bool, error) {
+	list, err := readEquivalents("test/mutation/equivalent.txt")
+	if err != nil {
+		return false, err
+	}
+	tmp, err := os.MkdirTemp("", "mutation")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(tmp)
+	goCommand, err := exec.LookPath("go")
+	if err != nil {
+		return false, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return false, err
+	}
+	if err := os.Symlink(self, filepath.Join(tmp, "go")); err != nil {
+		return false, err
+	}
+
+	build := exec.Command(goCommand, "test", "-count=1", "-run", "^$", "-cover", "./"+folder)
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return false, fmt.Errorf("building the tests of %s: %w", folder, err)
+	}
+	report := filepath.Join(tmp, "report.json")
+	cmd := exec.Command(gremlins, "unleash", "--workers", "1", "--timeout-coefficient", patience, "--output", report, "./"+folder)
+	cmd.Env = append(os.Environ(),
+		"PATH="+tmp+string(os.PathListSeparator)+os.Getenv("PATH"), realGo+"="+goCommand, skip+"="+leaveOut)
+	cmd.Stderr = os.Stderr
+	if verbose {
+		cmd.Stdout = os.Stdout
+	}
+	if err := cmd.Run(); err != nil {
+		return false, fmt.Errorf("gremlins over %s: %w", folder, err)
+	}
+	mutants, err := readReport(report, folder)
+	if err != nil {
+		return false, err
+	}
+	return summarize(os.Stdout, folder, mutants, list), nil
+}
+
+// A mutant is one change of the code, and what became of it.
+type mutant struct {
+	identity
+	status       string
+	line, column int
+}
+
+// readReport reads what gremlins wrote, and names each mutant by the code around it.
+func readReport(name, folder string) ([]mutant, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var report struct {
+		Files []struct {
+			Name      string `json:"file_name"`
+			Mutations []struct {
+				Type, Status string
+				Line, Column int
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		return nil, err
+	}
+	var mutants []mutant
+	for _, file := range report.Files {
+		source, err := readSource(filepath.Join(folder, filepath.Base(file.Name)))
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range file.Mutations {
+			mutants = append(mutants, mutant{
+				identity: source.identity(m.Type, m.Line, m.Column),
+				status:   m.Status, line: m.Line, column: m.Column,
+			})
+		}
+	}
+	slices.SortFunc(mutants, func(a, b mutant) int {
+		return cmp.Or(strings.Compare(a.file, b.file), a.line-b.line, a.column-b.column, strings.Compare(a.kind, b.kind))
+	})
+	return mutants, nil
+}
