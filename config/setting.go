@@ -51,8 +51,8 @@ type Setting struct {
 	// or send data elsewhere: in a folder's maker.yaml it has to be trusted.
 	NeedsTrust bool
 
-	// Names says that its value names a file or a folder, which agents must not change.
-	Names bool
+	// Names says how its value names files, which agents must not change.
+	Names Naming
 
 	// Stays says that it stays as it is when a run is resumed.
 	Stays bool
@@ -63,6 +63,19 @@ type Setting struct {
 
 	field func(*Config) any // where it is kept; nil for what is no part of a configuration
 }
+
+// Naming is how the value of a setting names files.
+type Naming int
+
+// The ways to name files.
+const (
+	Nothing   Naming = iota
+	ByPath           // a path
+	AsFlags          // a path, or the name of a preset of red flags
+	InFolder         // a folder with templates
+	InModels         // scripts of simulated models
+	ToWriteTo        // a path that this program writes to
+)
 
 // Flag is its name on the command line.
 func (s *Setting) Flag() string { return flagName(s.Name) }

@@ -3,10 +3,7 @@ package outline
 // A PlannerCmd is what the planner wants done: [ExecuteTask], [RequestClarification] or
 // [CompactContext].
 type PlannerCmd interface {
-	// Node is the ID of the task that it is about.
-	Node() int
-
-	command()
+	command() (node int)
 }
 
 // ExecuteTask asks for a task to be carried out. The planner expects
@@ -58,10 +55,7 @@ type CompactContext struct {
 // [TaskCompleted], [TaskFailed], [NeedsClarification], [ClarificationProvided] and
 // [ContextCompacted].
 type ExecutorEvent interface {
-	// Node is the ID of the task that it is about.
-	Node() int
-
-	event()
+	event() (node int)
 }
 
 // TaskCompleted says that a running task is done.
@@ -120,36 +114,12 @@ type ContextCompacted struct {
 	Summary string
 }
 
-// Node implements [PlannerCmd].
-func (c ExecuteTask) Node() int { return c.NodeID }
+func (c ExecuteTask) command() int          { return c.NodeID }
+func (c RequestClarification) command() int { return c.NodeID }
+func (c CompactContext) command() int       { return c.NodeID }
 
-// Node implements [PlannerCmd].
-func (c RequestClarification) Node() int { return c.NodeID }
-
-// Node implements [PlannerCmd].
-func (c CompactContext) Node() int { return c.NodeID }
-
-// Node implements [ExecutorEvent].
-func (e TaskCompleted) Node() int { return e.NodeID }
-
-// Node implements [ExecutorEvent].
-func (e TaskFailed) Node() int { return e.NodeID }
-
-// Node implements [ExecutorEvent].
-func (e NeedsClarification) Node() int { return e.NodeID }
-
-// Node implements [ExecutorEvent].
-func (e ClarificationProvided) Node() int { return e.NodeID }
-
-// Node implements [ExecutorEvent].
-func (e ContextCompacted) Node() int { return e.NodeID }
-
-func (ExecuteTask) command()          {}
-func (RequestClarification) command() {}
-func (CompactContext) command()       {}
-
-func (TaskCompleted) event()         {}
-func (TaskFailed) event()            {}
-func (NeedsClarification) event()    {}
-func (ClarificationProvided) event() {}
-func (ContextCompacted) event()      {}
+func (e TaskCompleted) event() int         { return e.NodeID }
+func (e TaskFailed) event() int            { return e.NodeID }
+func (e NeedsClarification) event() int    { return e.NodeID }
+func (e ClarificationProvided) event() int { return e.NodeID }
+func (e ContextCompacted) event() int      { return e.NodeID }

@@ -28,7 +28,7 @@ import (
 //
 // # What is carried over
 //
-// Names, numbers, paths, addresses and quotations that a later task mentions must be in
+// Names, numbers, paths and addresses that a later task mentions must be in
 // the summary; one without them is rejected. So is one with an address or a path
 // that is not in the text. Which tasks come later is told by [Compactor.Expect].
 // If they mention more than a summary can hold, it has to have what is needed first.
@@ -53,7 +53,7 @@ type Compactor struct {
 	request *request
 
 	expected map[string][]int // the tasks that mention a key, in order
-	named    map[string]bool  // keys that are identifiers where they are mentioned
+	named    map[string]bool  // keys of identifiers among them
 }
 
 // A note is a part of the context.
@@ -62,7 +62,6 @@ type note struct {
 	first, last int // tasks it is about
 	text        string
 	tokens      int
-	marks       []tasks.Mark // of a summary: what it carries over
 }
 
 type noteKind byte
@@ -109,11 +108,12 @@ func (c *Compactor) maxSize() int      { return c.budget/4*3 - titleTokens }
 // every task at the start.
 func (c *Compactor) Expect(task int, text string) {
 	c.last = max(c.last, task)
-	for _, m := range tasks.Marks(text, func(string) bool { return true }) {
-		c.expect(m.Key(), task)
-	}
-	for _, m := range tasks.Marks(text, nil) {
-		c.named[m.Key()] = true
+	for word, kind := range tasks.Words(text) {
+		key := strings.ToLower(word)
+		c.expect(key, task)
+		if kind != "" {
+			c.named[key] = true
+		}
 	}
 }
 
@@ -213,12 +213,13 @@ type Needed struct {
 	Exact bool   `json:"exact,omitempty"` // its case matters
 }
 
+func (n Needed) key() string { return strings.ToLower(n.Text) }
+
 // request is what a summary is asked for and about.
 type request struct {
 	SummaryRequest
 	first, last int    // tasks
 	taken       []bool // which notes
-	all         []tasks.Mark
 	lines       []extract
 }
 
@@ -306,19 +307,18 @@ const maxMust = 100
 // summary's room.
 func (c *Compactor) sortNeeds(r *request) {
 	type need struct {
-		tasks.Mark
+		Needed
 		task int
 	}
 	var needs []need
 	seen := map[string]bool{}
 	for _, l := range r.lines {
 		for _, m := range l.marks {
-			if seen[m.Key()] {
+			if seen[m.key()] {
 				continue
 			}
-			seen[m.Key()] = true
-			r.all = append(r.all, m)
-			if task := c.nextNeed(m.Key()); task > 0 {
+			seen[m.key()] = true
+			if task := c.nextNeed(m.key()); task > 0 {
 				needs = append(needs, need{m, task})
 			}
 		}
@@ -329,6 +329,6 @@ func (c *Compactor) sortNeeds(r *request) {
 		if room -= EstimateTokens(n.Text + ", "); room < 0 || len(r.Must) == maxMust {
 			break
 		}
-		r.Must = append(r.Must, Needed(n.Mark))
+		r.Must = append(r.Must, n.Needed)
 	}
 }

@@ -12,7 +12,7 @@ import (
 type extract struct {
 	text  string
 	task  int // 0 for the summary so far, which says itself what it is about
-	marks []tasks.Mark
+	marks []Needed
 
 	decision bool // of a person
 }
@@ -20,7 +20,6 @@ type extract struct {
 // extracts takes a note apart into its sentences.
 func (c *Compactor) extracts(n note) []extract {
 	var out []extract
-	wanted := func(key string) bool { return c.named[key] && c.nextNeed(key) > 0 }
 	task, text := n.first, n.text
 	if n.kind == summaryNote {
 		task = 0
@@ -29,33 +28,27 @@ func (c *Compactor) extracts(n note) []extract {
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		for _, s := range tasks.Sentences(strings.TrimPrefix(strings.TrimSpace(line), "- ")) {
-			out = append(out, extract{text: s, task: task, marks: tasks.Marks(s, wanted), decision: n.kind == decisionNote})
+			out = append(out, extract{text: s, task: task, marks: c.marks(s), decision: n.kind == decisionNote})
 		}
 	}
-	remark(out, n.marks)
 	return out
 }
 
-// remark makes sure that what a summary carries over stays marked, whatever it
-// looks like there: at the start of a sentence, or without its quotation marks.
-func remark(lines []extract, marks []tasks.Mark) {
-	seen := map[string]bool{}
-	for _, l := range lines {
-		for _, m := range l.marks {
-			seen[m.Key()] = true
+// marks are the identifiers of a sentence, and words that are needed and that have been
+// identifiers elsewhere: at the start of a sentence a name looks like any word.
+func (c *Compactor) marks(sentence string) []Needed {
+	var out []Needed
+	for word, kind := range tasks.Words(sentence) {
+		key := strings.ToLower(word)
+		needed := c.nextNeed(key) > 0
+		if kind != "" && needed {
+			c.named[key] = true
+		}
+		if kind != "" || needed && c.named[key] {
+			out = append(out, Needed{word, kind != "" && kind != tasks.Name})
 		}
 	}
-	for _, m := range marks {
-		if seen[m.Key()] {
-			continue
-		}
-		has := func(l extract) bool {
-			return m.Exact && tasks.StandsIn(l.text, m.Text) || !m.Exact && tasks.StandsIn(strings.ToLower(l.text), m.Key())
-		}
-		if i := slices.IndexFunc(lines, has); i >= 0 {
-			lines[i].marks = append(lines[i].marks, m)
-		}
-	}
+	return out
 }
 
 // Fallback makes a summary of whole sentences of the text and accepts it: first
@@ -74,7 +67,7 @@ func (r *request) extractive() string {
 	where := map[string]int{} // the first sentence that mentions it
 	for i, l := range slices.Backward(r.lines) {
 		for _, m := range l.marks {
-			where[m.Key()] = i
+			where[m.key()] = i
 		}
 	}
 	room := r.MaxTokens - r.MaxTokens/2 // the names of all that is needed fit into half of it
@@ -92,7 +85,7 @@ func (r *request) extractive() string {
 	}
 	var named []string
 	for _, m := range r.Must {
-		i := where[tasks.Mark(m).Key()]
+		i := where[m.key()]
 		if choose(i); !chosen[i] {
 			named = append(named, m.Text)
 		}

@@ -10,9 +10,6 @@ import (
 // retained is how many bytes a compactor keeps of what was added.
 func (c *Compactor) retained() int {
 	n := len(c.summary.text)
-	for _, m := range c.summary.marks {
-		n += len(m.Text)
-	}
 	for _, note := range c.notes {
 		n += len(note.text)
 	}

@@ -200,9 +200,9 @@ func (p *Planner) refuses(e ExecutorEvent) string {
 	default:
 		return fmt.Sprintf("%T is no event", e)
 	}
-	i, ok := slices.BinarySearchFunc(p.State.Tasks, e.Node(), func(t Task, id int) int { return t.ID - id })
+	i, ok := slices.BinarySearchFunc(p.State.Tasks, e.event(), func(t Task, id int) int { return t.ID - id })
 	if !ok {
-		return fmt.Sprintf("there is no task %d", e.Node())
+		return fmt.Sprintf("there is no task %d", e.event())
 	}
 	t := &p.State.Tasks[i]
 	answer, isAnswer := e.(ClarificationProvided)

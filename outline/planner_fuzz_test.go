@@ -94,7 +94,7 @@ func unsound(before, after PlannerState, e ExecutorEvent, command PlannerCmd, er
 		if was.settled() && !reflect.DeepEqual(was, is) {
 			return fmt.Sprintf("task %d was settled and changed", is.ID)
 		}
-		if was.Status != is.Status && is.settled() && (e == nil || e.Node() != is.ID) {
+		if was.Status != is.Status && is.settled() && (e == nil || e.event() != is.ID) {
 			return fmt.Sprintf("task %d became %s without an event for it", is.ID, is.Status)
 		}
 		if i > 0 && is.Status != StatusPlanned && !is.Done && after.Tasks[i-1].Status == StatusPlanned {

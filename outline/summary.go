@@ -21,26 +21,26 @@ func (r *SummaryRequest) Check(summary string) *redflag.Flag {
 	}
 	seen := tasks.IndexOf(summary)
 	for _, m := range r.Must {
-		if !seen.Has(tasks.Mark(m)) {
+		if !seen.Has(m.Text, m.Exact) {
 			return redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m.Text)
 		}
 	}
-	for _, id := range seen.Identifiers {
-		if !r.has(id) {
-			return redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", id.Kind, id.Text)
+	for word, kind := range tasks.Words(summary) {
+		if !r.has(word, kind) {
+			return redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", kind, word)
 		}
 	}
 	return nil
 }
 
 // has reports whether an identifier may be in a summary of the text.
-func (r *SummaryRequest) has(id tasks.Identifier) bool {
-	switch id.Kind {
+func (r *SummaryRequest) has(word string, kind tasks.IdentifierKind) bool {
+	switch kind {
 	case tasks.Address, tasks.Path:
-		return strings.Contains(r.Text, id.Text)
+		return strings.Contains(r.Text, word)
 	case tasks.Number:
 		plain := func(s string) string { return strings.ReplaceAll(s, ",", "") } // 1,000 is 1000
-		return tasks.StandsIn(r.Text, id.Text) || tasks.StandsIn(plain(r.Text), plain(id.Text))
+		return tasks.StandsIn(r.Text, word) || tasks.StandsIn(plain(r.Text), plain(word))
 	default:
 		return true
 	}
@@ -64,14 +64,8 @@ func (c *Compactor) Accept(summary string) error {
 func (c *Compactor) replace(summary string) {
 	r := c.request
 	c.request = nil
-	seen := tasks.IndexOf(summary)
 	c.summary = note{kind: summaryNote, first: r.first, last: r.last, text: summary + "\n\n"}
 	c.summary.tokens = EstimateTokens(c.summary.text)
-	for _, m := range r.all {
-		if seen.Has(m) {
-			c.summary.marks = append(c.summary.marks, m)
-		}
-	}
 	kept := c.notes[:0]
 	c.size = c.summary.tokens
 	for i, n := range c.notes {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func TestCanonical(t *testing.T) {
@@ -54,7 +56,7 @@ func checkKeyError(t *testing.T, in string, o KeyOptions, want string) {
 	t.Helper()
 	got, err := Canonical(json.RawMessage(in), o)
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Canonical(%s, %+v) = %s, %v, want an error with %q", clip(in), o, clip(got), err, want)
+		t.Errorf("Canonical(%s, %+v) = %s, %v, want an error with %q", clip.Short(in), o, clip.Short(got), err, want)
 	}
 }
 
@@ -125,7 +127,7 @@ func TestCanonicalAtTheLimits(t *testing.T) {
 	large := `"` + strings.Repeat("a", MaxKeyBytes-2) + `"`
 	for _, in := range []string{deep, large} {
 		if got, err := Canonical(json.RawMessage(in), KeyOptions{}); err != nil || got != in {
-			t.Errorf("Canonical(%s) = %s, %v, want no change", clip(in), clip(got), err)
+			t.Errorf("Canonical(%s) = %s, %v, want no change", clip.Short(in), clip.Short(got), err)
 		}
 	}
 }
@@ -168,7 +170,7 @@ func TestCanonicalVoteOn(t *testing.T) {
 		checkKeyError(t, answer, KeyOptions{VoteOn: []string{"move", test.path}}, test.want)
 	}
 	checkKeyError(t, `5`, KeyOptions{VoteOn: []string{"a"}}, `no field "a"`)
-	checkKeyError(t, `{"`+strings.Repeat("x", 999)+`":1}`, KeyOptions{VoteOn: []string{"*.a"}}, `xxx....a"`)
+	checkKeyError(t, `{"`+strings.Repeat("x", 999)+`":1}`, KeyOptions{VoteOn: []string{"*.a"}}, `xxx….a"`)
 }
 
 func TestCanonicalIgnore(t *testing.T) {

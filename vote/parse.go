@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // A parser makes nodes of a text that is known to be one complete JSON value.
@@ -89,7 +91,7 @@ func (p *parser) collection(n *node, depth int) error {
 	slices.SortFunc(n.kids, func(a, b node) int { return strings.Compare(a.name, b.name) })
 	for i := 1; i < len(n.kids); i++ {
 		if n.kids[i].name == n.kids[i-1].name {
-			return fmt.Errorf("the field %q is there twice", clip(n.kids[i].name))
+			return fmt.Errorf("the field %q is there twice", clip.Short(n.kids[i].name))
 		}
 	}
 	return nil

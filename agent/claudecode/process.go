@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/maker-mdap/maker/internal/process/supervise"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -108,17 +109,17 @@ func (p *process) died() *model.Error {
 	how := p.HowItEnded()
 	words := lastLines(p.Stderr.String())
 	if strings.Contains(words, "error: unknown option") {
-		return invalid("the program does not know what it is told (%s); install version 2.1.197 or later", clip(words))
+		return invalid("the program does not know what it is told (%s); install version 2.1.197 or later", clip.Text(words, maxWords))
 	}
 	if strings.HasPrefix(words, supervise.CannotStart) { // its interpreter is missing, or it is for another machine
-		e := invalid("%s; say where the claude program is with --claude-path", clip(words))
+		e := invalid("%s; say where the claude program is with --claude-path", clip.Text(words, maxWords))
 		e.NotSent = true
 		return e
 	}
 	if words == "" {
 		words = "it printed no reason"
 	}
-	return broken("there is no result: %s: %s", how, clip(words))
+	return broken("there is no result: %s: %s", how, clip.Text(words, maxWords))
 }
 
 // lastLines returns as many of the last lines as an error has room for.

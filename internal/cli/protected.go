@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
@@ -13,69 +13,66 @@ import (
 	"github.com/maker-mdap/maker/model/sim"
 )
 
-// protected is what agents must not change: files, and what this program writes to.
+// protected is what agents must not change, and of that what this program writes to.
 type protected struct{ files, own []string }
 
 // findProtected collects the configuration files and what settings name: those in
 // force, and those that the environment and the files have for other commands.
-func findProtected(cmd *cobra.Command, files []configFile) protected {
+func findProtected(flags *pflag.FlagSet, files []configFile) protected {
 	p := protected{files: []string{configName}} // in the workspace
-	p.addFiles(configPaths()...)
+	for _, path := range configPaths() {
+		p.add(config.ByPath, path)
+	}
 	if path, _, err := trustedLines(); err == nil {
-		p.addFiles(path)
+		p.add(config.ByPath, path)
 	}
 	for _, d := range config.Settings() {
-		if f := cmd.Flags().Lookup(d.Flag()); f != nil {
-			p.add(d, f.Value.String())
+		if d.Names == config.Nothing {
+			continue
 		}
-		for _, name := range append([]string{d.Name}, d.Aliases...) {
-			p.add(d, os.Getenv(config.VariablePrefix+strings.ToUpper(name)))
+		if f := flags.Lookup(d.Flag()); f != nil {
+			p.add(d.Names, f.Value.String())
 		}
+		p.add(d.Names, os.Getenv(d.Variable()))
 		for _, file := range files {
-			for _, text := range file.values[d.Name].texts {
-				p.add(d, text)
+			for _, value := range file.values[d.Name].texts {
+				p.add(d.Names, value)
 			}
 		}
 	}
 	return p
 }
 
-// add adds what a setting names.
-func (p *protected) add(d *config.Setting, value string) {
-	switch {
-	case value == "":
-	case d.Group == config.Find("model").Group:
+// add adds what a setting names. Its paths start in the current folder.
+func (p *protected) add(how config.Naming, value string) {
+	if value == "" {
+		return
+	}
+	path, err := filepath.Abs(value)
+	if err != nil {
+		return // there is no current folder, and nothing in it
+	}
+	switch how {
+	case config.InModels:
 		for _, name := range route.List(value) {
 			bare := name[:max(0, strings.LastIndexByte(name, '@'))] // without a temperature
 			for _, name := range []string{name, bare} {
-				if s, err := sim.Parse(name); err == nil && s.Script != "" {
-					p.addFiles(s.Script)
+				if s, err := sim.Parse(name); err == nil {
+					p.add(config.ByPath, s.Script)
 				}
 			}
 		}
-	case !d.Names, d.Name == "red_flags" && presets[value] != nil:
-	case d.Name == "log_dir", d.Name == "record":
-		p.own = append(p.own, absolute(value))
-	case d.Name == "prompts_dir":
+	case config.InFolder:
 		for _, name := range prompts.Default().Names() {
-			p.addFiles(filepath.Join(value, name+prompts.Extension))
+			p.files = append(p.files, filepath.Join(path, name+prompts.Extension))
+		}
+	case config.ToWriteTo:
+		p.own = append(p.own, path)
+	case config.AsFlags:
+		if presets[value] == nil {
+			p.files = append(p.files, path)
 		}
 	default:
-		p.addFiles(value)
+		p.files = append(p.files, path)
 	}
-}
-
-func (p *protected) addFiles(paths ...string) {
-	for _, path := range paths {
-		p.files = append(p.files, absolute(path))
-	}
-}
-
-// absolute is a path that starts in the current folder. Without one there is nothing
-// in it.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }

@@ -32,11 +32,11 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if err != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{err}
 	}
-	defer func() { a.protected = findProtected(cmd, files) }()
 	flags := cmd.Flags()
 	if cmd.Annotations[ownSettings] != "" || cmd.Annotations[anySettings] != "" {
 		flags = cmd.InheritedFlags()
 	}
+	defer func() { a.protected = findProtected(cmd.Flags(), files) }()
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if d := config.Find(f.Name); d != nil && !f.Changed && failed == nil {

@@ -413,8 +413,7 @@ func (s *stack) record(voters []*route.Voter, o Options) error {
 		return config.Errorf("record", "it works with one voter, not with %d", len(voters))
 	}
 	recorder, err := recorded.NewRecorder(voters[0].Model, o.Record, &recorded.Options{
-		Redact:     func(text string) string { return s.secrets.Redact(text) },
-		RedactLine: func(line []byte) []byte { return s.secrets.RedactBytes(line) },
+		Redact: func(line []byte) []byte { return s.secrets.RedactBytes(line) },
 	})
 	if err != nil {
 		return &config.Error{Field: "record", Err: err}

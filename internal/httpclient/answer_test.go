@@ -76,7 +76,7 @@ func TestRequestID(t *testing.T) {
 		t.Errorf("WithRequestID = %q, want m (request a)", got)
 	}
 	h.Set("Request-Id", strings.Repeat("b", 1000))
-	if got := WithRequestID("m", RequestID(h)); len(got) > 120 || !strings.Contains(got, "bbb...") {
+	if got := WithRequestID("m", RequestID(h)); len(got) > 120 || !strings.Contains(got, "bbb…") {
 		t.Errorf("WithRequestID of a long one = %q, want it short", got)
 	}
 }

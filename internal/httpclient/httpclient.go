@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -248,7 +249,7 @@ const maxMessage = 1000
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
-	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip(c.Redact(message), maxMessage)}
+	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip.Text(c.Redact(message), maxMessage)}
 }
 
 // Redact replaces the secret in a text.
@@ -270,15 +271,7 @@ func (c *Client) Excerpt(body []byte) string {
 	const most = 200
 	text := c.Redact(string(body[:min(len(body), 4*most+widest*len(c.secret))]))
 	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "?")
-	return clip(strings.Join(strings.Fields(text), " "), most)
-}
-
-// clip shortens a text to most bytes.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return clip.Text(strings.Join(strings.Fields(text), " "), most)
 }
 
 // KindOf sorts the statuses on which providers agree.

@@ -26,8 +26,10 @@ const (
 	// hangs longer than that would fail in any run, so it counts as killed.
 	patience = "10"
 
-	realGo = "MAKER_MUTATION_GO"   // the go command, in the environment of the stand-in
-	skip   = "MAKER_MUTATION_SKIP" // the tests to leave out
+	// What the stand-in finds in its environment.
+	realGo   = "MAKER_MUTATION_GO"       // the go command
+	skip     = "MAKER_MUTATION_SKIP"     // the tests to leave out
+	children = "MAKER_MUTATION_CHILDREN" // not empty if the code runs in children of the tests
 )
 
 func main() {
@@ -36,13 +38,18 @@ func main() {
 	}
 	gremlins := flag.String("gremlins", "gremlins", "the gremlins program")
 	leaveOut := flag.String("skip", "", "a pattern of tests to leave out")
+	inChildren := flag.Bool("children", false, "the code runs in children of the tests, whose coverage nobody records: take all of it for covered")
 	verbose := flag.Bool("v", false, "print what gremlins prints")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutation [-gremlins program] [-skip tests] package")
+		fmt.Fprintln(os.Stderr, "usage: mutation [-gremlins program] [-skip tests] [-children] [-v] package")
 		os.Exit(2)
 	}
-	ok, err := run(*gremlins, *leaveOut, filepath.Clean(flag.Arg(0)), *verbose)
+	env := []string{skip + "=" + *leaveOut}
+	if *inChildren {
+		env = append(env, children+"=yes")
+	}
+	ok, err := run(*gremlins, env, filepath.Clean(flag.Arg(0)), *verbose)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
@@ -54,7 +61,7 @@ func main() {
 
 // run tests the mutants of the package in a folder and says whether enough of them
 // were killed.
-func run(gremlins, leaveOut, folder string, verbose bool) (bool, error) {
+func run(gremlins string, env []string, folder string, verbose bool) (bool, error) {
 	list, err := readEquivalents("test/mutation/equivalent.txt")
 	if err != nil {
 		return false, err
@@ -83,8 +90,8 @@ func run(gremlins, leaveOut, folder string, verbose bool) (bool, error) {
 	}
 	report := filepath.Join(tmp, "report.json")
 	cmd := exec.Command(gremlins, "unleash", "--workers", "1", "--timeout-coefficient", patience, "--output", report, "./"+folder)
-	cmd.Env = append(os.Environ(),
-		"PATH="+tmp+string(os.PathListSeparator)+os.Getenv("PATH"), realGo+"="+goCommand, skip+"="+leaveOut)
+	cmd.Env = append(append(os.Environ(), env...),
+		"PATH="+tmp+string(os.PathListSeparator)+os.Getenv("PATH"), realGo+"="+goCommand)
 	cmd.Stderr = os.Stderr
 	if verbose {
 		cmd.Stdout = os.Stdout
@@ -92,7 +99,11 @@ func run(gremlins, leaveOut, folder string, verbose bool) (bool, error) {
 	if err := cmd.Run(); err != nil {
 		return false, fmt.Errorf("gremlins over %s: %w", folder, err)
 	}
-	mutants, err := readReport(report, folder)
+	built, err := exec.Command(goCommand, "list", "-f", `{{join .GoFiles "\n"}}`, "./"+folder).Output()
+	if err != nil {
+		return false, fmt.Errorf("the files of %s: %w", folder, err)
+	}
+	mutants, err := readReport(report, folder, strings.Fields(string(built)))
 	if err != nil {
 		return false, err
 	}
@@ -106,8 +117,9 @@ type mutant struct {
 	line, column int
 }
 
-// readReport reads what gremlins wrote, and names each mutant by the code around it.
-func readReport(name, folder string) ([]mutant, error) {
+// readReport reads what gremlins wrote about the files that are built on this system, and
+// names each mutant by the code around it.
+func readReport(name, folder string, built []string) ([]mutant, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -126,6 +138,9 @@ func readReport(name, folder string) ([]mutant, error) {
 	}
 	var mutants []mutant
 	for _, file := range report.Files {
+		if !slices.Contains(built, filepath.Base(file.Name)) {
+			continue
+		}
 		source, err := readSource(filepath.Join(folder, filepath.Base(file.Name)))
 		if err != nil {
 			return nil, err

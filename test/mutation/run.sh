@@ -59,7 +59,7 @@ confined() {
     export CGO_ENABLED=0
     # The shell stays: it is the first process in there, and waits for orphans.
     unshare --pid --fork --kill-child --mount --mount-proc bash -c '"$@"; exit $?' bash \
-      "$bin/mutation" -gremlins "$bin/gremlins" -skip 'ForkBomb|ChainOfForks' "$1"
+      "$bin/mutation" -gremlins "$bin/gremlins" -children -skip 'ForkBomb|ChainOfForks' "$1"
   )
 }
 

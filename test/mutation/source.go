@@ -83,6 +83,11 @@ func (s *source) span(n ast.Node) span {
 	return span{s.files.Position(n.Pos()), s.files.Position(n.End())}
 }
 
+// all is the whole file.
+func (s *source) all() span {
+	return span{token.Position{Line: 1, Column: 1}, token.Position{Line: len(s.lines) + 1, Column: 1}}
+}
+
 func (a span) holds(p token.Position) bool {
 	after := p.Line > a.from.Line || p.Line == a.from.Line && p.Column >= a.from.Column
 	before := p.Line < a.to.Line || p.Line == a.to.Line && p.Column < a.to.Column

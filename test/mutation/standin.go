@@ -116,7 +116,11 @@ func cover(profile, pattern string) error {
 		within := func(p token.Position) bool {
 			return slices.ContainsFunc(spans, func(s span) bool { return s.holds(p) })
 		}
-		for _, u := range s.unseen(within) {
+		unseen := s.unseen(within)
+		if os.Getenv(children) != "" {
+			unseen = []span{s.all()}
+		}
+		for _, u := range unseen {
 			more = fmt.Appendf(more, "%s:%d.%d,%d.%d 1 1\n", name, u.from.Line, u.from.Column, u.to.Line, u.to.Column)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func TestRead(t *testing.T) {
@@ -329,7 +331,7 @@ func TestClipped(t *testing.T) {
 			}
 		}
 	}
-	if got, want := clip("ab\u00e9cd", 3), "ab\n[cut: 2 of 6 bytes are shown]"; got != want {
+	if got, want := clip.Output("ab\u00e9cd", 3), "ab\n[cut: 2 of 6 bytes are shown]"; got != want {
 		t.Errorf("clip = %q, want %q", got, want)
 	}
 }

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -179,10 +180,7 @@ func (s *Servers) connect(ctx context.Context, registry *tool.Registry, o Option
 func summarize(err error) string {
 	const enough = 160
 	text, _, _ := strings.Cut(err.Error(), lastWordsMark)
-	if len(text) > enough {
-		text = strings.ToValidUTF8(text[:enough], "") + " [...]"
-	}
-	return text
+	return clip.Text(text, enough)
 }
 
 // undo leaves things as they were.

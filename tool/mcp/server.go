@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -309,11 +310,11 @@ func (s *server) toolsOf(list []*sdk.Tool) (tools []tool.Tool, warnings []string
 			err = fmt.Errorf("its name would have %d characters, and %d is the most", len(name), maxToolName)
 		}
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("the tool %q is left out: %v", clip(t.Name, maxToolName), err))
+			warnings = append(warnings, fmt.Sprintf("the tool %q is left out: %v", clip.Output(t.Name, maxToolName), err))
 			continue
 		}
 		taken[name] = t.Name
-		tools = append(tools, s.toolOf(name, clip(description, maxDescription), schema, t))
+		tools = append(tools, s.toolOf(name, clip.Output(description, maxDescription), schema, t))
 	}
 	return tools, warnings
 }

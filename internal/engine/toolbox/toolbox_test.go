@@ -14,7 +14,7 @@ import (
 // run without a sandbox the next time.
 func TestServersAreProtected(t *testing.T) {
 	dir := t.TempDir()
-	servers := filepath.Join(dir, "mcp.json")
+	file := filepath.Join(dir, "mcp.json")
 	for name, text := range map[string]string{
 		"mcp.json":      `{"mcpServers":{"a":{"command":"./run.sh","disabled":true},"b":{"command":"sh","args":["server.sh","-x","sub"],"cwd":"bin","disabled":true}}}`,
 		"run.sh":        "",
@@ -29,7 +29,7 @@ func TestServersAreProtected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	box, err := Open(t.Context(), config.Tools{Workspace: dir, MCPConfig: servers, Builtin: []string{"Write"}}, Options{Env: func(string) string { return "" }})
+	box, err := Open(t.Context(), config.Tools{Workspace: dir, MCPConfig: file, Builtin: []string{"Write"}}, Options{Env: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,20 +134,26 @@ type progress struct {
 
 func (r *runner) run() error {
 	var incoming outline.ExecutorEvent
+	id := 0 // of the task that it is about
 	for {
 		command, err := r.planner.Step(incoming)
 		if err != nil {
 			return err
 		}
-		r.settle(incoming)
+		if incoming != nil {
+			r.settle(id, incoming)
+		}
 		switch c := command.(type) {
 		case nil:
 			return nil
 		case outline.ExecuteTask:
+			id = c.NodeID
 			incoming, err = r.execute(&c)
 		case outline.RequestClarification:
+			id = c.NodeID
 			incoming, err = r.ask(&c)
 		case outline.CompactContext:
+			id = c.NodeID
 			incoming, err = r.compact(&c)
 		default:
 			err = fmt.Errorf("outline: nobody carries out %T", c)
@@ -279,16 +285,13 @@ func intentOf(tool string, input map[string]string) (event.Intent, error) {
 }
 
 // settle writes down what became of a task, if the event settled it, or of the context.
-func (r *runner) settle(e outline.ExecutorEvent) {
-	if e == nil {
-		return
-	}
+func (r *runner) settle(id int, e outline.ExecutorEvent) {
 	if _, ok := e.(outline.ContextCompacted); ok {
-		r.flow.Emit(r.summaryKey(e.Node()), summary.Compacted(e.Node()-1, r.now.before, r.planner.Compactor))
+		r.flow.Emit(r.summaryKey(id), summary.Compacted(id-1, r.now.before, r.planner.Compactor))
 		r.now.summaries++
 		return
 	}
-	t, tries := r.task(e.Node()), &r.now.tries
+	t, tries := r.task(id), &r.now.tries
 	if tries.Verdict == nil { // nobody was asked
 		tries.Voting.Strategy, tries.CostUSD = vote.None, new(float64)
 	}

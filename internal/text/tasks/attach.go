@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -106,72 +107,34 @@ func (f *finder) add(start int, a Attachment) {
 	f.found = append(f.found, found{start, a})
 }
 
-// maxLink bounds the text and the target of a link.
+// maxLink bounds the target of a link.
 const maxLink = 4000
 
-// links finds [label](ref) and ![label](ref).
+// linkForm is [label](target) and ![label](target), whose target may have brackets in
+// it, or be in angle brackets, and have a title after it.
+var linkForm = regexp.MustCompile(`!?\[([^\[]*?)\]\(\s*(?:<([^>]+)>|((?:[^\s()]|\([^()\s]*\))+))(?:\s(?:[^()]|\([^()]*\))*)?\)`)
+
+// links finds links and pictures.
 func (f *finder) links() {
-	for at := 0; ; {
-		i := strings.Index(f.text[at:], "](")
-		if i < 0 {
-			return
-		}
-		closing := at + i
-		at = closing + 2
-		if f.mask.is(closing, inCode) {
+	for _, at := range linkForm.FindAllStringSubmatchIndex(f.text, -1) {
+		if f.mask.is(at[3], inCode) {
 			continue
 		}
-		floor := max(0, closing-maxLink)
-		opening := strings.LastIndexByte(f.text[floor:closing], '[') + floor
-		if opening < floor || f.taken[opening] {
-			continue
-		}
-		ref, size := linkTarget(f.text[at:min(len(f.text), at+maxLink)])
-		if size == 0 {
-			continue
-		}
-		label := strings.Trim(OneLine(f.text[opening+1:closing], maxTitle), "`*_ ")
-		start := opening
-		if image := opening > 0 && f.text[opening-1] == '!'; image {
-			start--
-			a := NewAttachment(ref, label)
+		group := func(n int) string { return f.text[max(at[2*n], 0):max(at[2*n+1], 0)] }
+		a := NewAttachment(group(2)+group(3), strings.Trim(OneLine(group(1), maxTitle), "`*_ "))
+		switch {
+		case f.text[at[0]] == '!':
 			a.Kind = Image
-			f.add(start, a)
-		} else if isFetchable(ref) || !hasScheme(ref) && !strings.HasPrefix(ref, "#") && !strings.HasPrefix(ref, "mailto:") {
-			f.add(start, NewAttachment(ref, label))
+		case hasScheme(a.Ref) && !isFetchable(a.Ref), strings.HasPrefix(a.Ref, "#"), strings.HasPrefix(a.Ref, "mailto:"):
+			a.Ref = ""
 		}
-		for j := start; j < at+size; j++ {
+		if a.Ref != "" {
+			f.add(at[0], a)
+		}
+		for j := at[0]; j < at[1]; j++ {
 			f.taken[j] = true
 		}
-		at += size
 	}
-}
-
-// linkTarget reads what stands between the round brackets of a link: an address
-// or path, and perhaps a title. It returns its size with the closing bracket.
-func linkTarget(s string) (ref string, size int) {
-	depth := 0
-	for i, r := range s {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth >= 0 {
-				continue
-			}
-			ref = strings.TrimSpace(s[:i])
-			if inner, ok := strings.CutPrefix(ref, "<"); ok {
-				ref, _, _ = strings.Cut(inner, ">")
-			} else if j := strings.IndexAny(ref, " \t\n"); j >= 0 {
-				ref = ref[:j] // a title follows
-			}
-			if ref == "" {
-				return "", 0
-			}
-			return ref, i + 1
-		}
-	}
-	return "", 0
 }
 
 // words finds references that stand on their own.

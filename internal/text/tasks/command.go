@@ -1,8 +1,9 @@
 package tasks
 
 import (
+	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 )
 
 // literal returns the command of a task if running it is all that the task asks
@@ -25,7 +26,7 @@ func (p *parts) literal() (cmd string, fenced bool) {
 		fenced = true
 		cmd = p.fencedCommand(p.fences[0])
 	}
-	if strings.TrimSpace(cmd) == "" || hasSlot(cmd) || strings.ContainsAny(cmd, "\uFFFD\x00") {
+	if strings.TrimSpace(cmd) == "" || slots.MatchString(cmd) || strings.ContainsAny(cmd, "\uFFFD\x00") {
 		return "", false
 	}
 	return cmd, fenced
@@ -48,32 +49,15 @@ func (p *parts) inlineCommand(s span) string {
 		return ""
 	}
 	words = instruction(words)
-	if len(words) == 0 {
-		if isCommand(cmd, true) {
-			return cmd
-		}
-		return ""
-	}
-	if runVerbs.has(words[0]) && onlyFillers(words[1:]) {
-		if isCommand(cmd, false) {
-			return cmd
-		}
-		return ""
-	}
-	if meansVerbs.has(words[0]) && isMeans(words, strings.HasSuffix(before, ":")) && isCommand(cmd, true) {
+	runs := len(words) > 0 && runVerbs.has(words[0]) && onlyFillers(words[1:])
+	means := len(words) == 0 || meansVerbs.has(words[0]) && isMeans(words, strings.HasSuffix(before, ":"))
+	if runs && isCommand(cmd, false) || !runs && means && isCommand(cmd, true) {
 		return cmd
 	}
 	return ""
 }
 
-func onlyFillers(words []string) bool {
-	for _, w := range words {
-		if !runFillers.has(w) {
-			return false
-		}
-	}
-	return true
-}
+func onlyFillers(words []string) bool { return !slices.ContainsFunc(words, runFillers.lacks) }
 
 // isMeans is true of "install the tools with", "build it by running" and, before
 // a colon, of the verb and its object alone.
@@ -144,19 +128,11 @@ func (p *parts) fencedCommand(f fenced) string {
 		return ""
 	}
 	rows := strings.Split(f.code, "\n")
-	first := ""
-	comments := true
-	for _, row := range rows {
-		row = strings.TrimSpace(row)
-		if row != "" && first == "" {
-			first = row
-		}
-		comments = comments && (row == "" || strings.HasPrefix(row, "#"))
-	}
-	if comments {
+	comment := func(row string) bool { return strings.HasPrefix(strings.TrimSpace(row)+"#", "#") }
+	switch {
+	case !slices.ContainsFunc(rows, func(row string) bool { return !comment(row) }):
 		return ""
-	}
-	if strings.HasPrefix(first, promptMark) {
+	case strings.HasPrefix(strings.TrimSpace(f.code), promptMark):
 		return typed(rows)
 	}
 	return f.code
@@ -219,11 +195,20 @@ func isCareful(text string, block bool) bool {
 	return false
 }
 
+var (
+	assignment  = regexp.MustCompile(`^[A-Z0-9_]+=`)
+	programPath = regexp.MustCompile(`^(?:\.{0,2}|~)/[\p{L}\p{Nd}/~_+.-]+$`)
+	programName = regexp.MustCompile(`^[a-z][a-z\p{Nd}_+.-]*$`)
+
+	// slots are places to be filled in: <name>, [options], YOUR_KEY or three dots.
+	slots = regexp.MustCompile(`YOUR_|your-|xxx|(?:^|\s)["']*(?:\.\.\.|…|\[[A-Za-z]\S*\])["']*(?:\s|$)|<[A-Za-z](?:[A-Za-z0-9 _.-]{0,60}[A-Za-z0-9_.-])?>`)
+)
+
 // isCommand reports whether code looks like a command line. Strictly, it has to
 // begin with a program that is known, or a path.
 func isCommand(code string, strict bool) bool {
 	words := strings.Fields(code)
-	for len(words) > 0 && isAssignment(words[0]) {
+	for len(words) > 0 && assignment.MatchString(words[0]) {
 		words = words[1:]
 	}
 	if len(words) > 0 && words[0] == "sudo" {
@@ -233,20 +218,11 @@ func isCommand(code string, strict bool) bool {
 		return false
 	}
 	program := words[0]
-	path := false
-	for _, prefix := range []string{"./", "../", "/", "~/"} {
-		path = path || strings.HasPrefix(program, prefix) && len(program) > len(prefix)
-	}
-	for i, r := range program {
-		switch {
-		case 'a' <= r && r <= 'z', unicode.IsDigit(r) && i > 0, path && (isWordRune(r) || strings.ContainsRune("/~", r)), strings.ContainsRune("_+-.", r) && (i > 0 || path):
-		default:
-			return false
-		}
-	}
 	switch {
-	case path:
+	case programPath.MatchString(program):
 		return true
+	case !programName.MatchString(program):
+		return false
 	case len(words) > 1 && strings.Trim(words[1], "=:+*/<>&|") == "":
 		return false // an expression, unless it is redirected, which is rare enough
 	case programs.has(program):
@@ -255,34 +231,4 @@ func isCommand(code string, strict bool) bool {
 		return false
 	}
 	return !functionWords.has(program) && !queries.has(program)
-}
-
-func isAssignment(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
-}
-
-// hasSlot reports whether a command has a place to be filled in: <name>,
-// [options], YOUR_KEY or three dots.
-func hasSlot(cmd string) bool {
-	for word := range strings.FieldsSeq(cmd) {
-		word = strings.Trim(word, `"'`)
-		if word == "..." || word == "…" || strings.Contains(word, "YOUR_") || strings.Contains(word, "your-") || strings.Contains(word, "xxx") {
-			return true
-		}
-		if strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") && len(word) > 2 && isASCIILetter(word[1]) {
-			return true
-		}
-	}
-	for rest := cmd; ; {
-		_, after, ok := strings.Cut(rest, "<")
-		if !ok {
-			return false
-		}
-		name, _, closed := strings.Cut(after[:min(len(after), maxWord)], ">")
-		if closed && name != "" && isASCIILetter(name[0]) && name[len(name)-1] != ' ' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.") == "" {
-			return true
-		}
-		rest = after
-	}
 }

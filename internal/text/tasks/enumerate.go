@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -51,48 +52,33 @@ func (p *prose) beforeLabel(text string) int {
 	return len(bare)
 }
 
-// labels finds the numbers 1, 2, ... in one of the forms (1), 1) and 1. where
-// they can be labels. The last form has to come first in the text or after a
-// colon: "version 1. Fix" is something else.
+// itemLabels are the forms (1), 1) and 1. of labels within a line, each a word of its own.
+var itemLabels = []*regexp.Regexp{
+	regexp.MustCompile(`(?:^|` + anySpace + `)(\(([0-9]{1,6})\))`),
+	regexp.MustCompile(`(?:^|` + anySpace + `)(([0-9]{1,6})\))`),
+	regexp.MustCompile(`(?:^|` + anySpace + `)(([0-9]{1,6})\.)`),
+}
+
+// labels finds the numbers 1, 2, ... in one of their forms, outside code, quotes and
+// brackets. The last form has to come first in the text or after a colon: "version 1.
+// Fix" is something else.
 func (p *prose) labels() []span {
-	for _, form := range [][2]string{{"(", ")"}, {"", ")"}, {"", "."}} {
+	for form, re := range itemLabels {
 		var found []span
-		at := 0
-		for n := 1; ; n++ {
-			s, ok := p.label(form[0]+strconv.Itoa(n)+form[1], at)
-			if !ok {
+		for _, at := range re.FindAllStringSubmatchIndex(p.text, -1) {
+			s := span{at[2], at[3]}
+			inside := s.start > 0 && p.mask[s.start-1] != 0 || s.end < len(p.text) && p.mask[s.end] != 0
+			if p.text[at[4]:at[5]] != strconv.Itoa(len(found)+1) || inside || s.end == len(p.text) || !unicode.IsSpace(firstRune(p.text[s.end:])) {
+				continue
+			}
+			if before := strings.TrimSpace(p.text[:s.start]); len(found) == 0 && form == 2 && before != "" && !strings.HasSuffix(before, ":") {
 				break
 			}
-			if n == 1 && form[1] == "." {
-				before := strings.TrimSpace(p.text[:s.start])
-				if before != "" && !strings.HasSuffix(before, ":") {
-					break
-				}
-			}
 			found = append(found, s)
-			at = s.end
 		}
 		if len(found) > 1 {
 			return found
 		}
 	}
 	return nil
-}
-
-// label finds a label as a word of its own, outside code, quotes and brackets.
-func (p *prose) label(label string, at int) (span, bool) {
-	for at < len(p.text) {
-		i := strings.Index(p.text[at:], label)
-		if i < 0 {
-			break
-		}
-		s := span{at + i, at + i + len(label)}
-		at = s.end
-		spaced := (s.start == 0 || unicode.IsSpace(lastRune(p.text[:s.start]))) && s.end < len(p.text) && unicode.IsSpace(firstRune(p.text[s.end:]))
-		inside := s.start > 0 && p.mask[s.start-1] != 0 || s.end < len(p.text) && p.mask[s.end] != 0
-		if spaced && !inside {
-			return s, true
-		}
-	}
-	return span{}, false
 }

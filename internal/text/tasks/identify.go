@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,130 +12,73 @@ type IdentifierKind string
 
 // The kinds of identifiers.
 const (
-	Name      IdentifierKind = "name"
-	Number    IdentifierKind = "number"
-	Path      IdentifierKind = "path"
-	Address   IdentifierKind = "address"
-	Quotation IdentifierKind = "quotation" // between quotation marks or backticks
+	Name    IdentifierKind = "name"
+	Number  IdentifierKind = "number"
+	Path    IdentifierKind = "path"
+	Address IdentifierKind = "address"
 )
 
-// An Identifier is a part of a text that loses its use when it is paraphrased.
-type Identifier struct {
-	Kind IdentifierKind
-	Text string
-}
-
-// Identifiers finds the names, numbers, paths, addresses and quotations of a text,
-// each once, in order.
+// Words goes through the words of a text, each with its kind if it is an identifier:
+// something that loses its use when it is paraphrased.
 //
 // A name is a word that no dictionary has: with a capital letter where no
 // sentence begins, with capitals, digits or marks within it. Names in scripts
 // without capitals are not found. A number has at least two digits, a decimal
 // point, a currency or a percent sign: single digits are everywhere.
-func Identifiers(text string) []Identifier {
-	var s scan
-	s.read(text)
-	return s.found
-}
-
-// scan collects the identifiers of a text.
-type scan struct {
-	found []Identifier
-	seen  map[Identifier]bool
-	words func(word string) // is told every word, if it is not nil
-}
-
-func (s *scan) add(kind IdentifierKind, text string) {
-	id := Identifier{kind, text}
-	if text == "" || s.seen[id] {
-		return
-	}
-	if s.seen == nil {
-		s.seen = map[Identifier]bool{}
-	}
-	s.seen[id] = true
-	s.found = append(s.found, id)
-}
-
-func (s *scan) read(text string) {
-	for line := range strings.SplitSeq(valid(text), "\n") {
-		line = strings.TrimFunc(line, isBlank)
-		if fence, info := fenceOf(line); fence != "" && !strings.Contains(info, " ") {
-			continue // what it encloses is read like the rest
+func Words(text string) iter.Seq2[string, IdentifierKind] {
+	return func(yield func(string, IdentifierKind) bool) {
+		for line := range strings.SplitSeq(valid(text), "\n") {
+			if !wordsOf(line, yield) {
+				return
+			}
 		}
-		s.line(line)
 	}
 }
 
-// maxQuotation is how long a quotation may be for its wording to matter.
-const maxQuotation = 120
-
-func (s *scan) line(line string) {
-	m := maskOf(line)
+func wordsOf(line string, yield func(string, IdentifierKind) bool) bool {
+	m := make(mask, len(line))
+	urls := urlSpans(line, m)
+	for _, s := range urls {
+		m.set(s.start, s.end, inURL)
+	}
 	begins := true // a sentence
-	var name []string
-	flush := func() {
-		if len(name) > 0 {
-			s.add(Name, strings.Join(name, " "))
-		}
-		name = nil
-	}
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRuneInString(line[i:])
 		switch {
 		case m.is(i, inURL):
-			flush()
-			end := i
-			for end < len(line) && m.is(end, inURL) {
-				end++
+			if !yield(urls[0].of(line), Address) {
+				return false
 			}
-			s.add(Address, line[i:end])
-			i, begins = end, false
-		case m.is(i, inCode|inQuote) && (i == 0 || !m.is(i-1, inCode|inQuote)):
-			flush()
-			s.quotation(line[i:], m[i:])
-			// The words within are read as well.
-			i += max(size, len(line[i:])-len(strings.TrimLeft(line[i:], "`")))
+			i, begins, urls = urls[0].end, false, urls[1:]
 		case isBreak(r):
-			if !isBlank(r) {
-				flush()
-			}
-			begins = begins || r == '|' || r == '。' || r == '！' || r == '？'
+			begins = begins || strings.ContainsRune("|。！？", r)
 			i += size
 		default:
 			end := wordEnd(line, m, i)
 			word := line[i:end]
-			bare := strings.TrimRight(word, ".,:!?'’")
-			bare = strings.TrimLeft(bare, "'‘,:!-+~")
-			capital := unicode.IsUpper(firstRune(bare))
-			if s.words != nil && bare != "" {
-				s.words(bare)
-			}
+			bare := strings.TrimLeft(strings.TrimRight(word, ".,:!?'’"), "'‘,:!-+~")
 			kind := kindOf(bare)
-			next := nextWord(line[end:])
-			lower := strings.ToLower(bare)
-			plain := kind == "" && capital && !functionWords.has(lower)
-			if plain && begins {
-				// The first word of a sentence is a name only before another.
-				plain = !isInstruction(lower) && unicode.IsUpper(firstRune(next)) && !functionWords.has(strings.ToLower(next)) && end == i+len(bare)
+			if kind == "" && isNamed(bare, begins, line[i+len(bare):]) {
+				kind = Name
 			}
-			switch {
-			case kind == Name && capital, plain:
-				name = append(name, bare)
-				if len(bare) < len(word) {
-					flush()
-				}
-			default:
-				flush()
-				if kind != "" {
-					s.add(kind, bare)
-				}
+			if bare != "" && !yield(bare, kind) {
+				return false
 			}
 			begins = strings.ContainsRune(".!?", lastRune(word)) || begins && bare == ""
 			i = end
 		}
 	}
-	flush()
+	return true
+}
+
+// isNamed reports whether a word is a name by its capital letter. The first word of a
+// sentence is one only before another.
+func isNamed(word string, begins bool, rest string) bool {
+	lower, next := strings.ToLower(word), nextWord(rest)
+	if !unicode.IsUpper(firstRune(word)) || functionWords.has(lower) {
+		return false
+	}
+	return !begins || !isInstruction(lower) && unicode.IsUpper(firstRune(next)) && !functionWords.has(strings.ToLower(next))
 }
 
 // wordEnd is where the word at i ends.
@@ -171,25 +115,6 @@ func nextWord(rest string) string {
 	}
 	word, _, _ := strings.Cut(trimmed[:min(len(trimmed), maxWord)], " ")
 	return strings.TrimRight(word, ".,:;!?")
-}
-
-// quotation adds the quotation or code that text begins with.
-func (s *scan) quotation(text string, m mask) {
-	end := 0
-	bit := m[0] & (inCode | inQuote)
-	for end < len(text) && m.is(end, bit) {
-		end++
-	}
-	inner := strings.Trim(text[:end], "`\"“”„‘’‚'«»‹›「」『』《》")
-	switch {
-	case len(inner) > maxQuotation:
-	case isPath(inner):
-		s.add(Path, inner)
-	case hasScheme(inner):
-		s.add(Address, inner)
-	default:
-		s.add(Quotation, inner)
-	}
 }
 
 // kindOf is the kind of a word that shows by its form what it is, or "".
@@ -238,4 +163,51 @@ func kindOf(word string) IdentifierKind {
 		return Name
 	}
 	return ""
+}
+
+// An Index knows what a text mentions.
+type Index struct {
+	text, lower string
+	words       map[string]bool // in lower case
+}
+
+// IndexOf returns the index of a text.
+func IndexOf(text string) *Index {
+	x := &Index{text, strings.ToLower(text), map[string]bool{}}
+	for word := range Words(text) {
+		x.words[strings.ToLower(word)] = true
+	}
+	return x
+}
+
+// Has reports whether the text has a word, not just as a part of a longer one. The case
+// matters if it has to be exact.
+func (x *Index) Has(word string, exact bool) bool {
+	if exact {
+		return StandsIn(x.text, word)
+	}
+	key := strings.ToLower(word)
+	return x.words[key] || StandsIn(x.lower, key)
+}
+
+// StandsIn reports whether a text has a part that does not begin or end within a
+// word or a number.
+func StandsIn(text, part string) bool {
+	for at := 0; at < len(text); {
+		i := strings.Index(text[at:], part)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(part)
+		before := start > 0 && isWordRune(firstRune(part)) && isWordRune(lastRune(text[:start]))
+		after := end < len(text) && isWordRune(lastRune(part)) && isWordRune(firstRune(text[end:]))
+		// 1.5 is not in 1.57 nor in 11.5, and 15 not in 1.15 or 15.2.
+		decimal := isDigitByte(part, 0) && start > 1 && (text[start-1] == '.' || text[start-1] == ',') && isDigitByte(text, start-2) ||
+			isDigitByte(part, len(part)-1) && end+1 < len(text) && (text[end] == '.' || text[end] == ',') && isDigitByte(text, end+1)
+		if !before && !after && !decimal {
+			return true
+		}
+		at = start + 1
+	}
+	return false
 }

@@ -19,7 +19,8 @@ func lexiconOf(text string, others ...lexicon) lexicon {
 	return l
 }
 
-func (l lexicon) has(word string) bool { return l[word] }
+func (l lexicon) has(word string) bool   { return l[word] }
+func (l lexicon) lacks(word string) bool { return !l[word] }
 
 // isInstruction reports whether a word can begin a task.
 func isInstruction(word string) bool {

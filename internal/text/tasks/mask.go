@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,24 +38,8 @@ func maskOf(text string) mask {
 	for _, s := range urlSpans(text, m) {
 		m.set(s.start, s.end, inURL)
 	}
-	// Most texts have neither; characters beyond ASCII may be either.
-	quotes, brackets := false, false
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '"' || c == '\'':
-			quotes = true
-		case c == '(' || c == '[' || c == '{':
-			brackets = true
-		case c >= utf8.RuneSelf:
-			quotes, brackets = true, true
-		}
-	}
-	if quotes {
-		maskQuotes(text, m)
-	}
-	if brackets {
-		maskBrackets(text, m)
-	}
+	maskQuotes(text, m)
+	maskBrackets(text, m)
 	return m
 }
 
@@ -63,29 +48,23 @@ type span struct{ start, end int }
 
 func (s span) of(text string) string { return text[s.start:s.end] }
 
+var (
+	backticks = regexp.MustCompile("`+")
+
+	// addresses finds where they begin, and addressChars how far they go at most.
+	addresses    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://|www\.`)
+	addressChars = regexp.MustCompile("^[^" + `\s\v\x{85}\p{Z}\p{Cc}\p{Cf}\x{FFFD}<>"|\\^{}` + "`" + `“”„«»‹›。，、；：！？（）「」『』【】《》؟،؛…]*`)
+)
+
 // codeSpans finds inline code: runs of backticks of the same length with
 // something between them.
 func codeSpans(text string) []span {
-	if strings.IndexByte(text, '`') < 0 {
-		return nil
-	}
-	var runs []span
-	for i := 0; i < len(text); {
-		if text[i] != '`' {
-			i++
-			continue
-		}
-		start := i
-		for i < len(text) && text[i] == '`' {
-			i++
-		}
-		runs = append(runs, span{start, i})
-	}
+	runs := backticks.FindAllStringIndex(text, -1)
 	// closer[i] is the next run that is as long as run i.
 	closer := make([]int, len(runs))
 	latest := map[int]int{}
 	for i := len(runs) - 1; i >= 0; i-- {
-		n := runs[i].end - runs[i].start
+		n := runs[i][1] - runs[i][0]
 		if j, ok := latest[n]; ok {
 			closer[i] = j
 		}
@@ -94,7 +73,7 @@ func codeSpans(text string) []span {
 	var spans []span
 	for i := 0; i < len(runs); i++ {
 		if j := closer[i]; j > 0 {
-			spans = append(spans, span{runs[i].start, runs[j].end})
+			spans = append(spans, span{runs[i][0], runs[j][1]})
 			i = j
 		}
 	}
@@ -117,35 +96,19 @@ func codeOf(spanned string) string {
 
 // urlSpans finds addresses outside code: with a scheme, or beginning with www.
 func urlSpans(text string, m mask) []span {
+	if !strings.Contains(text, "://") && !strings.Contains(text, "www.") {
+		return nil // as of most texts
+	}
 	var spans []span
-	floor := 0 // nothing before it is looked at again
-	for i := 0; i < len(text); i++ {
-		start, after := i, 0
-		switch {
-		case text[i] == ':' && strings.HasPrefix(text[i:], "://"):
-			after = i + len("://")
-			for start > floor && isSchemeByte(text[start-1]) {
-				start--
-			}
-			for start < i && !isASCIILetter(text[start]) {
-				start++
-			}
-			if start == i {
-				continue
-			}
-		case text[i] == 'w' && strings.HasPrefix(text[i:], "www.") && !continuesName(text[:i]):
-			after = i + len("www.")
-		default:
-			continue
-		}
-		floor = after
-		if m.is(start, inCode) || m.is(after-1, inCode) {
+	done := 0 // everything before it has been looked at
+	for _, at := range addresses.FindAllStringIndex(text, -1) {
+		start, after := at[0], at[1]
+		if start < done || text[after-1] == '.' && continuesName(text[:start]) || m.is(start, inCode) || m.is(after-1, inCode) {
 			continue
 		}
 		if end := urlEnd(text, m, after); end > after {
 			spans = append(spans, span{start, end})
-			floor = end
-			i = end - 1
+			done = end
 		}
 	}
 	return spans
@@ -157,10 +120,6 @@ func continuesName(text string) bool {
 	return text != "" && (isWordRune(r) || strings.ContainsRune("./@-_", r))
 }
 
-func isSchemeByte(c byte) bool {
-	return isASCIILetter(c) || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'
-}
-
 func isASCIILetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // urlEnd returns where the address ends whose first byte after the scheme is at
@@ -168,33 +127,25 @@ func isASCIILetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 // bracket that was not opened in the address.
 func urlEnd(text string, m mask, start int) int {
 	end := start
-	open := map[rune]int{}
-scan:
-	for end < len(text) && !m.is(end, inCode) {
-		r, size := utf8.DecodeRuneInString(text[end:])
-		switch {
-		case unicode.IsSpace(r), unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == utf8.RuneError,
-			strings.ContainsRune("<>\"`|\\^{}“”„«»‹›。，、；：！？（）「」『』【】《》؟،؛…", r):
-			break scan
-		case r == '(' || r == '[':
-			open[r]++
-		case r == ')' || r == ']':
-			opener := '('
-			if r == ']' {
-				opener = '['
-			}
-			if open[opener] == 0 {
-				break scan
-			}
-			open[opener]--
+	open := map[byte]int{')': 0, ']': 0}
+	for limit := start + len(addressChars.FindString(text[start:])); end < limit && !m.is(end, inCode); end++ {
+		switch c := text[end]; c {
+		case '(':
+			open[')']++
+		case '[':
+			open[']']++
+		case ')', ']':
+			open[c]--
 		}
-		end += size
+		if open[')'] < 0 || open[']'] < 0 {
+			break
+		}
 	}
 	return start + len(strings.TrimRight(text[start:end], ".,;:!?'’‘*_~"))
 }
 
-// quotePairs are the quotation marks whose ends differ.
-var quotePairs = map[rune]rune{'“': '”', '„': '“', '«': '»', '‹': '›', '「': '」', '『': '』', '《': '》', '‘': '’', '‚': '‘'}
+// quotePairs are the quotation marks with their ends.
+var quotePairs = map[rune]rune{'"': '"', '\'': '\'', '“': '”', '„': '“', '«': '»', '‹': '›', '「': '」', '『': '』', '《': '》', '‘': '’', '‚': '‘'}
 
 // maxSingleQuote bounds a quotation between single marks, which are apostrophes
 // more often than not, and maxQuote one between any others.
@@ -204,29 +155,15 @@ const (
 )
 
 func maskQuotes(text string, m mask) {
-	const taken = inCode | inURL
 	before := ' '
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if !m.is(i, taken) {
-			end := -1
-			switch {
-			case r == '"':
-				if !unicode.IsDigit(before) { // 5" is a length
-					end = quoteEnd(text, m, i+size, '"', maxQuote)
-				}
-			case r == '\'' || r == '‘' || r == '‚':
-				if !isWordRune(before) {
-					closer, ok := quotePairs[r]
-					if !ok {
-						closer = r
-					}
-					end = quoteEnd(text, m, i+size, closer, maxSingleQuote)
-				}
-			case quotePairs[r] != 0:
-				end = quoteEnd(text, m, i+size, quotePairs[r], maxQuote)
-			}
-			if end > 0 {
+		limit, opens := maxQuote, r != '"' || !unicode.IsDigit(before) // 5" is a length
+		if strings.ContainsRune("'‘‚", r) {
+			limit, opens = maxSingleQuote, !isWordRune(before)
+		}
+		if closer := quotePairs[r]; closer != 0 && opens && !m.is(i, inCode|inURL) {
+			if end := quoteEnd(text, m, i+size, closer, limit); end > 0 {
 				m.set(i, end, inQuote)
 				before, i = '"', end
 				continue

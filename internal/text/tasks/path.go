@@ -1,9 +1,9 @@
 package tasks
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // isPath reports whether a word is the path of a file or folder.
@@ -133,10 +133,9 @@ func isFetchable(ref string) bool {
 	return false
 }
 
-func hasScheme(ref string) bool {
-	scheme, rest, ok := strings.Cut(ref, "://")
-	return ok && rest != "" && scheme != "" && isASCIILetter(scheme[0]) && strings.IndexFunc(scheme, func(r rune) bool { return r >= utf8.RuneSelf || !isSchemeByte(byte(r)) }) < 0
-}
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://(?s:.)`)
+
+func hasScheme(ref string) bool { return scheme.MatchString(ref) }
 
 // hasDomain is true of example.com/spec.pdf, an address without its scheme.
 func hasDomain(ref string) bool {

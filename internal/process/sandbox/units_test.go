@@ -1,0 +1,233 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/internal/process/protect"
+)
+
+// TestDefaultLimits: what is not set has a bound all the same.
+func TestDefaultLimits(t *testing.T) {
+	defaults := Limits{Processes: 512, FileBytes: 1 << 30, CPU: 10 * time.Minute, Grace: 2 * time.Second}
+	own := Limits{Processes: 3, FileBytes: 4, CPU: 5, Grace: 6}
+	if got := (Limits{}).withDefaults(); got != defaults {
+		t.Errorf("withDefaults() = %+v, want %+v", got, defaults)
+	}
+	if got := own.withDefaults(); got != own {
+		t.Errorf("withDefaults(%+v) = %+v", own, got)
+	}
+}
+
+// TestDescribe: one line says what is in force.
+func TestDescribe(t *testing.T) {
+	for _, test := range []struct {
+		s    Sandbox
+		want string
+	}{
+		{Sandbox{level: None}, "none: commands have your rights, files and network included"},
+		{Sandbox{level: None, why: []string{"a", "b"}}, "none: commands have your rights, files and network included [a; b]"},
+		{Sandbox{level: Landlock}, "landlock: commands change only the workspace and do not see your home folder; no network"},
+		{Sandbox{level: Bubblewrap, options: Options{Network: true}, detail: "x"}, "bubblewrap: commands change only the workspace and do not see your home folder; the network is allowed (x)"},
+	} {
+		if got := test.s.Describe(); got != test.want {
+			t.Errorf("Describe() = %q, want %q", got, test.want)
+		}
+	}
+	for want, m := range map[string]means{
+		"": {}, "a control group": {Cgroup: true}, "a PID namespace": {PIDs: true}, "a control group and a PID namespace": {Cgroup: true, PIDs: true},
+	} {
+		if got := m.String(); got != want {
+			t.Errorf("%+v = %q, want %q", m, got, want)
+		}
+	}
+}
+
+// TestWhatBubblewrapSays: only what is for good means that there is no bubblewrap.
+func TestWhatBubblewrapSays(t *testing.T) {
+	for said, want := range map[string]bool{
+		"bwrap: Creating new namespace failed: Operation not permitted": true,
+		"bwrap: setting up uid map: Permission denied":                  true,
+		"bwrap: No permissions to create new namespace":                 true,
+		"bwrap: Unknown option --unshare-all":                           true,
+		"bwrap: error while loading shared libraries: libcap.so.2":      true,
+		"bwrap: Can't fork for pid 1: Resource temporarily unavailable": false,
+		"bwrap: Can't mount proc: Cannot allocate memory":               false,
+		"": false,
+	} {
+		if got := refusedByBubblewrap(said); got != want {
+			t.Errorf("refusedByBubblewrap(%q) = %t, want %t", said, got, want)
+		}
+	}
+}
+
+// TestEnvironmentIsNamed: nothing is let in but by its name.
+func TestEnvironmentIsNamed(t *testing.T) {
+	t.Setenv("SECRET_KEY", "sk-1")
+	t.Setenv("LANG", "C")
+	t.Setenv("TERM", "")
+	t.Setenv("PATH", "/p")
+	if diff := cmp.Diff([]string{"PATH=/p", "HOME=/h", "LANG=C", "TMPDIR=/t"}, environment("/h", "/t")); diff != "" {
+		t.Errorf("environment() (-want +got):\n%s", diff)
+	}
+	t.Setenv("PATH", "")
+	if diff := cmp.Diff([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/h", "LANG=C"}, environment("/h", "")); diff != "" {
+		t.Errorf("environment() without a path (-want +got):\n%s", diff)
+	}
+}
+
+// TestWithin: a folder is in itself, and not in one whose name only begins like its own.
+func TestWithin(t *testing.T) {
+	for _, test := range []struct {
+		dir, path string
+		want      bool
+	}{{"/a", "/a", true}, {"/a", "/a/b", true}, {"/a/", "/a/b", true}, {"/a", "/ab", false}, {"/a/b", "/a", false}, {"/", "/a", true}} {
+		if got := protect.Within(test.dir, test.path); got != test.want {
+			t.Errorf("Within(%s, %s) = %t, want %t", test.dir, test.path, got, test.want)
+		}
+		if got := (view{readable: []string{"/x", test.dir}}).shows(test.path); got != test.want {
+			t.Errorf("shows(%s) of %s = %t, want %t", test.path, test.dir, got, test.want)
+		}
+	}
+}
+
+// group is what the kernel would say about a control group.
+func group(t *testing.T, tasks, processes, threads int, version1 bool) *cgroup {
+	t.Helper()
+	c := &cgroup{t.TempDir()}
+	name := "cgroup.threads"
+	if version1 {
+		name = "tasks"
+	}
+	for name, text := range map[string]string{
+		"pids.current": strconv.Itoa(tasks) + "\n", "cgroup.procs": strings.Repeat("7\n", processes), name: strings.Repeat("7\n", threads),
+	} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// TestCensusOfAGroup: a group may have so many processes, the dead included, and many
+// more threads, but not any number.
+func TestCensusOfAGroup(t *testing.T) {
+	const limit = 10
+	for _, test := range []struct {
+		name                      string
+		tasks, processes, threads int
+		want                      bool
+	}{
+		{"nobody", 0, 0, 0, false},
+		{"as many as may be", limit, limit, limit, false},
+		{"one more", limit + 1, limit + 1, limit + 1, true},
+		{"one more is dead", limit + 1, limit, limit, true},
+		{"as many, one is dead", limit, limit - 1, limit - 1, false},
+		{"threads", limit + 5, 3, limit + 5, false},
+		{"threads and the dead", limit + 5, 3, limit - 3, true},
+		{"nearly too many threads", threadsPerProcess*limit - 1, 1, threadsPerProcess*limit - 1, false},
+		{"too many threads", threadsPerProcess * limit, 1, threadsPerProcess * limit, true},
+	} {
+		for _, version1 := range []bool{true, false} {
+			c := census{limit: limit, cgroup: group(t, test.tasks, test.processes, test.threads, version1)}
+			if got := c.tooMany(nil); got != test.want {
+				t.Errorf("%s (version 1: %t): tooMany() = %t, want %t", test.name, version1, got, test.want)
+			}
+			if want := test.processes + max(0, test.tasks-test.threads); c.cgroup.processes() != want {
+				t.Errorf("%s (version 1: %t): %d processes, want %d", test.name, version1, c.cgroup.processes(), want)
+			}
+		}
+	}
+	if gone := (&cgroup{filepath.Join(t.TempDir(), "gone")}); gone.tasks() != 0 || gone.processes() != 0 {
+		t.Errorf("a group that is gone has %d tasks and %d processes", gone.tasks(), gone.processes())
+	}
+}
+
+// TestCensusWithoutAGroup counts our own children, and only if as many were made that
+// there could be too many.
+func TestCensusWithoutAGroup(t *testing.T) {
+	child := exec.Command("sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() {
+		_ = child.Process.Kill()
+		_ = child.Wait() // killed
+	}()
+	if last := lastProcess(); last <= 0 {
+		t.Skip("the kernel does not tell who was made last")
+	}
+	for limit, want := range map[int]bool{0: true, 1: false, 2: false, 1000: false} {
+		c := newCensus(limit)
+		if c.last != -1 || c.wrap <= 0 {
+			t.Errorf("newCensus() = %+v, want that nobody was counted", c)
+		}
+		if got := c.tooMany(nil); got != want || c.last <= 0 || c.counted != 1 {
+			t.Errorf("tooMany() of 1 with a limit of %d = %t, %+v, want %t", limit, got, c, want)
+		}
+	}
+	// What cannot be too many is not counted.
+	c := census{limit: math.MaxInt32, last: lastProcess(), wrap: 1 << 22, counted: 77}
+	if got := c.tooMany(nil); got || c.counted != 77 {
+		t.Errorf("tooMany() = %t, %+v, want that nobody was counted", got, c)
+	}
+	// Numbers begin again after the last one.
+	c = census{limit: math.MaxInt32, last: 1<<22 - 1, wrap: 1 << 22, counted: 77}
+	if got := c.tooMany(nil); got || c.counted != 77 {
+		t.Errorf("tooMany() after the numbers began again = %t, %+v, want that nobody was counted", got, c)
+	}
+}
+
+// TestUserThreads counts what the kernel counts for its limit: ours, and not nobody's.
+func TestUserThreads(t *testing.T) {
+	if got := userThreads(os.Getuid()); got < 1 {
+		t.Errorf("userThreads(us) = %d, want ourselves at least", got)
+	}
+	if got := userThreads(math.MaxInt32 - 7); got != 0 {
+		t.Errorf("userThreads(of nobody) = %d, want 0", got)
+	}
+}
+
+// TestLimitsOfAProcess: a process can lower its limits, and those who have lower ones
+// keep them.
+func TestLimitsOfAProcess(t *testing.T) {
+	if os.Getenv("MAKER_SANDBOX_LIMITS") != "" {
+		c := confinement{Limits: Limits{Processes: 5, FileBytes: 4096, CPU: 1500 * time.Millisecond, Grace: 2500 * time.Millisecond}}
+		if err := c.limit(); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[int]syscall.Rlimit{
+			syscall.RLIMIT_CORE: {}, syscall.RLIMIT_FSIZE: {Cur: 4096, Max: 4096}, syscall.RLIMIT_CPU: {Cur: 2, Max: 5},
+		} {
+			var got syscall.Rlimit
+			if err := syscall.Getrlimit(name, &got); err != nil || got != want {
+				t.Errorf("limit %d = %+v, %v, want %+v", name, got, err, want)
+			}
+		}
+		c.Limits.FileBytes, c.Limits.CPU = 1<<40, time.Hour // more than it has now
+		if err := c.limit(); err != nil {
+			t.Fatal(err)
+		}
+		var got syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &got); err != nil || got.Max != 4096 {
+			t.Errorf("the limit on files was raised to %+v, %v", got, err)
+		}
+		return
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestLimitsOfAProcess$")
+	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_LIMITS=yes")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
