@@ -133,6 +133,8 @@ func TestCensusOfAGroup(t *testing.T) {
 		{"one more is dead", limit + 1, limit, limit, true},
 		{"as many, one is dead", limit, limit - 1, limit - 1, false},
 		{"threads", limit + 5, 3, limit + 5, false},
+		{"as many, with threads", limit + 5, limit, limit + 5, false},
+		{"one more, with threads", limit + 5, limit + 1, limit + 5, true},
 		{"threads and the dead", limit + 5, 3, limit - 3, true},
 		{"nearly too many threads", threadsPerProcess*limit - 1, 1, threadsPerProcess*limit - 1, false},
 		{"too many threads", threadsPerProcess * limit, 1, threadsPerProcess * limit, true},
