@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 )
@@ -85,7 +86,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 			available = "no: " + t.Unavailable
 		}
 		does, _, _ := strings.Cut(t.Description, "\n")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), t.Class, oneLine(t.Source), oneLine(available), oneLine(does))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", show.Line(t.Name), t.Class, show.Line(t.Source), show.Line(available), show.Line(does))
 	}
 	a.saySandbox(box.Builtin)
 	return w.Flush()

@@ -6,30 +6,18 @@ import (
 	"unicode"
 )
 
-// Classify says what a task needs, and returns its literal command if it has one.
+// Work is the kind of a task whose questions have been answered.
+func Work(text string) Kind { return dissect(text).work() }
+
+// classify fills in what the text of a task says about it.
 //
 // A task with a literal command, with code in it, or that begins with a verb that
 // acts on the machine (run, install, delete, ...) is a [ToolCall]. One that asks
 // a question, or says that something is open ("TBD", "not sure", "decide
 // whether"), is a [Clarification]; that outweighs the rest, because a command
 // that is in question must wait for the answer. Everything else is [Processing].
-// Question marks within code, quotes and addresses ask nothing.
-func Classify(text string) (Kind, string) {
-	p := dissect(text)
-	if cmd, _ := p.literal(); cmd != "" {
-		return ToolCall, cmd
-	}
-	if p.asks() {
-		return Clarification, ""
-	}
-	return p.work(), ""
-}
-
-// Work is the kind of a task whose questions have been answered.
-func Work(text string) Kind { return dissect(text).work() }
-
-// classify fills in what the text of a task says about it. A command below
-// words of caution is not taken as one.
+// Question marks within code, quotes and addresses ask nothing. A command below words
+// of caution is not taken as one.
 func (t *Task) classify() {
 	p := dissect(t.Text)
 	cmd, fenced := p.literal()

@@ -33,7 +33,7 @@
 // # Literal commands
 //
 // A task whose command is given literally can run without a model. Because
-// nothing reads such a task again, [Classify] finds a command only where running
+// nothing reads such a task again, [New] finds a command only where running
 // it is all that the task asks for: "Run `make test`." is one, and "Run `make
 // test` and fix what fails" is not; nor is a command below a word of caution such
 // as "never" or "for example", or after a question in the same part of the text,

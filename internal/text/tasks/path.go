@@ -6,59 +6,38 @@ import (
 	"unicode"
 )
 
+// rooted are paths by how they begin: on a drive, on a server, at home, or from here.
+var rooted = regexp.MustCompile(`^(?:[A-Za-z]:[\\/].|\\\\.*[^\\]\\+[^\\]|~[\p{L}\p{Nd}]*/.|\.{1,2}[\\/](?s:.*)[\p{L}\p{Nd}])`)
+
 // isPath reports whether a word is the path of a file or folder.
 func isPath(word string) bool {
 	if !strings.ContainsAny(word, `./\`) {
 		return plainFiles.has(strings.ToLower(word))
 	}
-	if len(word) > maxLink || strings.ContainsAny(word, "*?<>|\"{}`\n") || hasScheme(word) {
-		return false
-	}
-	switch {
-	case isDrive(word):
-		return len(word) > len(`C:\`)
-	case strings.HasPrefix(word, `\\`):
-		return strings.Count(strings.Trim(word, `\`), `\`) >= 1
-	case strings.HasPrefix(word, "~"):
-		user, rest, ok := strings.Cut(word[1:], "/")
-		return ok && rest != "" && strings.IndexFunc(user, func(r rune) bool { return !isWordRune(r) }) < 0
-	}
-	if strings.ContainsAny(word, "=,;!") || strings.Contains(word, "://") {
-		return false
-	}
-	for _, prefix := range []string{"./", "../", `.\`, `..\`} {
-		if rest, ok := strings.CutPrefix(word, prefix); ok {
-			return strings.ContainsFunc(rest, isWordRune)
-		}
-	}
 	slashed := strings.ReplaceAll(word, `\`, "/")
-	name := lastPart(word)
-	known := isFileName(name)
+	first, rest, nested := strings.Cut(strings.TrimPrefix(slashed, "/"), "/")
+	known := isFileName(lastPart(word))
 	switch {
+	case len(word) > maxLink, strings.ContainsAny(word, "*?<>|\"{}`\n"), hasScheme(word):
+		return false
+	case isDrive(word), strings.HasPrefix(word, `\\`), strings.HasPrefix(word, "~"):
+		return rooted.MatchString(word)
+	case strings.ContainsAny(word, "=,;!"), strings.Contains(word, "://"):
+		return false
+	case strings.HasPrefix(slashed, "./"), strings.HasPrefix(slashed, "../"):
+		return rooted.MatchString(word)
 	case strings.HasPrefix(slashed, "//"):
 		return false
 	case strings.HasPrefix(slashed, "/"):
-		first, rest, ok := strings.Cut(slashed[1:], "/")
-		return known && !strings.Contains(word, ":") || ok && rest != "" && roots.has(strings.ToLower(first))
-	case strings.Contains(slashed, "/"):
-		first, _, _ := strings.Cut(slashed, "/")
-		if strings.Contains(first, ":") || strings.Contains(first, "@") || first == "" {
-			return false
-		}
-		return known || strings.HasSuffix(word, "/") && isFolder(word)
+		return known && !strings.Contains(word, ":") || nested && rest != "" && roots.has(strings.ToLower(first))
+	case nested:
+		return !strings.ContainsAny(first, ":@") && first != "" && (known || strings.HasSuffix(word, "/") && folder.MatchString(word))
 	}
 	return known && !strings.ContainsAny(word, ":@") && !products.has(strings.ToLower(word))
 }
 
-// isFolder is true of src/ and a/b/: words with a slash at the end.
-func isFolder(word string) bool {
-	for part := range strings.SplitSeq(strings.TrimSuffix(word, "/"), "/") {
-		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("._-", r) }) {
-			return false
-		}
-	}
-	return true
-}
+// folder is the form of src/ and a/b/: words with a slash at the end.
+var folder = regexp.MustCompile(`^(?:[\p{L}\p{Nd}._-]+/)+$`)
 
 // isFileName reports whether a name has an extension that is known, and
 // something before it.

@@ -61,8 +61,8 @@ func checkSplit(t *testing.T, text string) {
 				t.Errorf("Split(%q): task %d: command line %q is not in the text", text, i+1, row)
 			}
 		}
-		if kind, cmd := Classify(task.Text); kind != task.Kind || task.Command != "" && cmd != task.Command {
-			t.Errorf("Classify(%q) = %s, %q, want %s, %q", task.Text, kind, cmd, task.Kind, task.Command)
+		if alone := New(task.Text); alone.Kind != task.Kind || task.Command != "" && alone.Command != task.Command {
+			t.Errorf("New(%q) = %s, %q, want %s, %q", task.Text, alone.Kind, alone.Command, task.Kind, task.Command)
 		}
 	}
 

@@ -49,7 +49,7 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
-func TestClassify(t *testing.T) {
+func TestNew(t *testing.T) {
 	tests := []struct {
 		text    string
 		kind    Kind
@@ -91,8 +91,8 @@ func TestClassify(t *testing.T) {
 		{"Test only if needed with `make`", ToolCall, ""},
 	}
 	for _, test := range tests {
-		if kind, command := Classify(test.text); kind != test.kind || command != test.command {
-			t.Errorf("Classify(%q) = %s, %q, want %s, %q", test.text, kind, command, test.kind, test.command)
+		if got := New(test.text); got.Kind != test.kind || got.Command != test.command {
+			t.Errorf("New(%q) = %s, %q, want %s, %q", test.text, got.Kind, got.Command, test.kind, test.command)
 		}
 	}
 }
