@@ -41,3 +41,47 @@ func TestSpaceAtTheEdges(t *testing.T) {
 		}
 	}
 }
+
+// TestEscapesInAnyCase: the digits of an escape may be written large or small.
+func TestEscapesInAnyCase(t *testing.T) {
+	for in, want := range map[string]string{
+		`"\u00e9"`: `"é"`, `"\u00E9"`: `"é"`, `"\uABCD"`: `"ꯍ"`, `"\uabcd"`: `"ꯍ"`, `"\uFFFD"`: `"�"`, `"\uD83D\uDE00"`: `"😀"`,
+		`"\u004A"`: `"J"`, `"\u004F"`: `"O"`, `"\u004f"`: `"O"`, `"\u0049"`: `"I"`, `"\u0040"`: `"@"`,
+	} {
+		if got, err := Canonical(json.RawMessage(in), KeyOptions{}); err != nil || got != want {
+			t.Errorf("Canonical(%s) = %s, %v, want %s", in, got, err, want)
+		}
+	}
+	for _, in := range []string{`"\u004G"`, `"\u004g"`, `"\u004@"`, "\"\\u004`\"", `"\u004/"`, `"\u004:"`} {
+		if got, err := Canonical(json.RawMessage(in), KeyOptions{}); err == nil {
+			t.Errorf("Canonical(%s) = %s, want an error", in, got)
+		}
+	}
+}
+
+// TestTheLargestRule: the largest numbers that a rule may have are allowed, and no larger
+// ones.
+func TestTheLargestRule(t *testing.T) {
+	for _, test := range []struct {
+		rule Rule
+		ok   bool
+	}{
+		{Rule{Strategy: FirstToK, K: MostSamples, MaxSamples: MostSamples}, true},
+		{Rule{Strategy: Majority, N: MostSamples, MaxSamples: MostSamples}, true},
+		{Rule{Strategy: None, MaxSamples: MostSamples}, true},
+		{Rule{Strategy: None, MaxSamples: MostSamples, K: MostSamples + 1}, false},
+		{Rule{Strategy: None, MaxSamples: MostSamples, N: MostSamples + 1}, false},
+		{Rule{Strategy: None, MaxSamples: MostSamples + 1}, false},
+		{Rule{Strategy: None, MaxSamples: 1}, true},
+		{Rule{Strategy: None}, false},
+		{Rule{Strategy: Majority, N: 1, MaxSamples: 1}, true},
+		{Rule{Strategy: Majority, N: 4, MaxSamples: 3}, true},
+		{Rule{Strategy: Majority, N: 4, MaxSamples: 2}, false},
+		{Rule{Strategy: FirstToK, K: 3, MaxSamples: 3}, true},
+		{Rule{Strategy: FirstToK, K: 4, MaxSamples: 3}, false},
+	} {
+		if err := test.rule.Validate(); (err == nil) != test.ok {
+			t.Errorf("%+v.Validate() = %v, want it valid: %t", test.rule, err, test.ok)
+		}
+	}
+}
