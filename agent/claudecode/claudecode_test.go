@@ -32,13 +32,13 @@ type bashInput struct {
 // it runs.
 func testTools(t testing.TB) []tool.Tool {
 	t.Helper()
-	read, err := tool.New(tool.Tool{Name: "Read", Description: "Reads.", Effect: tool.Pure}, func(_ context.Context, in readInput) (tool.Result, error) {
+	read, err := tool.New(tool.Tool{Name: "Read", Description: "Reads.", Class: tool.Pure}, func(_ context.Context, in readInput) (tool.Result, error) {
 		return tool.Result{Text: "hello from " + in.FilePath}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, err := tool.New(tool.Tool{Name: "Bash", Description: "Runs.", Effect: tool.Mutate}, func(_ context.Context, in bashInput) (tool.Result, error) {
+	bash, err := tool.New(tool.Tool{Name: "Bash", Description: "Runs.", Class: tool.Mutate}, func(_ context.Context, in bashInput) (tool.Result, error) {
 		t.Errorf("Bash ran %q", in.Command)
 		return tool.Result{}, nil
 	})

@@ -74,7 +74,7 @@ func settingsFor(tools []tool.Tool) settings {
 	s := settings{permissions{Allow: []string{}, Ask: []string{}}}
 	for _, t := range tools {
 		rules := &s.Permissions.Ask
-		if t.Effect.BySample() {
+		if t.Class.BySample() {
 			rules = &s.Permissions.Allow
 		}
 		*rules = append(*rules, t.Name, tool.ServerTool(server, t.Name))

@@ -340,7 +340,7 @@ func TestTheCostIsNotWaitedForForEver(t *testing.T) {
 
 func TestToolsAreCancelled(t *testing.T) {
 	started := make(chan struct{})
-	slow := tool.Tool{Name: "Wait", Effect: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
+	slow := tool.Tool{Name: "Wait", Class: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
 		close(started)
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
@@ -357,7 +357,7 @@ hang
 }
 
 func TestToolsDoNotHoldUpTheEnd(t *testing.T) {
-	slow := tool.Tool{Name: "Wait", Effect: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
+	slow := tool.Tool{Name: "Wait", Class: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
 	}}

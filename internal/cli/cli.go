@@ -23,6 +23,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -214,10 +215,10 @@ type app struct {
 	logDir  string
 	noInput bool
 
-	asking   sync.Mutex           // held while a question is on the terminal
-	keyboard *tty.Terminal        // once somebody was asked
-	view     atomic.Pointer[view] // that is live
-	tasks    atomic.Bool          // the run does the tasks of an outline, which count from 1
+	asking   sync.Mutex                // held while a question is on the terminal
+	keyboard *tty.Terminal             // once somebody was asked
+	view     atomic.Pointer[live.View] // that is live
+	tasks    atomic.Bool               // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end

@@ -13,8 +13,10 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/live"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/outline"
-	"github.com/maker-mdap/maker/runs"
 )
 
 func (a *app) do() *cobra.Command {
@@ -127,14 +129,14 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			}
 			continue
 		}
-		box := markOf(outline.StatusPlanned)
+		box := live.Mark(outline.StatusPlanned)
 		if t.Done {
-			box = markOf(outline.StatusCompleted)
+			box = live.Mark(outline.StatusCompleted)
 		}
-		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, printable(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
+		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, show.Text(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
 		label := "runs: "
 		for line := range strings.Lines(t.Command) {
-			fmt.Fprintf(a.Out, "       %s%s\n", label, oneLine(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(a.Out, "       %s%s\n", label, show.Line(strings.TrimRight(line, "\n")))
 			label = "      "
 		}
 		for _, att := range t.Attachments {
@@ -142,7 +144,7 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			if att.Output {
 				note = " (made by the task)"
 			}
-			fmt.Fprintf(a.Out, "       %s: %s%s\n", att.Kind, printable(att.Ref), note)
+			fmt.Fprintf(a.Out, "       %s: %s%s\n", att.Kind, show.Text(att.Ref), note)
 		}
 	}
 	return nil
@@ -151,45 +153,7 @@ func (a *app) listTasks(tasks []outline.Task) error {
 // stepName is how a step of the run is called for people.
 func (a *app) stepName(step int) string {
 	if a.tasks.Load() {
-		return stepOf(maker.KindDo, step)
+		return report.StepOf(maker.KindDo, step)
 	}
-	return stepOf("", step)
-}
-
-// stepOf is how a step is called for people: the tasks of an outline count from 1.
-func stepOf(kind string, step int) string {
-	if kind == maker.KindDo {
-		return "task " + thousands(step+1)
-	}
-	return "step " + thousands(step)
-}
-
-// printOutcome shows how the tasks of an outline went.
-func (a *app) printOutcome(r *maker.Result) {
-	if text := runs.DescribeOutput(a.outputOf(r)); text != "" && r.Stop == "" {
-		fmt.Fprintf(a.Out, "\n%s\n", printable(shortOutcome(r.Run, strings.TrimRight(text, "\n"))))
-	}
-}
-
-// mostDone is how many of the tasks that are done are listed for people; those that
-// failed or are left are all.
-const mostDone = 50
-
-// shortOutcome leaves out most of a long list of what is done.
-func shortOutcome(run, text string) string {
-	head, rest, ok := strings.Cut(text, "\n## Done\n\n")
-	if !ok {
-		return text
-	}
-	done, after, more := strings.Cut(rest, "\n## ")
-	tasks := strings.Split(done, "\n- ")
-	if len(tasks) <= mostDone {
-		return text
-	}
-	text = fmt.Sprintf("%s\n## Done\n\n%s\n… and %s more: maker show %s --step N\n",
-		head, strings.Join(tasks[:mostDone], "\n- "), thousands(len(tasks)-mostDone), run)
-	if more {
-		text += "\n## " + after
-	}
-	return text
+	return report.StepOf("", step)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/model/sim"
@@ -107,7 +108,7 @@ func checkServers(ctx context.Context, path string) []check {
 		if c.OK {
 			c.Detail = fmt.Sprintf("%s, %s %s, %d tools, up in %s", h.Transport, h.Server, h.Version, h.Tools, h.Took.Round(time.Millisecond))
 		} else {
-			c.Detail = fmt.Sprintf("%s, %s: %s", h.Transport, h.State, oneLine(h.Reason))
+			c.Detail = fmt.Sprintf("%s, %s: %s", h.Transport, h.State, show.Line(h.Reason))
 		}
 		checks = append(checks, c)
 	}

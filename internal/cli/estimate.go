@@ -11,6 +11,8 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -133,12 +135,12 @@ func (e *estimateFlags) forecast() (*forecast, error) {
 func (a *app) printForecast(f *forecast) {
 	w := a.Out
 	fmt.Fprintf(w, "k           %d\n", f.K)
-	fmt.Fprintf(w, "error       %.2g per step, %.2g that any of %s steps is wrong\n", f.StepError, 1-f.Success, thousands(f.Steps))
+	fmt.Fprintf(w, "error       %.2g per step, %.2g that any of %s steps is wrong\n", f.StepError, 1-f.Success, report.Thousands(f.Steps))
 	fmt.Fprintf(w, "success     %.4f; one sample a step would be right with %.2g\n", f.Success, f.Alone)
-	fmt.Fprintf(w, "samples     %.2f per step, %s in all\n", f.SamplesPerStep, thousands(int(math.Round(f.Calls))))
+	fmt.Fprintf(w, "samples     %.2f per step, %s in all\n", f.SamplesPerStep, report.Thousands(int(math.Round(f.Calls))))
 	cost := ""
 	if f.Model != "" {
-		cost = fmt.Sprintf(", %s with %s", runs.DescribeCost(f.CostUSD), oneLine(f.Model))
+		cost = fmt.Sprintf(", %s with %s", runs.DescribeCost(f.CostUSD), show.Line(f.Model))
 	}
-	fmt.Fprintf(w, "tokens      %s in, %s out%s\n", thousands(int(f.Tokens.Input)), thousands(int(f.Tokens.Output)), cost)
+	fmt.Fprintf(w, "tokens      %s in, %s out%s\n", report.Thousands(int(f.Tokens.Input)), report.Thousands(int(f.Tokens.Output)), cost)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/model/price"
 )
 
@@ -105,5 +106,5 @@ func known(n int64) string {
 	if n == 0 {
 		return "?"
 	}
-	return thousands(int(n))
+	return report.Thousands(int(n))
 }

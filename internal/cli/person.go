@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/cli/tty"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/text/show"
 )
@@ -43,8 +44,8 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	a.asking.Lock() // one question at a time
 	defer a.asking.Unlock()
 	if v := a.view.Load(); v != nil {
-		v.pause()
-		defer v.resume()
+		v.Pause()
+		defer v.Resume()
 	}
 	human := &flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}
 	step := a.stepName(q.Step)
@@ -81,7 +82,7 @@ func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
 		return "", errors.Join(maker.ErrAbsent, err)
 	}
 	if typed > 0 {
-		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", thousands(typed))
+		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", report.Thousands(typed))
 	}
 	fmt.Fprint(a.Err, prompt)
 	return a.keyboard.ReadLine(ctx)
@@ -138,12 +139,12 @@ func showQuestion(w io.Writer, step string, q maker.Question, whole bool) (folde
 		}
 		return show.Fold(text, questionHead, questionTail, func(n, all int) string {
 			folded = true
-			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", thousands(n), thousands(all), showAll)
+			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", report.Thousands(n), report.Thousands(all), showAll)
 		})
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", step, strings.ReplaceAll(fold(show.Text(q.Text)), "\n", "\n  | "))
 	if q.Call != nil {
-		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), thousands(len(q.Call.Input)))
+		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), report.Thousands(len(q.Call.Input)))
 		for line := range strings.Lines(fold(show.Call(q.Call.Input))) {
 			fmt.Fprintf(w, "         %s\n", strings.TrimRight(line, "\n"))
 		}
@@ -154,7 +155,7 @@ func showQuestion(w io.Writer, step string, q maker.Question, whole bool) (folde
 	for i, option := range q.Options {
 		if last := len(q.Options) - 1; i >= mostOptions && i < last && !whole {
 			if folded = true; i == mostOptions {
-				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", thousands(last-i), showAll)
+				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", report.Thousands(last-i), showAll)
 			}
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -66,7 +67,7 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 				if s.Total > 0 {
 					steps += "/" + strconv.Itoa(s.Total)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, status, steps, cost, short(s.Task))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, status, steps, cost, report.Short(s.Task))
 			}
 			return w.Flush()
 		},
@@ -113,7 +114,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			case r.Kind == maker.KindSolve:
 				err = a.showSolve(run, r, page)
 			default:
-				a.printResult(r)
+				report.Result(a.Out, r, a.outputOf(r))
 			}
 			if err != nil {
 				return err
@@ -165,7 +166,7 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "step %s, committed %s\n", thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
+	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
 	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
 	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
@@ -173,7 +174,7 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))
 	fmt.Fprintf(a.Out, "  time      %d ms\n", s.DurationMS)
 	if len(changed) > 0 {
-		fmt.Fprintf(a.Out, "  %s\n", askedDifferently(changed))
+		fmt.Fprintf(a.Out, "  %s\n", report.AskedDifferently(changed))
 	}
 	return nil
 }
@@ -294,5 +295,5 @@ func (a *app) printReplay(r *runs.Replay) {
 		verdict = "is consistent; there is no stored result of this state to compare with"
 	}
 	fmt.Fprintf(a.Out, "the log of %s %s: %s, %s steps, %s votes recounted\n", r.Result.Run, verdict,
-		r.Result.Status, thousands(r.Result.StepsCompleted), thousands(r.Races))
+		r.Result.Status, report.Thousands(r.Result.StepsCompleted), report.Thousands(r.Races))
 }

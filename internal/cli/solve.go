@@ -2,15 +2,15 @@ package cli
 
 import (
 	"fmt"
-	"io"
+	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -120,161 +120,47 @@ func (a *app) previewSolve(engine *maker.Engine, problem string) error {
 			*maker.SolvePreview
 		}{"preview", p})
 	}
-	fmt.Fprintf(a.Out, "asked first, %s, by %s:\n\n", oneLine(runs.DescribeRule(p.Rule)), oneLine(p.Model))
-	fmt.Fprintf(a.Out, "%s\n\nif voters agree at once:\n", indented(p.Prompt))
+	fmt.Fprintf(a.Out, "asked first, %s, by %s:\n\n", show.Line(runs.DescribeRule(p.Rule)), show.Line(p.Model))
+	fmt.Fprintf(a.Out, "%s\n\nif voters agree at once:\n", report.Indented(p.Prompt))
 	for _, e := range p.Estimates {
 		name := "solved as it is"
 		if e.Parts > 0 {
 			name = fmt.Sprintf("in %d parts", e.Parts)
 		}
 		fmt.Fprintf(a.Out, "  %-16s %3d steps, some %4d calls and %7s tokens: about %s\n",
-			name, e.Steps, e.Calls, thousands(int(e.Tokens.Total())), runs.DescribeCost(e.CostUSD))
+			name, e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), runs.DescribeCost(e.CostUSD))
 	}
 	limit := "no limit of tokens"
 	if p.MaxTokens > 0 {
-		limit = fmt.Sprintf("it stops at %s tokens", thousands(int(p.MaxTokens)))
+		limit = fmt.Sprintf("it stops at %s tokens", report.Thousands(int(p.MaxTokens)))
 	}
 	fmt.Fprintf(a.Out, "nobody knows before how far it will be split; %s\n", limit)
 	return nil
 }
 
-// describeSolve is an event of solving in one line for people.
-func describeSolve(e event.Event) string {
-	switch e := e.(type) {
-	case event.Calibrated:
-		return fmt.Sprintf("measured p %.3f (%.3f to %.3f, %s), v %.3f: k is %d", e.P, e.PLow, e.PHigh, e.Basis, e.V, e.K)
-	case event.DecompositionSelected:
-		if e.Atomic {
-			return fmt.Sprintf("  atomic %s: %s%s", e.Path, brief(e.Problem), because(e.By, e.Reason))
-		}
-		return fmt.Sprintf("  split  %s: %s | %s%s", e.Path, brief(e.PartA), brief(e.PartB), because(e.By, e.Reason))
-	case event.SubproblemSolved:
-		return fmt.Sprintf("  solved %s: %s%s", e.Path, brief(e.Solution), because(e.By, ""))
-	case event.AnswerComposed:
-		answer := e.Answer
-		if full, ok := runs.ReadAnswer(answer); ok {
-			answer = event.TextValue(full.Answer)
-		}
-		switch {
-		case e.Draft:
-			return fmt.Sprintf("  draft  %s (%s)", brief(answer), oneLine(e.Reason))
-		case e.Final:
-			return ""
-		default:
-			return fmt.Sprintf("  made   %s: %s%s", e.Path, brief(answer), because(e.By, ""))
-		}
-	case event.CompletenessChecked:
-		if e.Complete {
-			return "  check  nothing is missing"
-		}
-		return fmt.Sprintf("  check  missing: %s", oneLine(strings.Join(e.Missing, "; ")))
-	case event.Escalated:
-		return fmt.Sprintf("  no agreement on %s: %s is next (%s)", e.Path, e.To, oneLine(e.Reason))
-	default:
-		return ""
-	}
-}
-
-// because says who settled something, if that was not a vote.
-func because(by, reason string) string {
-	if by == event.ByVote {
-		return ""
-	}
-	if reason != "" {
-		reason = ": " + oneLine(reason)
-	}
-	return fmt.Sprintf(" (by %s%s)", by, reason)
-}
-
-// printSolve shows the figures of a run that solved a problem.
-func printSolve(w io.Writer, r *maker.Result) {
-	s := r.Solve
-	fmt.Fprintf(w, "  questions   %s, %s without agreement, %s escalations, %s recoveries, at most %d rounds\n", thousands(s.Questions),
-		thousands(s.Undecided), thousands(s.Escalations), thousands(s.Recoveries), s.MaxRounds)
-	fmt.Fprintf(w, "  tree        %s nodes, depth %d, %s known already\n", thousands(s.Nodes), s.Depth, thousands(s.Memo))
-	fmt.Fprintf(w, "  rejected    %.1f %% of the samples\n", 100*s.RejectionRate)
-	if c := s.Calibrated; c != nil {
-		printCalibrated(w, c)
-	}
-}
-
-// printMeasured shows what a run that measured voters found out.
-func printMeasured(w io.Writer, r *maker.Result) {
-	if c := r.Solve.Calibrated; c != nil {
-		printCalibrated(w, c)
-	}
-	fmt.Fprintf(w, "  faults      %s\n", thousands(r.Voting.Faults))
-	printCost(w, r)
-}
-
-// printCalibrated shows what is known about the voters.
-func printCalibrated(w io.Writer, c *event.Calibrated) {
-	switch c.Basis {
-	case "known":
-		fmt.Fprintf(w, "  p           %.3f: %d of %d valid answers to %d problems are right; %.0f %% interval %.3f to %.3f\n",
-			c.P, c.Right, c.Valid, c.Problems, 100*c.Confidence, c.PLow, c.PHigh)
-	case "agreement":
-		fmt.Fprintf(w, "  p           at most %.3f, by agreement; %.0f %% interval %.3f to %.3f\n", c.P, 100*c.Confidence, c.PLow, c.PHigh)
-	default:
-		fmt.Fprintf(w, "  p           %.3f, a guess\n", c.P)
-	}
-	fmt.Fprintf(w, "  v           %.3f: %d of %d samples are valid; %.0f %% interval %.3f to %.3f\n",
-		c.V, c.Valid, c.Samples, 100*c.Confidence, c.VLow, c.VHigh)
-	of := "one step"
-	if c.Steps > 0 {
-		of = fmt.Sprintf("%s steps", thousands(c.Steps))
-	}
-	fmt.Fprintf(w, "  k           %d for an error of %g in %s, computed with p = %.3f", c.K, c.Target, of, c.PUsed)
-	if c.Limited {
-		fmt.Fprint(w, ": LIMITED")
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  expected    error %.2g per step", c.StepError)
-	if c.Steps > 0 {
-		fmt.Fprintf(w, ", %.2g in all", c.RunError)
-	}
-	fmt.Fprintf(w, "; %.1f samples per step\n", c.SamplesPerStep)
-	if c.Reason != "" {
-		fmt.Fprintf(w, "  note        %s\n", oneLine(c.Reason))
-	}
-}
-
-// printAnswer shows the answer, or the best draft.
-func (a *app) printAnswer(r *maker.Result) {
-	w := a.Out
-	answer, ok := runs.ReadAnswer(a.outputOf(r))
-	if !ok {
-		fmt.Fprintln(w, "\nThere is no draft of an answer.")
-		return
-	}
-	fmt.Fprintf(w, "\nAnswer (%s, confidence %g):\n\n%s\n", answer.Status, answer.Confidence, indented(answer.Answer))
-	for _, remark := range answer.Remarks {
-		fmt.Fprintf(w, "\nRemark: %s\n", oneLine(remark))
-	}
-	if text := strings.TrimSpace(answer.Support.Summary); text != "" {
-		fmt.Fprintf(w, "\n%s\n", printable(text))
-	}
-	for _, fact := range slices.Concat(answer.Support.Equations, answer.Support.Points) {
-		fmt.Fprintf(w, "- %s\n", oneLine(fact))
-	}
-}
-
-// indented is a text of others, set off from what this program says.
-func indented(s string) string {
-	return "  " + strings.ReplaceAll(strings.TrimRight(printable(s), "\n"), "\n", "\n  ")
-}
-
-// showSolve shows a run that solved a problem, with its tree.
+// showSolve shows a run that solved a problem, with its tree, or writes its page.
 func (a *app) showSolve(run *runs.Run, r *maker.Result, page string) error {
-	tree, err := readTree(run)
+	tree, err := report.ReadTree(run)
 	if err != nil {
 		return err
 	}
-	if page != "" {
-		return a.writePage(page, r, tree)
+	if page == "" {
+		report.Result(a.Out, r, a.outputOf(r))
+		fmt.Fprintln(a.Out)
+		tree.Write(a.Out)
+		return nil
 	}
-	a.printResult(r)
-	fmt.Fprintln(a.Out)
-	tree.write(a.Out)
+	data, err := tree.Page(r, a.outputOf(r))
+	if err != nil {
+		return err
+	}
+	if page == "-" {
+		_, err := a.Out.Write(data)
+		return err
+	}
+	if err := os.WriteFile(page, data, 0o644); err != nil {
+		return usageError{fmt.Errorf("--html: %w", err)}
+	}
+	fmt.Fprintf(a.Err, "wrote %s\n", page)
 	return nil
 }

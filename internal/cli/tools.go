@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 )
@@ -36,7 +37,7 @@ func (s *settings) openTools(cmd *cobra.Command, a *app) (*toolbox.Toolbox, erro
 // listedTool is a tool as a list shows it.
 type listedTool struct {
 	Name        string          `json:"name"`
-	Class       tool.Effect     `json:"class"`
+	Class       tool.Class      `json:"class"`
 	Source      string          `json:"source"`
 	Available   bool            `json:"available"`
 	Reason      string          `json:"reason,omitempty"` // why it is not available
@@ -74,7 +75,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 	}
 	for _, t := range box.Registry.List() {
 		if a.json {
-			line := listedTool{t.Name, t.Effect, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
+			line := listedTool{t.Name, t.Class, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
 			if err := a.printJSON(line); err != nil {
 				return err
 			}
@@ -85,7 +86,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 			available = "no: " + t.Unavailable
 		}
 		does, _, _ := strings.Cut(t.Description, "\n")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), t.Effect, oneLine(t.Source), oneLine(available), oneLine(does))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", show.Line(t.Name), t.Class, show.Line(t.Source), show.Line(available), show.Line(does))
 	}
 	a.saySandbox(box.Builtin)
 	return w.Flush()
@@ -143,7 +144,7 @@ func (a *app) callTool(cmd *cobra.Command, box *toolbox.Toolbox, name string, in
 	if err := t.Validate(input); err != nil {
 		return usageError{err}
 	}
-	if t.Effect == tool.Human {
+	if t.Class == tool.Human {
 		return usageError{fmt.Errorf("%s asks the person, and that is you", name)}
 	}
 	if t.Source == tool.Builtin {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/plan"
 )
 
@@ -56,7 +57,7 @@ func (a *app) printReport(name string, report plan.Report) error {
 		for _, c := range report.Checks {
 			switch {
 			case c.Skipped:
-				fmt.Fprintf(a.Out, "skip  %-34s %s\n", c.Name, oneLine(c.Message))
+				fmt.Fprintf(a.Out, "skip  %-34s %s\n", c.Name, show.Line(c.Message))
 			case c.Passed:
 				fmt.Fprintf(a.Out, "ok    %s\n", c.Name)
 			default:
@@ -65,7 +66,7 @@ func (a *app) printReport(name string, report plan.Report) error {
 				if c.Line > 0 {
 					where = fmt.Sprintf("%s:%d: ", name, c.Line)
 				}
-				fmt.Fprintf(a.Out, "FAIL  %-34s %s%s\n", c.Name, where, oneLine(c.Message))
+				fmt.Fprintf(a.Out, "FAIL  %-34s %s%s\n", c.Name, where, show.Line(c.Message))
 			}
 		}
 		if failed > 0 {

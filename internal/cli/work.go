@@ -13,6 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -156,7 +157,7 @@ func (a *app) dryRun(ctx context.Context, flags *settings, task string) error {
 		}{"estimate", e})
 	}
 	fmt.Fprintf(a.Err, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
-		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
+		e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
 	return nil
 }
 

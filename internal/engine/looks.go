@@ -37,7 +37,7 @@ func toolInfo(r *tool.Registry) []flow.ToolInfo {
 	list := []flow.ToolInfo{}
 	for _, t := range r.List() {
 		list = append(list, flow.ToolInfo{
-			Name: t.Name, Safe: t.Effect.BySample(), Human: t.Effect == tool.Human, Unavailable: t.Unavailable,
+			Name: t.Name, Safe: t.Class.BySample(), Human: t.Class == tool.Human, Unavailable: t.Unavailable,
 		})
 	}
 	return list

@@ -152,7 +152,7 @@ func (s *Set) make(name string, o Options) (tool.Tool, error) {
 
 // define makes a tool of a func and the description beside it. Reading twice is
 // always harmless, so only mutating tools say whether they are idempotent.
-func define[In any](name string, effect tool.Effect, idempotent bool, run func(context.Context, In) (tool.Result, error)) (tool.Tool, error) {
+func define[In any](name string, class tool.Class, idempotent bool, run func(context.Context, In) (tool.Result, error)) (tool.Tool, error) {
 	text, err := descriptions.ReadFile(strings.ToLower(name) + ".md")
 	if err != nil {
 		return tool.Tool{}, fmt.Errorf("builtin: %w", err)
@@ -160,9 +160,9 @@ func define[In any](name string, effect tool.Effect, idempotent bool, run func(c
 	return tool.New(tool.Tool{
 		Name:        name,
 		Description: strings.TrimSpace(string(text)),
-		Effect:      effect,
+		Class:       class,
 		Source:      tool.Builtin,
-		Idempotent:  idempotent || effect.BySample(),
+		Idempotent:  idempotent || class.BySample(),
 	}, run)
 }
 

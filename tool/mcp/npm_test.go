@@ -78,9 +78,9 @@ func TestNPMFilesystem(t *testing.T) {
 	if h.State != Ready || h.Tools < 10 || h.Server == "" {
 		t.Errorf("Health() = %+v, want ready with its tools", h)
 	}
-	for name, want := range map[string]tool.Effect{"read_text_file": tool.Observe, "list_directory": tool.Observe, "write_file": tool.Mutate} {
-		if found, err := r.Get("mcp__files__" + name); err != nil || found.Effect != want {
-			t.Errorf("%s is %v, %v, want %s", name, found.Effect, err, want)
+	for name, want := range map[string]tool.Class{"read_text_file": tool.Observe, "list_directory": tool.Observe, "write_file": tool.Mutate} {
+		if found, err := r.Get("mcp__files__" + name); err != nil || found.Class != want {
+			t.Errorf("%s is %v, %v, want %s", name, found.Class, err, want)
 		}
 	}
 	input := func(fields map[string]string) string {

@@ -199,7 +199,7 @@ func (s *server) run(ctx context.Context, t tool.Tool, name string, input json.R
 	if err := t.Validate(input); err != nil {
 		return tool.Failed("%v", err), nil
 	}
-	repeatable := t.Effect.BySample() || t.Idempotent
+	repeatable := t.Class.BySample() || t.Idempotent
 	mayHaveRun := false
 	var lost *failure // of the first attempt
 	for {
@@ -233,7 +233,7 @@ func (s *server) run(ctx context.Context, t tool.Tool, name string, input json.R
 // changed something, and that the server may have seen, nobody knows the outcome.
 func (s *server) callError(t tool.Tool, f *failure, mayHaveRun bool) error {
 	e := &Error{Server: s.name, Tool: t.Name, text: s.secrets.Redact(f.String()), causes: []error{f.err}}
-	if mayHaveRun && t.Effect == tool.Mutate {
+	if mayHaveRun && t.Class == tool.Mutate {
 		e.causes = append(e.causes, tool.ErrUnknownOutcome)
 	}
 	return e
@@ -331,10 +331,10 @@ func schemaOf(t *sdk.Tool) (json.RawMessage, error) {
 }
 
 func (s *server) toolOf(name, description string, schema json.RawMessage, t *sdk.Tool) tool.Tool {
-	out := tool.Tool{Name: name, Description: description, Schema: schema, Effect: tool.Mutate, Source: s.name}
+	out := tool.Tool{Name: name, Description: description, Schema: schema, Class: tool.Mutate, Source: s.name}
 	if a := t.Annotations; a != nil && s.config.Trusted {
 		if a.ReadOnlyHint {
-			out.Effect = tool.Observe
+			out.Class = tool.Observe
 		}
 		out.Idempotent = a.ReadOnlyHint || a.IdempotentHint
 	}

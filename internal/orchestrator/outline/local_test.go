@@ -97,15 +97,15 @@ func (o *office) registry() *tool.Registry {
 		defer o.mu.Unlock()
 		o.effects = append(o.effects, what)
 	}
-	put, err := tool.New(tool.Tool{Name: "Put", Effect: tool.Mutate}, func(_ context.Context, in input) (tool.Result, error) {
+	put, err := tool.New(tool.Tool{Name: "Put", Class: tool.Mutate}, func(_ context.Context, in input) (tool.Result, error) {
 		note("put " + in.What)
 		return tool.Result{Text: "put " + in.What}, nil
 	})
-	bash, err2 := tool.New(tool.Tool{Name: "Bash", Effect: tool.Mutate}, func(_ context.Context, in command) (tool.Result, error) {
+	bash, err2 := tool.New(tool.Tool{Name: "Bash", Class: tool.Mutate}, func(_ context.Context, in command) (tool.Result, error) {
 		note("ran " + in.Command)
 		return tool.Result{Text: "ran " + in.Command}, nil
 	})
-	human, err3 := tool.New[question](tool.Tool{Name: "AskUserQuestion", Effect: tool.Human}, nil)
+	human, err3 := tool.New[question](tool.Tool{Name: "AskUserQuestion", Class: tool.Human}, nil)
 	if err := errors.Join(err, err2, err3); err != nil {
 		o.t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/outline"
-	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -27,14 +26,8 @@ type Config struct {
 	Prompts *prompts.Set
 	Planner outline.PlannerConfig
 
-	// What every question has in common.
-	Rule             vote.Rule
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	MaxOutput        int
-	MaxFaults        int
-	Repair           flow.Repair
+	flow.Terms // of every question
+	Repair     flow.Repair
 
 	// AskTool is the tool that asks the person, if it is there, and ShellTool executes
 	// literal commands.
@@ -204,8 +197,8 @@ func (r *runner) compact(c *outline.CompactContext) (outline.ExecutorEvent, erro
 	cfg := &r.config
 	r.now.before = r.planner.Compactor.Size()
 	text, err := summary.Ask(r.flow, r.summaryKey(c.NodeID), c.NodeID-1, &c.Request, &summary.Config{
-		Prompts: cfg.Prompts, Rule: cfg.Rule, Flags: cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+		Prompts: cfg.Prompts,
+		Terms:   cfg.Terms,
 	})
 	return outline.ContextCompacted{NodeID: c.NodeID, Summary: text}, err
 }

@@ -135,6 +135,8 @@ func TestCensusOfAGroup(t *testing.T) {
 		{"one more is dead", limit + 1, limit, limit, true},
 		{"as many, one is dead", limit, limit - 1, limit - 1, false},
 		{"threads", limit + 5, 3, limit + 5, false},
+		{"as many, with threads", limit + 5, limit, limit + 5, false},
+		{"one more, with threads", limit + 5, limit + 1, limit + 5, true},
 		{"threads and the dead", limit + 5, 3, limit - 3, true},
 		{"nearly too many threads", threadsPerProcess*limit - 1, 1, threadsPerProcess*limit - 1, false},
 		{"too many threads", threadsPerProcess * limit, 1, threadsPerProcess * limit, true},
@@ -203,12 +205,12 @@ func TestUserThreads(t *testing.T) {
 // keep them.
 func TestLimitsOfAProcess(t *testing.T) {
 	if os.Getenv("MAKER_SANDBOX_LIMITS") != "" {
-		c := confinement{Limits: Limits{Processes: 5, FileBytes: 4096, CPU: 1500 * time.Millisecond, Grace: 2500 * time.Millisecond}}
+		c := confinement{Limits: Limits{Processes: 5, FileBytes: 1 << 24, CPU: 1500 * time.Millisecond, Grace: 2500 * time.Millisecond}}
 		if err := c.limit(); err != nil {
 			t.Fatal(err)
 		}
 		for name, want := range map[int]syscall.Rlimit{
-			syscall.RLIMIT_CORE: {}, syscall.RLIMIT_FSIZE: {Cur: 4096, Max: 4096}, syscall.RLIMIT_CPU: {Cur: 2, Max: 5},
+			syscall.RLIMIT_CORE: {}, syscall.RLIMIT_FSIZE: {Cur: 1 << 24, Max: 1 << 24}, syscall.RLIMIT_CPU: {Cur: 2, Max: 5},
 		} {
 			var got syscall.Rlimit
 			if err := syscall.Getrlimit(name, &got); err != nil || got != want {
@@ -220,7 +222,7 @@ func TestLimitsOfAProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got syscall.Rlimit
-		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &got); err != nil || got.Max != 4096 {
+		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &got); err != nil || got.Max != 1<<24 {
 			t.Errorf("the limit on files was raised to %+v, %v", got, err)
 		}
 		return

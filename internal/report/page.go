@@ -1,18 +1,18 @@
-package cli
+package report
 
 import (
 	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
-	"os"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -29,7 +29,7 @@ const (
 // pageTemplate escapes everything that is put into it, each in the way of its place.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clip":    clipText,
-	"oneline": short,
+	"oneline": Short,
 	"samples": func(list []treeSample) []treeSample { return list[:min(len(list), maxPageSamples)] },
 	"omitted": func(list []treeSample) int { return max(0, len(list)-maxPageSamples) },
 	"decided": func(v *treeVote) bool { return v.Status == string(flow.Decided) },
@@ -42,35 +42,26 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 
 // pageData is what the template shows.
 type pageData struct {
-	Result *maker.Result
+	Result *runs.Result
 	Answer *runs.AnswerOutput // nil if there is none
-	Tree   *solveTree
+	Tree   *Tree
 	Charts []chart
 }
 
-// writePage writes a run as one page that needs nothing else.
-func (a *app) writePage(file string, r *maker.Result, t *solveTree) error {
+// Page is a run as one page that needs nothing else. The output is that of the run,
+// with its content.
+func (t *Tree) Page(r *runs.Result, output event.Value) ([]byte, error) {
 	data := pageData{Result: r, Tree: t, Charts: t.charts()}
-	if answer, ok := runs.ReadAnswer(a.outputOf(r)); ok {
+	if answer, ok := runs.ReadAnswer(output); ok {
 		data.Answer = &answer
 	}
 	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, data); err != nil {
-		return err
-	}
-	if file == "-" {
-		_, err := a.Out.Write(out.Bytes())
-		return err
-	}
-	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-		return usageError{fmt.Errorf("--html: %w", err)}
-	}
-	fmt.Fprintf(a.Err, "wrote %s\n", file)
-	return nil
+	err := pageTemplate.Execute(&out, data)
+	return out.Bytes(), err
 }
 
 func clipText(s string) string {
-	s = printable(s)
+	s = show.Text(s)
 	if utf8.RuneCountInString(s) <= maxPageText {
 		return s
 	}
@@ -104,7 +95,7 @@ const (
 )
 
 // charts are what can be seen better than read.
-func (t *solveTree) charts() []chart {
+func (t *Tree) charts() []chart {
 	var list []chart
 	if c, ok := t.stepChart(); ok {
 		list = append(list, c)
@@ -117,7 +108,7 @@ func (t *solveTree) charts() []chart {
 
 // stepChart has a bar for each step: its votes, and what was discarded on top. If
 // there are too many, one bar stands for several.
-func (t *solveTree) stepChart() (chart, bool) {
+func (t *Tree) stepChart() (chart, bool) {
 	type counts struct{ votes, flagged int }
 	last := -1
 	bySteps := map[int]*counts{}
@@ -171,7 +162,7 @@ func (t *solveTree) stepChart() (chart, bool) {
 }
 
 // timeChart has the votes and what was discarded over the time of the run.
-func (t *solveTree) timeChart() chart {
+func (t *Tree) timeChart() chart {
 	samples := slices.SortedStableFunc(slices.Values(t.samples), func(a, b treeSample) int { return a.At.Compare(b.At) })
 	span := max(samples[len(samples)-1].At.Sub(t.began), time.Millisecond)
 	total := float64(len(samples))
@@ -197,7 +188,7 @@ func (t *solveTree) timeChart() chart {
 }
 
 // rateChart has the share of discarded answers among those so far.
-func (t *solveTree) rateChart() chart {
+func (t *Tree) rateChart() chart {
 	var points strings.Builder
 	flagged, last := 0, len(t.samples)-1
 	for i, s := range t.samples {

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"bytes"
@@ -12,17 +12,6 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/usage"
 )
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{
-		0: "0", 7: "7", 999: "999", 1000: "1,000", 999_999: "999,999", 1_048_575: "1,048,575",
-		-1: "-1", -999: "-999", -1000: "-1,000", -123_456: "-123,456", -1_234_567: "-1,234,567",
-	} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
 
 func TestBar(t *testing.T) {
 	tests := []struct {
@@ -173,9 +162,9 @@ func TestDrawKeepsTheProvidersTextInItsPlace(t *testing.T) {
 
 func TestDrawInAPipe(t *testing.T) {
 	var b bytes.Buffer
-	v := newView(&b)
+	v := New(&b)
 	if v.width != nil || v.color || v.period < time.Second {
-		t.Errorf("newView(a pipe) = %+v, want plain lines now and then", v)
+		t.Errorf("New(a pipe) = %+v, want plain lines now and then", v)
 	}
 	v.draw(progress, 5000)
 	trouble := maker.Progress{Total: 10, Spent: usage.Spent{Unpriced: 1}, Trouble: "sim is failing"}
@@ -186,11 +175,5 @@ func TestDrawInAPipe(t *testing.T) {
 		"        sim is failing\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("draw in a pipe: -want +got\n%s", diff)
-	}
-}
-
-func TestDashed(t *testing.T) {
-	if got := dashed("max_usd"); got != "max-usd" {
-		t.Errorf("dashed(max_usd) = %q, want max-usd", got)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/outline"
 )
 
@@ -95,7 +97,7 @@ func (c *checklist) lines(rows int, paint func(code, s string) string) []string 
 		out = append(out, paint("2", "  … "+countTasks(c.tasks[:from])))
 	}
 	for _, t := range c.tasks[from:to] {
-		out = append(out, paint(colourOf(t.status), fmt.Sprintf("%s %d. %s", markOf(t.status), t.id, oneLine(t.title))))
+		out = append(out, paint(colourOf(t.status), fmt.Sprintf("%s %d. %s", Mark(t.status), t.id, show.Line(t.title))))
 	}
 	if to < len(c.tasks) {
 		out = append(out, paint("2", "  … "+countTasks(c.tasks[to:])))
@@ -115,14 +117,14 @@ func countTasks(tasks []checkItem) string {
 		words  string
 	}{{outline.StatusCompleted, "done"}, {outline.StatusFailed, "failed"}, {outline.StatusRunning, "running"}, {outline.StatusNeedsClarification, "waiting for you"}, {outline.StatusPlanned, "to do"}} {
 		if n := count[s.status]; n > 0 {
-			parts = append(parts, thousands(n)+" "+s.words)
+			parts = append(parts, report.Thousands(n)+" "+s.words)
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// markOf is the box of a task.
-func markOf(s outline.TaskStatus) string {
+// Mark is the box of a task.
+func Mark(s outline.TaskStatus) string {
 	switch s {
 	case outline.StatusRunning:
 		return "[>]"
@@ -157,7 +159,7 @@ const beforeQuestion = 7
 
 // leaveList leaves the list on the screen, above what is written next: whoever is
 // asked sees for which task.
-func (v *view) leaveList() {
+func (v *View) leaveList() {
 	if v.width == nil || len(v.list.tasks) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/outline"
 )
@@ -91,11 +90,11 @@ func TestChecklistBeforeAQuestion(t *testing.T) {
 	v.redraw(append(v.list.lines(17, v.paint), "status"))
 	v.list.take(event.ClarificationRequested{Step: 1}, noLoad)
 	v.asked <- struct{}{}
-	v.pause()
+	v.Pause()
 	fmt.Fprint(s, "\ntask 2: Which?\nanswer> ")
 	v.line("while somebody is asked")
 	fmt.Fprint(s, "this\n")
-	v.resume()
+	v.Resume()
 	v.redraw(append(v.list.lines(17, v.paint), "status"))
 	want := []string{"[ ] 1. One.", "[?] 2. Two.", "", "task 2: Which?", "answer> this", "while somebody is asked", "[ ] 1. One.", "[?] 2. Two.", "status"}
 	if diff := cmp.Diff(want, s.text()); diff != "" {
@@ -177,22 +176,4 @@ func TestChecklistWithoutTasks(t *testing.T) {
 		t.Errorf("the list has %d tasks, want none, and every event its line", len(v.list.tasks))
 	}
 	v.leaveList()
-}
-
-func TestDescribeTask(t *testing.T) {
-	titles := map[int]string{}
-	for _, test := range []struct {
-		e    event.Event
-		want string
-	}{
-		{event.StepStarted{Step: 0, Title: "Look."}, "task 1   Look. …"},
-		{event.StepCompleted{Step: 0, Title: "Look.", Voting: event.Voting{Samples: 3, Votes: map[string]int{"a": 3}}}, "task 1   Look.: done, votes 3"},
-		{event.StepFailed{Step: 0, Reason: "why"}, "task 1   Look.: FAILED: why"},
-		{event.StepStarted{Step: 1999, Title: "step 1999 Look."}, "task 2000 step 1999 Look. …"},
-		{event.ContextCompacted{Step: 3, Before: 10, After: 5}, "         context compacted from 10 to 5 tokens"},
-	} {
-		if got := describe(maker.KindDo, test.e, titles); got != test.want {
-			t.Errorf("describe(do, %+v) = %q, want %q", test.e, got, test.want)
-		}
-	}
 }

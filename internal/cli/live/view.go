@@ -1,10 +1,10 @@
-package cli
+// Package live shows a run on a terminal while it goes on.
+package live
 
 import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,13 +14,14 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
-// view shows the progress of a run: a few live lines on a terminal, a plain
+// A View shows the progress of a run: a few live lines on a terminal, a plain
 // line now and then elsewhere.
-type view struct {
+type View struct {
 	w      io.Writer
 	width  func() int // of the terminal; nil if there is none
 	color  bool
@@ -37,9 +38,9 @@ type view struct {
 	asked chan struct{} // gets one for each question that was announced
 }
 
-// pause takes the live lines away until resume, once the question that is about to be
+// Pause takes the live lines away until [View.Resume], once the question that is about to be
 // put was announced: its event may still be on its way.
-func (v *view) pause() {
+func (v *View) Pause() {
 	select {
 	case <-v.asked:
 	case <-time.After(time.Second):
@@ -51,7 +52,8 @@ func (v *view) pause() {
 	v.paused = true
 }
 
-func (v *view) resume() {
+// Resume lets the view go on.
+func (v *View) Resume() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.paused = false
@@ -61,8 +63,9 @@ func (v *view) resume() {
 	v.waiting = nil
 }
 
-func newView(w io.Writer) *view {
-	v := &view{w: w, period: 10 * time.Second, asked: make(chan struct{}, 64)}
+// New returns a view that is written to w.
+func New(w io.Writer) *View {
+	v := &View{w: w, period: 10 * time.Second, asked: make(chan struct{}, 64)}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return v
@@ -84,8 +87,8 @@ func newView(w io.Writer) *view {
 	return v
 }
 
-// watch returns when the run has ended.
-func (v *view) watch(run *maker.Run) {
+// Watch returns when the run has ended.
+func (v *View) Watch(run *maker.Run) {
 	fmt.Fprintf(v.w, "run %s\n", run.ID())
 	tick := time.NewTicker(v.period)
 	defer tick.Stop()
@@ -102,19 +105,19 @@ func (v *view) watch(run *maker.Run) {
 	}
 }
 
-func (v *view) draw(p maker.Progress, perSecond float64) {
+func (v *View) draw(p maker.Progress, perSecond float64) {
 	eta := "unknown"
 	if perSecond > 0 {
 		eta = time.Duration(float64(p.Total-p.Steps) / perSecond * float64(time.Second)).Round(time.Second).String()
 	}
-	counts := fmt.Sprintf("%s/%s steps, %s steps/s, ETA %s", thousands(p.Steps), thousands(p.Total), rate(perSecond), eta)
+	counts := fmt.Sprintf("%s/%s steps, %s steps/s, ETA %s", report.Thousands(p.Steps), report.Thousands(p.Total), rate(perSecond), eta)
 	perStep := 0.0
 	if p.Session > 0 {
 		perStep = float64(p.Samples) / float64(p.Session)
 	}
 	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
-		perStep, thousands(p.Contested), thousands(p.RedFlagged), thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
-	trouble := oneLine(p.Trouble)
+		perStep, report.Thousands(p.Contested), report.Thousands(p.RedFlagged), report.Thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
+	trouble := show.Line(p.Trouble)
 	if v.width == nil {
 		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
 		if trouble != "" {
@@ -135,7 +138,7 @@ func (v *view) draw(p maker.Progress, perSecond float64) {
 // redraw puts live lines in the place of those that are on the screen. It is one
 // write that overwrites line by line, so that nothing flickers, and none at all if
 // nothing has changed.
-func (v *view) redraw(lines []string) {
+func (v *View) redraw(lines []string) {
 	columns := v.width() - 1
 	var b strings.Builder
 	for _, line := range lines {
@@ -156,18 +159,15 @@ func (v *view) redraw(lines []string) {
 	v.lines, v.drawn = len(lines), b.String()
 }
 
-// oneLine is a text that others wrote, safe to show on one line.
-func oneLine(s string) string { return show.Line(s) }
-
 // clear removes the live lines.
-func (v *view) clear() {
+func (v *View) clear() {
 	if v.lines > 0 {
 		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
 		v.lines = 0
 	}
 }
 
-func (v *view) paint(code, s string) string {
+func (v *View) paint(code, s string) string {
 	if !v.color {
 		return s
 	}
@@ -247,20 +247,5 @@ func rate(perSecond float64) string {
 	if perSecond < 10 {
 		return fmt.Sprintf("%.1f", perSecond)
 	}
-	return thousands(int(perSecond))
+	return report.Thousands(int(perSecond))
 }
-
-// thousands writes 1048575 as 1,048,575.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	start := 0
-	if n < 0 {
-		start = 1
-	}
-	for i := len(s) - 3; i > start; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func dashed(field string) string { return strings.ReplaceAll(field, "_", "-") }

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"regexp"
@@ -107,6 +107,6 @@ func (s *terminal) text() []string {
 	return out
 }
 
-func (s *terminal) view(color bool) *view {
-	return &view{w: s, color: color, width: func() int { return s.width }, height: func() int { return s.height }}
+func (s *terminal) view(color bool) *View {
+	return &View{w: s, color: color, width: func() int { return s.width }, height: func() int { return s.height }}
 }

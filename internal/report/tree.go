@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -11,11 +11,12 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
-// solveTree is how a problem was solved, as the log of the run has it.
-type solveTree struct {
+// Tree is how a problem was solved, as the log of the run has it.
+type Tree struct {
 	Nodes      []*treeNode // the problem, then what was found missing
 	Checks     []event.CompletenessChecked
 	Questions  []*treeVote // about the whole: checks and corrections of the answer
@@ -75,12 +76,12 @@ type treeSample struct {
 	number int
 }
 
-func newTree() *solveTree {
-	return &solveTree{byPath: map[string]*treeNode{}, votes: map[string]*treeVote{}, decided: map[string]*treeVote{}}
+func newTree() *Tree {
+	return &Tree{byPath: map[string]*treeNode{}, votes: map[string]*treeVote{}, decided: map[string]*treeVote{}}
 }
 
-// readTree reads the events of a run.
-func readTree(run *runs.Run) (*solveTree, error) {
+// ReadTree reads the events of a run.
+func ReadTree(run *runs.Run) (*Tree, error) {
 	t := newTree()
 	for rec, err := range run.Events(0) {
 		if err != nil {
@@ -97,7 +98,7 @@ func readTree(run *runs.Run) (*solveTree, error) {
 	return t, nil
 }
 
-func (t *solveTree) take(rec event.Record) {
+func (t *Tree) take(rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		t.node("0").Problem = e.Task
@@ -166,7 +167,7 @@ func text(v event.Value) string {
 }
 
 // node returns the node at a path, which may be new: parts come after the whole.
-func (t *solveTree) node(path string) *treeNode {
+func (t *Tree) node(path string) *treeNode {
 	if n, ok := t.byPath[path]; ok {
 		return n
 	}
@@ -208,7 +209,7 @@ func questionOf(key string) (path, what string, ok bool) {
 }
 
 // vote returns the question that is being counted, or nil if it is none of solving.
-func (t *solveTree) vote(question string) *treeVote {
+func (t *Tree) vote(question string) *treeVote {
 	if v, ok := t.votes[question]; ok && !v.stale {
 		return v // a stale one begins anew, unless it was said to go on
 	}
@@ -227,7 +228,7 @@ func (t *solveTree) vote(question string) *treeVote {
 	return v
 }
 
-func (t *solveTree) sample(question string, s treeSample) {
+func (t *Tree) sample(question string, s treeSample) {
 	v := t.vote(question)
 	if v == nil {
 		return
@@ -236,8 +237,8 @@ func (t *solveTree) sample(question string, s treeSample) {
 	t.samples = append(t.samples, s)
 }
 
-// write shows the tree to people.
-func (t *solveTree) write(w io.Writer) {
+// Write shows the tree to people.
+func (t *Tree) Write(w io.Writer) {
 	for i, n := range t.Nodes {
 		if i == 1 {
 			fmt.Fprintln(w, "\nfound missing:")
@@ -252,7 +253,7 @@ func (t *solveTree) write(w io.Writer) {
 	}
 	for _, c := range t.Checks {
 		if !c.Complete {
-			fmt.Fprintf(w, "round %d: missing %s\n", c.Round, oneLine(strings.Join(c.Missing, "; ")))
+			fmt.Fprintf(w, "round %d: missing %s\n", c.Round, show.Line(strings.Join(c.Missing, "; ")))
 		}
 	}
 }
@@ -260,7 +261,7 @@ func (t *solveTree) write(w io.Writer) {
 // write shows a node and those below it. The first line begins with branch, what is
 // said about the node with margin, and so do its parts.
 func (n *treeNode) write(w io.Writer, margin, branch, below string) {
-	fmt.Fprintf(w, "%s%s%s  %s\n", margin, branch, n.Path, short(n.Problem))
+	fmt.Fprintf(w, "%s%s%s  %s\n", margin, branch, n.Path, Short(n.Problem))
 	margin += below
 	inner := margin + "   "
 	if len(n.Parts) > 0 {
@@ -274,24 +275,24 @@ func (n *treeNode) write(w io.Writer, margin, branch, below string) {
 		fmt.Fprintf(w, "%s%s\n", inner, strings.Join(votes, "; "))
 	}
 	for _, e := range n.Escalations {
-		fmt.Fprintf(w, "%sthen %s: %s\n", inner, e.To, short(e.Reason))
+		fmt.Fprintf(w, "%sthen %s: %s\n", inner, e.To, Short(e.Reason))
 	}
 	if n.Split != "" && n.Split != event.ByVote {
 		kind := "split"
 		if n.Atomic {
 			kind = "atomic"
 		}
-		fmt.Fprintf(w, "%s%s by %s\n", inner, kind, short(n.Split))
+		fmt.Fprintf(w, "%s%s by %s\n", inner, kind, Short(n.Split))
 	}
 	switch {
 	case n.From != "":
-		fmt.Fprintf(w, "%s= %s  (as %s)\n", inner, short(n.Solution), n.From)
+		fmt.Fprintf(w, "%s= %s  (as %s)\n", inner, Short(n.Solution), n.From)
 	case n.Solved && n.By != event.ByVote:
-		fmt.Fprintf(w, "%s= %s  (by %s)\n", inner, short(n.Solution), n.By)
+		fmt.Fprintf(w, "%s= %s  (by %s)\n", inner, Short(n.Solution), n.By)
 	case n.Solved:
-		fmt.Fprintf(w, "%s= %s\n", inner, short(n.Solution))
+		fmt.Fprintf(w, "%s= %s\n", inner, Short(n.Solution))
 	case n.Solution != "":
-		fmt.Fprintf(w, "%sdraft: %s\n", inner, short(n.Solution))
+		fmt.Fprintf(w, "%sdraft: %s\n", inner, Short(n.Solution))
 	default:
 		fmt.Fprintf(w, "%snot solved\n", inner)
 	}
@@ -322,15 +323,15 @@ func (v *treeVote) String() string {
 		out += " " + strings.ReplaceAll(v.Status, "_", " ")
 	}
 	if len(v.Changed) > 0 {
-		out += fmt.Sprintf(" (%s)", askedDifferently(v.Changed))
+		out += fmt.Sprintf(" (%s)", AskedDifferently(v.Changed))
 	}
 	return out
 }
 
-// short is a text on one line that is not too long for a terminal.
-func short(s string) string {
+// Short is a text on one line that is not too long for a terminal.
+func Short(s string) string {
 	const most = 100
-	s = strings.Join(strings.Fields(oneLine(s)), " ")
+	s = strings.Join(strings.Fields(show.Line(s)), " ")
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
