@@ -15,8 +15,8 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/summary"
-	"github.com/maker-mdap/maker/internal/text/tasks"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -253,7 +253,7 @@ const (
 // lastWords is the end of what a command said, where the reason for a failure and
 // the exit code stand.
 func lastWords(text string) string {
-	text = tasks.OneLine(strings.ToValidUTF8(text, "\uFFFD"), len(text))
+	text = clip.Words(strings.ToValidUTF8(text, "\uFFFD"), len(text))
 	if len(text) <= maxExcerpt {
 		return text
 	}
@@ -323,7 +323,7 @@ func callsOf(moves []flow.Move) string {
 		if b.Len() == 0 {
 			b.WriteString("\nThese calls were made before:")
 		}
-		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, tasks.OneLine(string(m.Intent.Input), maxExcerpt), tasks.OneLine(m.Result.Text, maxShown))
+		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, clip.Words(string(m.Intent.Input), maxExcerpt), clip.Words(m.Result.Text, maxShown))
 	}
 	return b.String()
 }
