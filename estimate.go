@@ -1,10 +1,6 @@
 package maker
 
 import (
-	"fmt"
-
-	"github.com/maker-mdap/maker/internal/engine/route"
-	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -21,49 +17,46 @@ type Estimate struct {
 	CostUSD *float64 `json:"cost_usd"`
 }
 
-// What a call is taken to have: a token is about four bytes of text.
-const (
-	bytesPerToken    = 4
-	systemTokens     = 350 // of the prompt that all steps share
-	toolTokens       = 300 // of the description of one tool
-	inputTokens      = 200 // of one input of a step
-	answerTokens     = 150
-	callsOfAToolStep = 2 // one that asks for the tool and one that reads its result
-)
-
 // Estimate says what the plan will take with the engine's configuration. A plan
 // with branches is taken to go through all of its steps.
 func (e *Engine) Estimate(planText string) (*Estimate, error) {
-	p, findings := plan.Parse(planText)
-	if len(findings) > 0 {
-		return nil, fmt.Errorf("maker: %s", findings[0])
+	estimate, err := e.engine.Estimate(planText)
+	return (*Estimate)(estimate), err
+}
+
+// A SolvePreview is what solving a problem would begin with, and what it may take.
+type SolvePreview struct {
+	Model     string    `json:"model"` // that is asked first
+	Prompt    string    `json:"prompt"`
+	Rule      vote.Rule `json:"rule"`
+	MaxTokens int64     `json:"max_tokens,omitempty"` // 0 means no limit
+
+	// Estimates are for trees of several sizes: nobody knows before how far the
+	// problem will be split.
+	Estimates []SolveEstimate `json:"estimates"`
+}
+
+// A SolveEstimate is what solving takes if voters agree at once. What it assumes
+// about the length of prompts and answers is a guess.
+type SolveEstimate struct {
+	Parts  int          `json:"parts"` // that are solved as they are; 0 if the problem is not split
+	Steps  int          `json:"steps"`
+	Calls  int          `json:"calls"`
+	Tokens usage.Tokens `json:"tokens"`
+
+	// CostUSD is nil if the price of a model is not known.
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+// PreviewSolve says what Solve would ask first. It asks nothing.
+func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
+	p, err := e.engine.PreviewSolve(problem)
+	if err != nil {
+		return nil, err
 	}
-	cfg := e.opts.Config.withDefaults(agentDefaults)
-	out := &Estimate{Steps: len(p.Steps), Model: cfg.For(Execution)}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		rule := s.Voting.Rule(cfg.Voting)
-		samples := 1
-		switch rule.Strategy {
-		case vote.Majority:
-			samples = rule.N
-		case vote.FirstToK:
-			samples = rule.K
-		}
-		tools := len(s.PrimaryTools) + len(s.FallbackTools)
-		calls := samples
-		if len(s.PrimaryTools) > 0 {
-			calls *= callsOfAToolStep
-		}
-		text := len(s.TaskDescription) + len(s.PrimaryToolInstructions) + len(s.FallbackToolInstructions) + len(s.OutputSchema)
-		out.Calls += calls
-		out.Tokens.Input += int64(calls * (systemTokens + text/bytesPerToken + tools*toolTokens + len(s.InputVariables)*inputTokens))
-		out.Tokens.Output += int64(calls * answerTokens)
-	}
-	v, err := route.Open(out.Model, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
-	if err == nil && v.Price != nil {
-		usd := v.Price.Cost(out.Tokens).USD()
-		out.CostUSD = &usd
+	out := &SolvePreview{Model: p.Model, Prompt: p.Prompt, Rule: p.Rule, MaxTokens: p.MaxTokens}
+	for _, size := range p.Estimates {
+		out.Estimates = append(out.Estimates, SolveEstimate(size))
 	}
 	return out, nil
 }

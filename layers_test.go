@@ -27,7 +27,7 @@ var (
 	// models, and the reading of what they answer.
 	pure = []string{
 		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
-		"./internal/outline",
+		"./outline",
 	}
 
 	// orchestrators decide what happens next.
@@ -97,6 +97,24 @@ var layers = []layer{
 		forbid: []string{"time/..."},
 	},
 	{
+		rule:   "a configuration is plain data",
+		in:     []string{"./config"},
+		forbid: []string{"./...", "os/...", "net/...", "sync/...", "math/rand/..."},
+		allow:  pure,
+	},
+	{
+		rule:   "the root package is the API: it wires nothing itself",
+		in:     []string{"."},
+		forbid: []string{"./internal/...", "os/...", "sync/..."},
+		allow:  []string{"./internal/engine"},
+	},
+	{
+		rule:   "the runtime knows no orchestrator but the chain, whose checkpoints it keeps, and no engine",
+		in:     []string{"./internal/runtime/..."},
+		forbid: []string{".", "./internal/orchestrator/...", "./internal/engine/...", "./internal/cli/..."},
+		allow:  []string{"./internal/orchestrator/chain", "./internal/orchestrator/calibrate"},
+	},
+	{
 		rule:   "only the command line knows its flags library",
 		in:     []string{"./..."},
 		except: commands,
@@ -118,8 +136,8 @@ var layers = []layer{
 		deep: true,
 	},
 	{
-		rule:   "the command line reads runs through package runs",
-		in:     commands,
+		rule:   "the command line and reports read runs through package runs",
+		in:     append([]string{"./internal/report"}, commands...),
 		forbid: []string{"./internal/runtime/runlog", "./internal/runtime/history"},
 	},
 	{
@@ -348,6 +366,11 @@ func TestLayersCanFail(t *testing.T) {
 		{"./internal/runtime/history", in + "internal/runtime/runlog", ""},
 		{"./internal/cli", in + "internal/runtime/runlog", "through package runs"},
 		{"./internal/cli", in + "runs", ""},
+		{"./config", "time", ""},
+		{"./config", in + "model", "plain data"},
+		{".", in + "internal/engine", ""},
+		{".", in + "internal/runtime/local", "the root package is the API"},
+		{"./internal/runtime/ballot", in + "internal/orchestrator/solver", "the runtime knows no orchestrator"},
 		{"./internal/runtime/ballot", "sync", ""},
 		{"./internal/cli", "github.com/spf13/cobra", ""},
 		{"./cmd/maker", in + "internal/cli", ""},

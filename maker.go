@@ -2,261 +2,115 @@ package maker
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"path/filepath"
-	"sync/atomic"
-	"time"
 
-	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/orchestrator/chain"
-	"github.com/maker-mdap/maker/internal/runtime/ballot"
-	"github.com/maker-mdap/maker/internal/runtime/budget"
-	"github.com/maker-mdap/maker/internal/runtime/history"
-	"github.com/maker-mdap/maker/internal/runtime/local"
-	"github.com/maker-mdap/maker/internal/runtime/person"
-	"github.com/maker-mdap/maker/internal/runtime/runlog"
-	"github.com/maker-mdap/maker/internal/runtime/secret"
-	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/internal/engine"
 )
 
 // An Engine starts and resumes runs, which share its connections and the limits of
 // the providers. It is safe for concurrent use. See [Engine.Close] for its end.
-type Engine struct {
-	opts     Options
-	prepared person.Person // answers that were given in advance
-	shared   *shared
-}
+type Engine struct{ engine *engine.Engine }
+
+// Errors of starting and resuming.
+var (
+	// ErrFinished says that a run is over and has nothing to resume.
+	ErrFinished = engine.ErrFinished
+
+	// ErrTooOld says that a run can be read, but not continued.
+	ErrTooOld = engine.ErrTooOld
+
+	// ErrClosed says that an engine was closed and starts no more runs.
+	ErrClosed = engine.ErrClosed
+)
 
 // New returns an engine. Nil options are the defaults.
 func New(opts *Options) (*Engine, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
+	if opts == nil {
+		opts = &Options{}
 	}
-	// What was left open depends on the kind of run; what was said is checked now.
-	lenient := chainDefaults
-	lenient.model, lenient.steps = DefaultModel, true
-	if err := o.Config.withDefaults(lenient).validate(); err != nil {
-		return nil, err
-	}
-	prepared, err := person.ReadAnswers(o.Answers)
+	e, err := engine.New(engine.Options(*opts))
 	if err != nil {
-		return nil, &ConfigError{Field: "answers", Err: err}
-	}
-	o = o.withDefaults()
-	if err := checkFamilies(o.Families); err != nil {
 		return nil, err
 	}
-	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
+	return &Engine{e}, nil
 }
+
+// Close ends the connections that the engine keeps open between calls. From then on
+// it refuses to start or resume runs with [ErrClosed]; what only reads logs still
+// works. Runs that are going on are the caller's business: they are not ended, go on
+// as they would have, and keep their connections until they end. A transport that
+// was given in [Options] is left alone. Closing again does nothing.
+func (e *Engine) Close() error { return e.engine.Close() }
 
 // Chain starts a task of the named family with the given parameters and returns
 // at once. The run ends with ctx.
 func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, error) {
-	if !e.isChain(family) {
-		return nil, noFamily(family)
-	}
-	raw, err := json.Marshal(params)
-	if err != nil {
-		return nil, fmt.Errorf("maker: parameters of %s: %w", family, err)
-	}
-	return e.launch(ctx, family, raw)
+	return begun(e.engine.Chain(ctx, family, params))
 }
 
-// launch starts a run of the given kind.
-func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage) (*Run, error) {
-	if err := e.shared.check(); err != nil {
-		return nil, err
-	}
-	cfg := e.opts.Config.withDefaults(e.defaultsOf(kind))
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
-	j, err := e.newJob(kind, params, cfg)
-	if err != nil {
-		return nil, err
-	}
-	config, err := json.Marshal(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
-	}
-	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j)
-	if err != nil {
-		return nil, err
-	}
-	id := newID(kind, time.Now())
-	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, stack.secrets.RedactBytes)
-	if err != nil {
-		return nil, errors.Join(&ConfigError{Field: "log_dir", Err: err}, stack.close())
-	}
-	first := event.TaskSubmitted{
-		Format: event.Format, Maker: Version, Kind: kind, Task: j.task,
-		Params: params, Config: config, Steps: j.steps, Simulated: stack.simulated, Setup: stack.setup(),
-		Prompts: j.promptHashes(),
-	}
-	return e.start(ctx, log, stack, j, first, nil)
+// Run starts a task in words: it is planned, the plan is checked and then carried
+// out step by step. It returns at once, and the run ends with ctx.
+func (e *Engine) Run(ctx context.Context, task string) (*Run, error) {
+	return begun(e.engine.Plan(ctx, KindRun, task))
 }
 
-// ResumeOptions say how a run goes on.
-type ResumeOptions struct {
-	// Change is applied to the configuration that the run had. Raise a budget
-	// here, or move to another address.
-	Change func(*Config)
-
-	// SetAside moves the damaged rest of a log into a file beside it and goes
-	// on from the last intact line. Without it a damaged log is an error.
-	SetAside bool
+// Plan makes a plan for a task and checks it, without carrying it out. The plan is
+// the output of the run, as YAML.
+func (e *Engine) Plan(ctx context.Context, task string) (*Run, error) {
+	return begun(e.engine.Plan(ctx, KindPlan, task))
 }
 
-// ErrFinished says that a run is over and has nothing to resume.
-var ErrFinished = errors.New("the run is finished")
+// Exec carries out a plan that is given as YAML or JSON.
+func (e *Engine) Exec(ctx context.Context, planText string) (*Run, error) {
+	return begun(e.engine.Exec(ctx, KindExec, planText))
+}
 
-// ErrTooOld says that a run can be read, but not continued.
-var ErrTooOld = errors.New("the run was begun by an earlier version, whose log does not say all that is needed to go on without repeating anything: it can be read (maker show, maker replay), not resumed; finish it with that version, or start anew")
+// Validate checks a plan that is given as YAML or JSON, with the quality checks if
+// the configuration asks for them, without carrying it out.
+func (e *Engine) Validate(ctx context.Context, planText string) (*Run, error) {
+	return begun(e.engine.Exec(ctx, KindValidate, planText))
+}
+
+// Do starts to do the tasks of a text, in the order in which a person wrote them. No
+// model splits it: bullets, numbered lines and sentences are the tasks. A task that
+// is a literal command runs as it is; the others are done by voting agents. Files and
+// addresses in attach are shown with the tasks that mention them, or with all if none
+// does. It returns at once, and the run ends with ctx.
+func (e *Engine) Do(ctx context.Context, text string, attach ...string) (*Run, error) {
+	return begun(e.engine.Do(ctx, text, attach...))
+}
+
+// Solve starts to solve a problem for which there is no plan: it is split until its
+// parts are small, these are solved by vote, and the solutions are put together and
+// checked. It returns at once, and the run ends with ctx. The output of the run is
+// an object with the fields answer, confidence, support, status and remarks; without
+// success it is the best draft, whose status says so.
+func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
+	return begun(e.engine.Solve(ctx, problem))
+}
+
+// Calibrate starts to measure the voters with the calibration problems of a domain:
+// how often they are right, how often their answers are valid, and what margin
+// follows from that. The output of the run is the calibrated event.
+func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
+	return begun(e.engine.Calibrate(ctx, domain))
+}
 
 // Resume continues a run from its last committed step. The run is named as in
 // [runs.Find].
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
-	if err := e.shared.check(); err != nil {
-		return nil, err
+	if opts == nil {
+		opts = &ResumeOptions{}
 	}
-	var o ResumeOptions
-	if opts != nil {
-		o = *opts
-	}
-	dir, err := e.find(run)
-	if err != nil {
-		return nil, err
-	}
-	var secrets atomic.Pointer[secret.Set] // known once the log has said which models it is about
-	redact := func(line []byte) []byte { return secrets.Load().RedactBytes(line) }
-	log, past, rec, err := e.reopen(dir, redact, o.SetAside)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.resume(ctx, log, &secrets, past, rec, o)
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
-	return r, nil
+	return begun(e.engine.Resume(ctx, run, engine.ResumeOptions(*opts)))
 }
 
-func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *history.History, runlog.Recovery, error) {
-	past := history.New(dir, e.isChain)
-	log, rec, err := runlog.Open(dir, redact, past.Visit)
-	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
-		if _, err := runlog.SetAside(damage); err != nil {
-			return nil, nil, rec, err
-		}
-		past = history.New(dir, e.isChain)
-		log, rec, err = runlog.Open(dir, redact, past.Visit)
-	}
-	if err != nil {
-		return nil, nil, rec, err
-	}
-	if err := past.Finish(); err != nil {
-		return nil, nil, rec, errors.Join(err, log.Close())
-	}
-	return log, past, rec, nil
-}
+// Replay checks a run of this engine's folder; see [runs.Run.Replay]. It knows the
+// engine's families, and asks no model.
+func (e *Engine) Replay(run string) (*Replay, error) { return e.engine.Replay(run) }
 
-func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *history.History, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
-	switch end := past.End.(type) {
-	case event.TaskCompleted:
-		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), mendResult(log.Dir()))
-	case event.TaskFailed:
-		if end.Wrong {
-			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendResult(log.Dir()))
-		}
-	}
-	cfg, err := parseConfig(past.Config)
+func begun(r *engine.Run, err error) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Change != nil {
-		was := cfg
-		o.Change(&cfg)
-		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if event.IsSolving(past.Submitted.Kind) && cfg.Voting != was.Voting {
-			// A question of a committed step that had no winner could now have one.
-			return nil, badConfig("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
-		}
-	}
-	cfg = cfg.withDefaults(e.defaultsOf(past.Submitted.Kind))
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
-	j, err := e.newJob(past.Submitted.Kind, past.Submitted.Params, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if past.Unkeyed {
-		return nil, ErrTooOld
-	}
-	config, err := json.Marshal(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
-	}
-	stack, err := e.newStack(ctx, cfg, past.Spent, j)
-	if err != nil {
-		return nil, err
-	}
-	secrets.Store(stack.secrets)
-	for key := range past.Answered {
-		if err := person.Discard(log.Dir(), key); err != nil {
-			return nil, errors.Join(err, stack.close())
-		}
-	}
-	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: config, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
-	return e.start(ctx, log, stack, j, first, past)
-}
-
-// start opens the session in the log and sets the run going.
-func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, first event.Event, past *history.History) (*Run, error) {
-	err := log.Append(first)
-	if err == nil {
-		err = log.Sync(ctx)
-	}
-	if err != nil {
-		err = errors.Join(err, log.Close(), s.close())
-		if past == nil {
-			err = errors.Join(err, runlog.RemoveEmpty(log.Dir()))
-		}
-		return nil, err
-	}
-	s.ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
-		if err := log.Append(event.BudgetClaimed{Calls: c.Calls, Tokens: c.Tokens, USD: c.USD}); err != nil {
-			return err
-		}
-		return log.Sync(ctx)
-	})
-	looks := j.looks
-	if j.agents {
-		looks = s.toolLooks()
-	}
-	cfg := s.config
-	voting := ballot.New(s.voters, j.readers, &ballot.Options{
-		BatchSize: cfg.batchSize(), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
-		Group: s.group, Tools: s.registry(),
-	})
-	r := &Run{
-		log: log, stack: s, steps: j.steps, kind: j.kind, done: make(chan struct{}), ballot: voting,
-		runtime: local.New(local.Options{
-			Log: log, Ballot: voting, Ledger: s.ledger,
-			Setup:       s.setup(),
-			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
-		}),
-	}
-	var at chain.Checkpoint
-	if past != nil {
-		at = past.Checkpoint
-	}
-	go r.run(ctx, func(ctx context.Context) error {
-		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.run(f, s, at) })
-	})
-	return r, nil
+	return &Run{r}, nil
 }

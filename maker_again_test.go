@@ -96,12 +96,12 @@ type witness struct {
 }
 
 // tool is the tool with the witness behind it.
-func (w *witness) tool(t *testing.T, name string, effect tool.Effect) tool.Tool {
+func (w *witness) tool(t *testing.T, name string, effect tool.Class) tool.Tool {
 	t.Helper()
 	type input struct {
 		Item string `json:"item"`
 	}
-	made, err := tool.New(tool.Tool{Name: name, Description: name + " something.", Effect: effect}, func(ctx context.Context, _ input) (tool.Result, error) {
+	made, err := tool.New(tool.Tool{Name: name, Description: name + " something.", Class: effect}, func(ctx context.Context, _ input) (tool.Result, error) {
 		w.calls.Add(1)
 		if w.then != nil {
 			if err := w.then(ctx); err != nil {
@@ -498,13 +498,13 @@ func samplesOf(t *testing.T, dir string) map[int]int {
 // class on a resume, or that was gone, had committed steps asked again under other
 // keys, and committed again if the answers differed in anything.
 func TestStepsStayDecidedWhateverToolsThereAre(t *testing.T) {
-	const gone = tool.Effect("gone") // which is none
+	const gone = tool.Class("gone") // which is none
 	model := following(t, append([]simRule{
 		calls("Look at the", 0, "Look", map[string]any{"item": "sky"}),
 		says("Look at the", "done: true"),
 	}, partyRules...)...)
 	for _, test := range []struct {
-		first, second tool.Effect
+		first, second tool.Class
 	}{
 		{tool.Observe, tool.Mutate}, {tool.Observe, gone}, {tool.Pure, tool.Observe},
 		{tool.Mutate, tool.Observe}, {tool.Mutate, gone},

@@ -129,7 +129,7 @@ func TestNewRefuses(t *testing.T) {
 		{"context_budget", func(c *maker.Config) { c.Outline.ContextBudget = math.MaxInt }},
 		{"task_retries", func(c *maker.Config) { c.Outline.Retries = math.MaxInt }},
 		{"max_nodes", func(c *maker.Config) { c.Solve.MaxNodes = math.MaxInt }},
-		{"samples", func(c *maker.Config) { c.Solve.Calibration.Samples = math.MaxInt }},
+		{"samples_per_problem", func(c *maker.Config) { c.Solve.Calibration.Samples = math.MaxInt }},
 		{"flags", func(c *maker.Config) {
 			f := redflag.Format()
 			f.ExcessiveLength.MaxTokens = -1

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/cli"
@@ -153,8 +154,8 @@ func TestPlanDefaults(t *testing.T) {
 			t.Errorf("tools = %+v, want all built-in ones and no server", got.Tools)
 		}
 	}
-	if maker.DefaultModel != "anthropic/claude-sonnet-4-5" {
-		t.Errorf("DefaultModel = %s, want anthropic/claude-sonnet-4-5", maker.DefaultModel)
+	if config.DefaultModel != "anthropic/claude-sonnet-4-5" {
+		t.Errorf("DefaultModel = %s, want anthropic/claude-sonnet-4-5", config.DefaultModel)
 	}
 }
 

@@ -137,39 +137,3 @@ func (EffectRefused) Type() Type          { return TypeEffectRefused }
 func (EffectUnknown) Type() Type          { return TypeEffectUnknown }
 func (ClarificationRequested) Type() Type { return TypeClarificationRequested }
 func (ClarificationProvided) Type() Type  { return TypeClarificationProvided }
-
-// Largest implements [Carrier].
-func (e EffectClaimed) Largest() int { return len(e.Input.JSON) }
-
-// WithValues implements [Carrier].
-func (e EffectClaimed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Input, err = f(e.Input)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e EffectDone) Largest() int { return len(e.Result.JSON) }
-
-// WithValues implements [Carrier].
-func (e EffectDone) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Result, err = f(e.Result)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e EffectRefused) Largest() int { return len(e.Input.JSON) }
-
-// WithValues implements [Carrier].
-func (e EffectRefused) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Input, err = f(e.Input)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e EffectUnknown) Largest() int { return len(e.Input.JSON) }
-
-// WithValues implements [Carrier].
-func (e EffectUnknown) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Input, err = f(e.Input)
-	return e, err
-}

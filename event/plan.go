@@ -83,50 +83,5 @@ func (ValidationFailed) Type() Type { return TypeValidationFailed }
 func (ReplanRequested) Type() Type  { return TypeReplanRequested }
 func (ContextCompacted) Type() Type { return TypeContextCompacted }
 
-// Largest implements [Carrier].
-func (e ReplanRequested) Largest() int { return len(e.Outputs.JSON) }
-
-// WithValues implements [Carrier].
-func (e ReplanRequested) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Outputs, err = f(e.Outputs)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e PlanCreated) Largest() int { return len(e.Plan.JSON) }
-
-// WithValues implements [Carrier].
-func (e PlanCreated) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Plan, err = f(e.Plan)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e ValidationPassed) Largest() int { return len(e.Plan.JSON) }
-
-// WithValues implements [Carrier].
-func (e ValidationPassed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Plan, err = f(e.Plan)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e ContextCompacted) Largest() int { return len(e.Summary.JSON) }
-
-// WithValues implements [Carrier].
-func (e ContextCompacted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Summary, err = f(e.Summary)
-	return e, err
-}
-
 // Type implements [Event].
 func (OutlineCreated) Type() Type { return TypeOutlineCreated }
-
-// Largest implements [Carrier].
-func (e OutlineCreated) Largest() int { return len(e.Tasks.JSON) }
-
-// WithValues implements [Carrier].
-func (e OutlineCreated) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Tasks, err = f(e.Tasks)
-	return e, err
-}

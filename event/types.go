@@ -396,69 +396,6 @@ func (BudgetExhausted) Type() Type  { return TypeBudgetExhausted }
 func (RunResumed) Type() Type       { return TypeRunResumed }
 func (RunCancelled) Type() Type     { return TypeRunCancelled }
 
-// Largest implements [Carrier].
-func (e SampleCompleted) Largest() int { return max(len(e.Text.JSON), len(e.Read.JSON)) }
-
-// WithValues implements [Carrier].
-func (e SampleCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	err = replaceAll(f, &e.Text, &e.Read)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e SampleRedFlagged) Largest() int { return len(e.Text.JSON) }
-
-// WithValues implements [Carrier].
-func (e SampleRedFlagged) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Text, err = f(e.Text)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e VoteCompleted) Largest() int { return len(e.Answer.JSON) }
-
-// WithValues implements [Carrier].
-func (e VoteCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Answer, err = f(e.Answer)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e Observed) Largest() int { return len(e.Result.JSON) }
-
-// WithValues implements [Carrier].
-func (e Observed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Result, err = f(e.Result)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e StepCompleted) Largest() int { return len(e.Output.JSON) }
-
-// WithValues implements [Carrier].
-func (e StepCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Output, err = f(e.Output)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e TaskFailed) Largest() int { return len(e.Output.JSON) }
-
-// WithValues implements [Carrier].
-func (e TaskFailed) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Output, err = f(e.Output)
-	return e, err
-}
-
-// Largest implements [Carrier].
-func (e TaskCompleted) Largest() int { return len(e.Output.JSON) }
-
-// WithValues implements [Carrier].
-func (e TaskCompleted) WithValues(f func(Value) (Value, error)) (_ Event, err error) {
-	e.Output, err = f(e.Output)
-	return e, err
-}
-
 // AppendLine appends the line of the event, without a newline. A long run has a
 // million of it, so it is written without reflection; it cannot fail.
 func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {

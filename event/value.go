@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"reflect"
 )
 
 // A Value is a JSON value that may be large. In the log it stands either as
@@ -146,11 +148,46 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A Carrier is an event with values that a log may store beside itself.
-type Carrier interface {
-	Event
-	// Largest is the size of the event's largest value, in bytes of JSON.
-	Largest() int
-	// WithValues returns a copy of the event in which f replaced each value.
-	WithValues(f func(Value) (Value, error)) (Event, error)
+// Largest is the size of an event's largest value, in bytes of JSON; 0 if it has none.
+func Largest(e Event) int {
+	if step, ok := e.(StepCompleted); ok { // of which long runs have a million
+		return len(step.Output.JSON)
+	}
+	largest := 0
+	for v := range values(reflect.ValueOf(e)) {
+		largest = max(largest, v.FieldByName("JSON").Len())
+	}
+	return largest
+}
+
+// WithValues returns a copy of an event in which f replaced each value that is there.
+func WithValues(e Event, f func(Value) (Value, error)) (Event, error) {
+	out := reflect.New(reflect.TypeOf(e)).Elem()
+	out.Set(reflect.ValueOf(e))
+	for v := range values(out) {
+		value := v.Addr().Interface().(*Value)
+		if value.IsZero() {
+			continue
+		}
+		replaced, err := f(*value)
+		if err != nil {
+			return e, err
+		}
+		*value = replaced
+	}
+	return out.Interface().(Event), nil
+}
+
+// values yields the fields of an event that a log may store beside itself.
+func values(e reflect.Value) iter.Seq[reflect.Value] {
+	return func(yield func(reflect.Value) bool) {
+		if e.Kind() != reflect.Struct {
+			return
+		}
+		for i := range e.NumField() {
+			if v := e.Field(i); v.Type() == reflect.TypeFor[Value]() && !yield(v) {
+				return
+			}
+		}
+	}
 }

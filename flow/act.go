@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/usage"
 )
 
 // An Outcome is what came of a question that may take several moves.
@@ -147,7 +148,7 @@ func (o *Outcome) plus(next *Outcome, itsVotes bool) {
 	sum.Voting.Faults = o.Voting.Faults + next.Voting.Faults
 	sum.Voting.Cancelled = o.Voting.Cancelled + next.Voting.Cancelled
 	if o.CostUSD != nil && next.CostUSD != nil {
-		cost := *o.CostUSD + *next.CostUSD
+		cost := usage.AddUSD(*o.CostUSD, *next.CostUSD)
 		sum.CostUSD = &cost
 	}
 	*o = sum

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -148,7 +149,7 @@ func (c *checker) checkFields(i int) {
 	}
 	if v := s.OutputVariable; c.known(i, fieldOutputVariable) && !blank(v) && strings.ContainsAny(v, ". \t\r\n") {
 		c.fault(CheckRequiredFieldsPresent, i, fieldOutputVariable,
-			"output_variable is %q: want a name without dots and spaces%s", clip(v), hint(fieldOutputVariable, c.number(i)))
+			"output_variable is %q: want a name without dots and spaces%s", clip.Short(v), hint(fieldOutputVariable, c.number(i)))
 	}
 	for _, f := range []field{fieldPrimaryTools, fieldFallbackTools} {
 		if c.known(i, f) && slices.ContainsFunc(*s.listField(f), blank) {
@@ -199,9 +200,9 @@ func (c *checker) votingProblem(v *Voting) string {
 	case v.Strategy == "":
 		return "strategy is missing: want one of " + strategies
 	case v.N != 0 && v.Strategy != vote.Majority:
-		return fmt.Sprintf("n has no meaning for %s: remove it", clip(string(v.Strategy)))
+		return fmt.Sprintf("n has no meaning for %s: remove it", clip.Short(string(v.Strategy)))
 	case v.K != 0 && v.Strategy != vote.FirstToK:
-		return fmt.Sprintf("k has no meaning for %s: remove it", clip(string(v.Strategy)))
+		return fmt.Sprintf("k has no meaning for %s: remove it", clip.Short(string(v.Strategy)))
 	}
 	// Without the rule of the run only what the step says itself can be wrong:
 	// the rest is made to fit.
@@ -218,14 +219,14 @@ func (c *checker) votingProblem(v *Voting) string {
 func (c *checker) checkType(i int) {
 	s := &c.plan.Steps[i]
 	if c.known(i, fieldTaskType) && !c.isAction(i) && !c.isConditional(i) {
-		c.fault(CheckTaskTypeValid, i, fieldTaskType, "task_type is %q, want %s", clip(string(s.TaskType)), taskTypes)
+		c.fault(CheckTaskTypeValid, i, fieldTaskType, "task_type is %q, want %s", clip.Short(string(s.TaskType)), taskTypes)
 	}
 	if !c.isConditional(i) {
 		return
 	}
 	for _, f := range []field{fieldPrimaryTools, fieldFallbackTools} {
 		if list := *s.listField(f); c.known(i, f) && len(list) > 0 {
-			c.fault(CheckConditionalStepNoTools, i, f, "%s lists %s, but a conditional step only decides: set it to [], or use an action_step before it", f, clip(strings.Join(list, ", ")))
+			c.fault(CheckConditionalStepNoTools, i, f, "%s lists %s, but a conditional step only decides: set it to [], or use an action_step before it", f, clip.Short(strings.Join(list, ", ")))
 		}
 	}
 	for _, f := range []field{fieldPrimaryToolInstructions, fieldFallbackToolInstructions} {
@@ -256,7 +257,7 @@ func (c *checker) checkTools(i int) {
 				c.fault(CheckTier3NotListed, i, f, "%s lists %s, which every step has as its last resort: remove it", f, name)
 			} else if c.options.Tools != nil {
 				if err := c.options.Tools(name); err != nil {
-					c.fault(CheckToolsAreValid, i, f, "%s lists %s, which cannot be used: %s", f, clip(name), strings.TrimPrefix(err.Error(), "tool: "))
+					c.fault(CheckToolsAreValid, i, f, "%s lists %s, which cannot be used: %s", f, clip.Short(name), strings.TrimPrefix(err.Error(), "tool: "))
 				}
 			}
 		}
@@ -266,7 +267,7 @@ func (c *checker) checkTools(i int) {
 	}
 	for j, name := range s.FallbackTools {
 		if name != LastResort && !blank(name) && slices.Contains(s.PrimaryTools, name) && !slices.Contains(s.FallbackTools[:j], name) {
-			c.fault(CheckToolsMutuallyExclusive, i, fieldFallbackTools, "%s is in primary_tools and in fallback_tools: remove it from one of them", clip(name))
+			c.fault(CheckToolsMutuallyExclusive, i, fieldFallbackTools, "%s is in primary_tools and in fallback_tools: remove it from one of them", clip.Short(name))
 		}
 	}
 }
@@ -279,12 +280,12 @@ func (c *checker) checkUnique() {
 			continue
 		}
 		if slices.Contains(c.options.Available, v) {
-			c.fault(CheckOutputVariableUnique, i, fieldOutputVariable, "output_variable is %s, which is the output of a step that is done: give it another name", clip(v))
+			c.fault(CheckOutputVariableUnique, i, fieldOutputVariable, "output_variable is %s, which is the output of a step that is done: give it another name", clip.Short(v))
 			continue
 		}
 		if j, taken := first[v]; taken {
 			c.fault(CheckOutputVariableUnique, i, fieldOutputVariable,
-				"output_variable is %s, which is the output of step %d: give it a name of its own%s", clip(v), c.number(j), hint(fieldOutputVariable, i))
+				"output_variable is %s, which is the output of step %d: give it a name of its own%s", clip.Short(v), c.number(j), hint(fieldOutputVariable, i))
 			continue
 		}
 		first[v] = i

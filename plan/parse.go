@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/vote"
 	"go.yaml.in/yaml/v3"
@@ -102,7 +103,7 @@ func (r *reader) readRoot(root *yaml.Node) {
 			guess = "plan"
 		}
 		if guess == "reasoning" {
-			r.fault(CheckReasoningPresent, WholePlan, key.Line, "reasoning is missing; the field %s seems to be meant: rename it", clip(key.Value))
+			r.fault(CheckReasoningPresent, WholePlan, key.Line, "reasoning is missing; the field %s seems to be meant: rename it", clip.Short(key.Value))
 			r.source.broken = true
 		} else {
 			r.unknown(WholePlan, key, guess, "")
@@ -315,7 +316,7 @@ func (r *reader) voting(to **Voting, n *yaml.Node) (problem string) {
 		case "max_samples":
 			ok = r.integer(&v.MaxSamples, value) && v.MaxSamples != 0
 		default:
-			return fmt.Sprintf("voting has no field %s: want strategy, k, n and max_samples", clip(key.Value))
+			return fmt.Sprintf("voting has no field %s: want strategy, k, n and max_samples", clip.Short(key.Value))
 		}
 		if !ok {
 			return fmt.Sprintf("voting: %s is %s, want %s", key.Value, describe(value), want)
@@ -334,7 +335,7 @@ func (r *reader) fault(check string, step, line int, format string, args ...any)
 
 // unknown reports a field that there is not. The prefix says of what.
 func (r *reader) unknown(step int, key *yaml.Node, guess, prefix string) {
-	name := clip(key.Value)
+	name := clip.Short(key.Value)
 	switch f := fieldNamed(guess); {
 	case guess == "":
 		r.fault(CheckRequiredFieldsPresent, step, key.Line, "%sthere is no field %s: remove it, or make it a comment", prefix, name)
@@ -392,9 +393,9 @@ func describe(n *yaml.Node) string {
 	case isNull(n):
 		return "empty"
 	case n.Tag == "!!str":
-		return fmt.Sprintf("the text %q", clip(n.Value))
+		return fmt.Sprintf("the text %q", clip.Short(n.Value))
 	default:
-		return clip(n.Value)
+		return clip.Short(n.Value)
 	}
 }
 
@@ -430,16 +431,6 @@ func flowText(n *yaml.Node) string {
 		write(n)
 	}
 	return b.String()
-}
-
-// clip keeps what is quoted in a message short.
-func clip(s string) string {
-	const most = 40
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return s
 }
 
 func without[T comparable](all, some []T) []T {

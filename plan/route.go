@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // checkNumbers reports the first number that is wrong. What follows it is often
@@ -199,7 +201,7 @@ func (c *checker) checkInputs(numbered bool) {
 				problem = fmt.Sprintf("but where step %d produces it, this step is never reached: take it from a step on the way here", producer)
 			}
 			if problem != "" {
-				c.fault(CheckInputsAvailable, i, fieldInputVariables, "input_variables has %q, %s", clip(input), problem)
+				c.fault(CheckInputsAvailable, i, fieldInputVariables, "input_variables has %q, %s", clip.Short(input), problem)
 				reported = append(reported, variable)
 			}
 		}
@@ -231,12 +233,12 @@ func (c *checker) unproduced(input string, before int) string {
 	// step_1_output is no misspelling of step_2_output.
 	alike := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return digits(name) != digits(Output(input)) })
 	if guess := closest(Output(input), alike); guess != "" {
-		return fmt.Sprintf("which no step produces; %s seems to be meant", clip(guess))
+		return fmt.Sprintf("which no step produces; %s seems to be meant", clip.Short(guess))
 	}
 	if len(names) == 0 {
 		return "which no step produces, and there is no step before this one: remove it"
 	}
-	return "which no earlier step produces: the outputs before it are " + clip(strings.Join(names, ", "))
+	return "which no earlier step produces: the outputs before it are " + clip.Short(strings.Join(names, ", "))
 }
 
 func digits(s string) string {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func (c *SelfContradictionCheck) check(_ string, p []sentence) *Flag {
@@ -32,7 +34,7 @@ func (c *SelfContradictionCheck) check(_ string, p []sentence) *Flag {
 		if now != nil {
 			for _, earlier := range []*claim{previous, label} {
 				if earlier != nil && earlier.contradicts(now) && (earlier == previous || now.label) {
-					return New(SelfContradiction, "the answer is %q and then %q", clip(earlier.text, maxExcerpt/2), clip(now.text, maxExcerpt/2))
+					return New(SelfContradiction, "the answer is %q and then %q", clip.Line(earlier.text, maxExcerpt/2), clip.Line(now.text, maxExcerpt/2))
 				}
 			}
 			if now.label && label == nil {

@@ -34,7 +34,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // The names of the checks.
@@ -72,24 +73,10 @@ func New(name, format string, args ...any) *Flag {
 	for i, arg := range args {
 		switch v := arg.(type) {
 		case string, []byte, json.RawMessage, error:
-			short[i] = clip(fmt.Sprintf("%s", v), maxExcerpt)
+			short[i] = clip.Line(fmt.Sprintf("%s", v), maxExcerpt)
 		}
 	}
-	return &Flag{Name: name, Reason: clip(fmt.Sprintf(format, short...), maxReason)}
-}
-
-// clip puts s on one line of at most limit characters.
-func clip(s string, limit int) string {
-	line := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			return ' '
-		}
-		return r // U+FFFD for an invalid byte
-	}, s))
-	if len(line) > limit {
-		return string(line[:limit-1]) + "…"
-	}
-	return string(line)
+	return &Flag{Name: name, Reason: clip.Line(fmt.Sprintf(format, short...), maxReason)}
 }
 
 // The stop reasons that matter here, spelled as in package model. Anything

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func TestNew(t *testing.T) {
@@ -34,11 +36,11 @@ func TestNew(t *testing.T) {
 
 func TestClipKeepsWhatFits(t *testing.T) {
 	for _, s := range []string{"", "a", strings.Repeat("x", 10)} {
-		if got := clip(s, 10); got != s {
-			t.Errorf("clip(%q, 10) = %q, want it unchanged", s, got)
+		if got := clip.Line(s, 10); got != s {
+			t.Errorf("clip.Line(%q, 10) = %q, want it unchanged", s, got)
 		}
 	}
-	if got, want := clip(strings.Repeat("x", 11), 10), strings.Repeat("x", 9)+"…"; got != want {
+	if got, want := clip.Line(strings.Repeat("x", 11), 10), strings.Repeat("x", 9)+"…"; got != want {
 		t.Errorf("clip of 11 characters = %q, want %q", got, want)
 	}
 }

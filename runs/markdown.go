@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/vote"
@@ -145,13 +146,7 @@ func capital(s string) string {
 }
 
 // code is a text in a few words, as code.
-func code(s string) string {
-	const most = 300
-	if s = show.Line(s); len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return show.Code(s)
-}
+func code(s string) string { return show.Code(clip.Text(show.Line(s), 300)) }
 
 // DescribeModel says who answered.
 func DescribeModel(r *Result) string {

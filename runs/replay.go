@@ -14,6 +14,7 @@ import (
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // A Replay is a result derived a second time, from the log alone, and what does not
@@ -130,8 +131,5 @@ func brief(v any) string {
 	if err != nil {
 		return "?"
 	}
-	if len(data) > 120 {
-		return strings.ToValidUTF8(string(data[:120]), "") + "…"
-	}
-	return string(data)
+	return clip.Text(string(data), 120)
 }

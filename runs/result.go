@@ -6,7 +6,6 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/usage"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // Names of the files that hold a result. They are written when a session ends.
@@ -88,16 +87,22 @@ type FailedStep struct {
 	Voting event.Voting `json:"voting"`
 }
 
-// An EffectResult is a call that won a vote, and what came of it.
-type EffectResult struct {
-	Effect string      `json:"effect"` // the key that the log has it under
-	Step   int         `json:"step"`
-	Tool   string      `json:"tool"`
-	Input  event.Value `json:"input"`
-	Status string      `json:"status"`       // done, failed, refused or unknown
-	By     string      `json:"by,omitempty"` // who let it pass or refused it
-	Result event.Value `json:"result"`
-}
+// What a log tells of a run beside its steps.
+type (
+	// An EffectResult is a call that won a vote, and what came of it.
+	EffectResult = history.Effect
+
+	// VotingTotals sum up the voting of the committed steps; of a run that solves a
+	// problem that of all questions, because a step may take several.
+	VotingTotals = history.Totals
+
+	// SolveFigures say how a problem was solved, beyond what its steps say: a step may
+	// have taken several questions.
+	SolveFigures = history.Solve
+
+	// An Outlook is what a resume of a run would do.
+	Outlook = history.Outlook
+)
 
 // The statuses of an effect. One that was claimed and taken back before it was begun
 // is no effect.
@@ -108,38 +113,8 @@ const (
 	EffectUnknown = history.EffectUnknown // claimed, and nobody knows what came of it
 )
 
-// VotingTotals sum up the voting of the committed steps; of a run that solves a
-// problem that of all questions, because a step may take several.
-type VotingTotals struct {
-	Rule           vote.Rule `json:"rule"`
-	Samples        int       `json:"samples"`
-	RedFlagged     int       `json:"red_flagged"`
-	Faults         int       `json:"faults"`
-	Contested      int       `json:"contested"` // steps with more than one answer
-	MostSamples    int       `json:"most_samples"`
-	LeastMargin    int       `json:"least_margin"`
-	SamplesPerStep float64   `json:"samples_per_step"`
-}
-
-// SolveFigures say how a problem was solved, beyond what its steps say: a step may
-// have taken several questions.
-type SolveFigures struct {
-	Questions   int `json:"questions"` // that were put to voters
-	Undecided   int `json:"undecided"` // of them without a winner
-	Escalations int `json:"escalations"`
-	Recoveries  int `json:"recoveries"` // steps that were committed after an escalation
-
-	SamplesPerStep float64 `json:"samples_per_step"`
-	RejectionRate  float64 `json:"rejection_rate"` // share of samples that were discarded
-	MaxRounds      int     `json:"max_rounds"`     // batches of samples that the longest question took
-
-	Nodes int `json:"nodes"` // of the tree
-	Depth int `json:"depth"` // of the tree; 0 if the problem was not split
-	Memo  int `json:"memo"`  // parts that were known already
-
-	// Calibrated is what the margin follows from, if the voters were measured.
-	Calibrated *event.Calibrated `json:"calibrated,omitempty"`
-}
+// Outlook tells what a resume of the run would do.
+func (r *Run) Outlook() (Outlook, error) { return history.ReadOutlook(r.dir) }
 
 // Result derives the result of the run from its log. That of a run that goes on is how
 // it stands.
@@ -160,8 +135,8 @@ func newResult(p *history.Report, written bool) *Result {
 		Run: p.Run, Kind: p.Kind, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
 		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output,
 		Steps: make([]StepResult, 0, len(p.Steps)), StepsTotal: p.Total, StepsCompleted: p.Committed, StepsOmitted: p.Committed - len(p.Steps),
-		Voting: VotingTotals(p.Voting), Solve: (*SolveFigures)(p.Solve),
-		TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
+		Voting: p.Voting, Solve: p.Solve,
+		Effects: p.Effects, TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
 	}
 	if r.Status == event.StatusRunning && !written {
 		r.Status = StatusInterrupted
@@ -173,9 +148,6 @@ func newResult(p *history.Report, written bool) *Result {
 		r.Steps = append(r.Steps, StepResult{
 			Step: s.Step, Title: s.Title, Output: s.Output, Voting: s.Voting, CostUSD: s.CostUSD, DurationMS: s.DurationMS,
 		})
-	}
-	for _, e := range p.Effects {
-		r.Effects = append(r.Effects, EffectResult(e))
 	}
 	return r
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // An InputError is an input that a tool does not take. Its text names the field.
@@ -173,11 +175,7 @@ func plain(report string) string {
 	}
 	report = field + strings.TrimPrefix(schemaPath.ReplaceAllString(report, ""), "required: ")
 	report = tooLittle.ReplaceAllString(report, "$1 is less than $2")
-	const limit = 300 // a wrong value is repeated in the report, however long
-	if len(report) > limit {
-		report = strings.ToValidUTF8(report[:limit], "") + " [...]"
-	}
-	return report
+	return clip.Text(report, 300) // a wrong value is repeated in it, however long
 }
 
 func schemaOf[In any]() (*jsonschema.Schema, error) {

@@ -67,11 +67,11 @@ func (r *Registry) Register(tools ...Tool) error {
 			return fmt.Errorf("tool: %q cannot be the name of a tool", t.Name)
 		case taken || slices.ContainsFunc(tools[:i], func(u Tool) bool { return u.Name == t.Name }):
 			return fmt.Errorf("tool: %s is registered already", t.Name)
-		case !slices.Contains([]Effect{Pure, Observe, Mutate, Human}, t.Effect):
+		case !slices.Contains([]Class{Pure, Observe, Mutate, Human}, t.Class):
 			return fmt.Errorf("tool: %s has no effect class", t.Name)
-		case t.Run == nil && t.Effect != Human:
+		case t.Run == nil && t.Class != Human:
 			return fmt.Errorf("tool: %s cannot be run", t.Name)
-		case t.Run != nil && t.Effect == Human:
+		case t.Run != nil && t.Class == Human:
 			return fmt.Errorf("tool: %s is for a person and cannot be run", t.Name)
 		case !isObject(t.Schema):
 			return fmt.Errorf("tool: the schema of %s is no JSON object", t.Name)
@@ -201,7 +201,7 @@ func (r *Registry) List() []Listed {
 			if reason == "" {
 				reason = "the server does not have it"
 			}
-			out = append(out, Listed{Tool{Name: name, Description: d.Description, Effect: Mutate, Source: s.Name}, reason})
+			out = append(out, Listed{Tool{Name: name, Description: d.Description, Class: Mutate, Source: s.Name}, reason})
 		}
 	}
 	slices.SortFunc(out, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
@@ -237,7 +237,7 @@ func (r *Registry) Catalogue() string {
 	}
 	for _, t := range r.List() {
 		summary, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
-		fmt.Fprintf(&b, "- %s (%s): %s", t.Name, t.Effect, summary)
+		fmt.Fprintf(&b, "- %s (%s): %s", t.Name, t.Class, summary)
 		if t.Unavailable != "" {
 			fmt.Fprintf(&b, " [NOT AVAILABLE: %s]", t.Unavailable)
 		}

@@ -17,7 +17,7 @@ import (
 func run(context.Context, json.RawMessage) (tool.Result, error) { return tool.Result{}, nil }
 
 func plainTool(name, source string) tool.Tool {
-	return tool.Tool{Name: name, Description: "Does " + name + ".\nMore.", Schema: json.RawMessage(`{"type":"object"}`), Effect: tool.Mutate, Source: source, Run: run}
+	return tool.Tool{Name: name, Description: "Does " + name + ".\nMore.", Schema: json.RawMessage(`{"type":"object"}`), Class: tool.Mutate, Source: source, Run: run}
 }
 
 func TestRegister(t *testing.T) {
@@ -32,15 +32,15 @@ func TestRegister(t *testing.T) {
 		want string // of the error
 	}{
 		{"fine", plainTool("B", tool.Builtin), ""},
-		{"human", change(func(t *tool.Tool) { t.Effect, t.Run = tool.Human, nil }), ""},
+		{"human", change(func(t *tool.Tool) { t.Class, t.Run = tool.Human, nil }), ""},
 		{"no name", change(func(t *tool.Tool) { t.Name = "" }), "cannot be the name"},
 		{"bad name", change(func(t *tool.Tool) { t.Name = "a b" }), "cannot be the name"},
 		{"long name", change(func(t *tool.Tool) { t.Name = strings.Repeat("a", 129) }), "cannot be the name"},
 		{"taken", plainTool("A", tool.Builtin), "registered already"},
 		{"no Run", change(func(t *tool.Tool) { t.Run = nil }), "cannot be run"},
-		{"human that runs", change(func(t *tool.Tool) { t.Effect = tool.Human }), "for a person"},
-		{"no class", change(func(t *tool.Tool) { t.Effect = "" }), "effect class"},
-		{"unknown class", change(func(t *tool.Tool) { t.Effect = "harmless" }), "effect class"},
+		{"human that runs", change(func(t *tool.Tool) { t.Class = tool.Human }), "for a person"},
+		{"no class", change(func(t *tool.Tool) { t.Class = "" }), "effect class"},
+		{"unknown class", change(func(t *tool.Tool) { t.Class = "harmless" }), "effect class"},
 		{"no schema", change(func(t *tool.Tool) { t.Schema = nil }), "schema"},
 		{"schema is no object", change(func(t *tool.Tool) { t.Schema = json.RawMessage(`null`) }), "schema"},
 	}

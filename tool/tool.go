@@ -28,26 +28,26 @@ import (
 	"github.com/maker-mdap/maker/vote"
 )
 
-// Effect is what running a tool does to the world.
-type Effect string
+// A Class is what running a tool does to the world.
+type Class string
 
 // The effect classes.
 const (
-	Pure    Effect = "pure"    // reads what the run owns: files of the workspace
-	Observe Effect = "observe" // looks at the world outside and changes nothing
-	Mutate  Effect = "mutate"  // changes something
-	Human   Effect = "human"   // asks the person
+	Pure    Class = "pure"    // reads what the run owns: files of the workspace
+	Observe Class = "observe" // looks at the world outside and changes nothing
+	Mutate  Class = "mutate"  // changes something
+	Human   Class = "human"   // asks the person
 )
 
 // BySample reports whether a sample may run such a tool itself.
-func (e Effect) BySample() bool { return e == Pure || e == Observe }
+func (c Class) BySample() bool { return c == Pure || c == Observe }
 
 // A Tool is something that a model may ask to have done.
 type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // JSON schema of the input, an object
-	Effect      Effect
+	Class       Class
 	Source      string // "builtin", or the name of an MCP server
 
 	// Idempotent says that running it again with the same input changes nothing

@@ -42,7 +42,7 @@ func TestNewIntentRefuses(t *testing.T) {
 }
 
 func TestBySample(t *testing.T) {
-	want := map[tool.Effect]bool{tool.Pure: true, tool.Observe: true, tool.Mutate: false, tool.Human: false, "": false}
+	want := map[tool.Class]bool{tool.Pure: true, tool.Observe: true, tool.Mutate: false, tool.Human: false, "": false}
 	for effect, may := range want {
 		if got := effect.BySample(); got != may {
 			t.Errorf("Effect(%q).BySample() = %v, want %v", effect, got, may)
@@ -68,7 +68,7 @@ func (o order) Check() error {
 
 func newOrderTool(t *testing.T, run func(context.Context, order) (tool.Result, error)) tool.Tool {
 	t.Helper()
-	made, err := tool.New(tool.Tool{Name: "Order", Effect: tool.Mutate}, run)
+	made, err := tool.New(tool.Tool{Name: "Order", Class: tool.Mutate}, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func FuzzInput(f *testing.F) {
 		f.Add([]byte(test.in))
 	}
 	f.Add([]byte(`{"item":"x","count":2,"size":"small","tags":["a","b"],"why":"w"}`))
-	made, err := tool.New(tool.Tool{Name: "Order", Effect: tool.Mutate}, func(_ context.Context, in order) (tool.Result, error) {
+	made, err := tool.New(tool.Tool{Name: "Order", Class: tool.Mutate}, func(_ context.Context, in order) (tool.Result, error) {
 		if in.Item == "" && in.Check() != nil || in.Count < 0 || in.Size != "" && in.Size != "small" && in.Size != "large" {
 			return tool.Result{}, errors.New("the tool ran with an input that it does not take")
 		}

@@ -3,6 +3,9 @@ package vote
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // Clusters sorts the answers of one question into groups that agree within a
@@ -16,10 +19,10 @@ import (
 // the order in which they come. Which of two clusters takes an answer that fits
 // both does depend on the order, and is the same for the same order.
 //
-// All comparisons are exact decimals. A number of more than a thousand digits
-// gets no tolerance. The zero value has no tolerance.
+// All comparisons are exact. A number of more than a thousand digits, before or after
+// the point, gets no tolerance. The zero value has no tolerance.
 type Clusters struct {
-	absolute, relative decimal
+	absolute, relative *big.Rat // nil is none
 	list               []cluster
 	seen               map[string]int // key to index in list
 }
@@ -27,7 +30,7 @@ type Clusters struct {
 type cluster struct {
 	key     string // of the first member
 	shape   string // the key with its numbers left out
-	members [][]decimal
+	members [][]*big.Rat
 }
 
 // NewClusters returns an empty set of clusters with the tolerances of o. Two
@@ -45,31 +48,38 @@ func NewClusters(o KeyOptions) (*Clusters, error) {
 	if err != nil {
 		return nil, err
 	}
-	if one := (decimal{digits: "1"}); signOfSum(relative, one.negated(), decimal{}) >= 0 {
+	if relative != nil && relative.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, fmt.Errorf("vote: relative_tolerance is %v, want less than 1", o.RelativeTolerance)
 	}
 	return &Clusters{absolute: absolute, relative: relative}, nil
 }
 
-func parseTolerance(name string, n json.Number) (decimal, error) {
+func parseTolerance(name string, n json.Number) (*big.Rat, error) {
 	if n == "" {
-		return decimal{}, nil
+		return nil, nil
 	}
 	d, err := parseDecimal(n.String())
 	if err != nil {
-		return decimal{}, fmt.Errorf("vote: %s: %w", name, err)
+		return nil, fmt.Errorf("vote: %s: %w", name, err)
 	}
 	if d.neg {
-		return decimal{}, fmt.Errorf("vote: %s %v is negative", name, n)
+		return nil, fmt.Errorf("vote: %s %v is negative", name, n)
 	}
-	return d, nil
+	if d.isZero() {
+		return nil, nil
+	}
+	r := d.rational()
+	if r == nil {
+		return nil, fmt.Errorf("vote: %s %s is out of range", name, clip.Short(n.String()))
+	}
+	return r, nil
 }
 
 // Key returns the key of the cluster to which key belongs: that of its first
 // member. The argument is a key as [Canonical] returns it; text that is not
 // JSON agrees only with itself.
 func (c *Clusters) Key(key string) string {
-	if c.absolute.isZero() && c.relative.isZero() {
+	if c.absolute == nil && c.relative == nil {
 		return key
 	}
 	if i, ok := c.seen[key]; ok {
@@ -91,7 +101,7 @@ func (c *Clusters) Key(key string) string {
 	return c.list[i].key
 }
 
-func (c *Clusters) fits(to *cluster, shape string, numbers []decimal) bool {
+func (c *Clusters) fits(to *cluster, shape string, numbers []*big.Rat) bool {
 	if to.shape != shape {
 		return false
 	}
@@ -105,26 +115,25 @@ func (c *Clusters) fits(to *cluster, shape string, numbers []decimal) bool {
 	return true
 }
 
-func (c *Clusters) near(a, b decimal) bool {
-	if a == b || within(a, b, c.absolute) {
+func (c *Clusters) near(a, b *big.Rat) bool {
+	apart := new(big.Rat).Sub(a, b)
+	apart.Abs(apart)
+	if apart.Sign() == 0 || c.absolute != nil && apart.Cmp(c.absolute) <= 0 {
 		return true
 	}
-	larger := a.abs()
-	if signOfSum(b.abs(), larger.negated(), decimal{}) > 0 {
-		larger = b.abs()
+	if c.relative == nil {
+		return false
 	}
-	return within(a, b, c.relative.times(larger))
-}
-
-// within reports whether |a-b| <= tolerance.
-func within(a, b, tolerance decimal) bool {
-	return signOfSum(a, b.negated(), tolerance.negated()) <= 0 &&
-		signOfSum(b, a.negated(), tolerance.negated()) <= 0
+	larger := new(big.Rat).Abs(a)
+	if other := new(big.Rat).Abs(b); other.Cmp(larger) > 0 {
+		larger = other
+	}
+	return apart.Cmp(larger.Mul(larger, c.relative)) <= 0
 }
 
 // shapeOf splits a key into its numbers and the rest. Text that is not JSON is
 // all rest.
-func shapeOf(key string) (shape string, numbers []decimal) {
+func shapeOf(key string) (shape string, numbers []*big.Rat) {
 	root, err := parse(key, true)
 	if err != nil {
 		return "text " + key, nil // no JSON text starts like that
@@ -133,16 +142,14 @@ func shapeOf(key string) (shape string, numbers []decimal) {
 	return string(root.appendTo(nil)), numbers
 }
 
-// maxTolerantDigits bounds the work of comparing: a million digits would take a
-// minute.
-const maxTolerantDigits = 1000
-
 // takeNumbers moves the numbers out of n, leaving a mark that no scalar has.
-func (n *node) takeNumbers(numbers []decimal) []decimal {
+func (n *node) takeNumbers(numbers []*big.Rat) []*big.Rat {
 	if n.kind == numberNode {
-		if d, err := parseDecimal(n.text); err == nil && len(d.digits) <= maxTolerantDigits {
-			n.text = "#"
-			numbers = append(numbers, d)
+		if d, err := parseDecimal(n.text); err == nil {
+			if r := d.rational(); r != nil {
+				n.text = "#"
+				numbers = append(numbers, r)
+			}
 		}
 	}
 	for i := range n.kids {

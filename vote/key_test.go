@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func TestCanonical(t *testing.T) {
@@ -54,7 +56,7 @@ func checkKeyError(t *testing.T, in string, o KeyOptions, want string) {
 	t.Helper()
 	got, err := Canonical(json.RawMessage(in), o)
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Canonical(%s, %+v) = %s, %v, want an error with %q", clip(in), o, clip(got), err, want)
+		t.Errorf("Canonical(%s, %+v) = %s, %v, want an error with %q", clip.Short(in), o, clip.Short(got), err, want)
 	}
 }
 
@@ -66,36 +68,36 @@ func TestCanonicalKeepSpace(t *testing.T) {
 
 func TestCanonicalErrors(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"empty", ``, "it ends where a value"},
-		{"only space", ` `, "it ends where a value"},
-		{"trailing data", `1 2`, `'2' at byte 2 where the end`},
-		{"two values", `{}{}`, "where the end"},
-		{"trailing comma in an array", `[1,]`, "where a value"},
-		{"trailing comma in an object", `{"a":1,}`, "where a field's name"},
-		{"no comma", `[1 2]`, "where a comma or a bracket"},
-		{"no comma in an object", `{"a":1 "b":2}`, "where a comma or a brace"},
-		{"no colon", `{"a" 1}`, "where a colon"},
-		{"unquoted name", `{a:1}`, "where a field's name"},
-		{"open array", `[1`, "it ends"},
-		{"open object", `{"a":1`, "it ends"},
-		{"open string", `"a`, "it ends where a quotation mark"},
-		{"open escape", `"a\`, "it ends"},
-		{"open escaped string", `"\n`, "it ends where a quotation mark"},
-		{"open code", `"\u00`, "it ends where a hexadecimal digit"},
-		{"bad code", `"\u00g0"`, "where a hexadecimal digit"},
-		{"bad escape", `"\x"`, "where an escaped character"},
-		{"raw newline", "\"a\nb\"", "where an escaped character"},
-		{"raw newline after an escape", "\"\\t\n\"", "where an escaped character"},
-		{"bad word", `nul`, "where a value"},
-		{"longer word", `nullx`, "where the end"},
-		{"leading zero", `01`, "where the end"},
-		{"bare minus", `-`, "where a number"},
-		{"plus", `+1`, "where a value"},
-		{"fraction without digits", `1.`, "where a number"},
-		{"not a number", `NaN`, "where a value"},
-		{"null byte", "\x00", "where a value"},
-		{"null byte at the end", "1\x00", "where the end"},
-		{"comment", `1 // one`, "where the end"},
+		{"empty", ``, `unexpected end of JSON input`},
+		{"only space", ` `, `unexpected end of JSON input`},
+		{"trailing data", `1 2`, `invalid character '2' after top-level value`},
+		{"two values", `{}{}`, `invalid character '{' after top-level value`},
+		{"trailing comma in an array", `[1,]`, `invalid character ']' looking for beginning of value`},
+		{"trailing comma in an object", `{"a":1,}`, `invalid character '}' looking for beginning of object key string`},
+		{"no comma", `[1 2]`, `invalid character '2' after array element`},
+		{"no comma in an object", `{"a":1 "b":2}`, `invalid character '"' after object key:value pair`},
+		{"no colon", `{"a" 1}`, `invalid character '1' after object key`},
+		{"unquoted name", `{a:1}`, `invalid character 'a' looking for beginning of object key string`},
+		{"open array", `[1`, `unexpected end of JSON input`},
+		{"open object", `{"a":1`, `unexpected end of JSON input`},
+		{"open string", `"a`, `unexpected end of JSON input`},
+		{"open escape", `"a\`, `invalid character ' ' in string escape code`},
+		{"open escaped string", `"\n`, `unexpected end of JSON input`},
+		{"open code", `"\u00`, `invalid character ' ' in \u hexadecimal character escape`},
+		{"bad code", `"\u00g0"`, `invalid character 'g' in \u hexadecimal character escape`},
+		{"bad escape", `"\x"`, `invalid character 'x' in string escape code`},
+		{"raw newline", "\"a\nb\"", `invalid character '\n' in string literal`},
+		{"raw newline after an escape", "\"\\t\n\"", `invalid character '\n' in string literal`},
+		{"bad word", `nul`, `invalid character ' ' in literal null (expecting 'l')`},
+		{"longer word", `nullx`, `invalid character 'x' after top-level value`},
+		{"leading zero", `01`, `invalid character '1' after top-level value`},
+		{"bare minus", `-`, `invalid character ' ' in numeric literal`},
+		{"plus", `+1`, `invalid character '+' looking for beginning of value`},
+		{"fraction without digits", `1.`, `invalid character ' ' after decimal point in numeric literal`},
+		{"not a number", `NaN`, `invalid character 'N' looking for beginning of value`},
+		{"null byte", "\x00", `invalid character '\x00' looking for beginning of value`},
+		{"null byte at the end", "1\x00", `invalid character '\x00' after top-level value`},
+		{"comment", `1 // one`, `invalid character '/' after top-level value`},
 		{"exponent beyond measure", `1e99999999999999999999`, "out of range"},
 		{"twice", `{"a":1,"b":2,"a":1}`, `the field "a" is there twice`},
 		{"twice at depth", `[{"x":{"a":1,"a":2}}]`, `the field "a" is there twice`},
@@ -108,8 +110,8 @@ func TestCanonicalErrors(t *testing.T) {
 		{"half a pair", `"\ud83d"`, "half a surrogate pair"},
 		{"second half first", `"\ude00\ud83d"`, "half a surrogate pair"},
 		{"half a pair and a letter", `"\ud83d\u0041"`, "half a surrogate pair"},
-		{"too deep", strings.Repeat("[", MaxKeyDepth+1), "nested more than"},
-		{"too deep in objects", strings.Repeat(`{"a":`, MaxKeyDepth+1), "nested more than"},
+		{"too deep", strings.Repeat("[", MaxKeyDepth+1) + strings.Repeat("]", MaxKeyDepth+1), "nested more than"},
+		{"too deep in objects", strings.Repeat(`{"a":`, MaxKeyDepth+1) + "1" + strings.Repeat("}", MaxKeyDepth+1), "nested more than"},
 		{"too large", `"` + strings.Repeat("a", MaxKeyBytes) + `"`, "more than"},
 		{"too large a key", "[1e20" + strings.Repeat(",1e20", MaxKeyBytes/5-1) + "]", "the key has"},
 	}
@@ -125,7 +127,7 @@ func TestCanonicalAtTheLimits(t *testing.T) {
 	large := `"` + strings.Repeat("a", MaxKeyBytes-2) + `"`
 	for _, in := range []string{deep, large} {
 		if got, err := Canonical(json.RawMessage(in), KeyOptions{}); err != nil || got != in {
-			t.Errorf("Canonical(%s) = %s, %v, want no change", clip(in), clip(got), err)
+			t.Errorf("Canonical(%s) = %s, %v, want no change", clip.Short(in), clip.Short(got), err)
 		}
 	}
 }
@@ -168,7 +170,7 @@ func TestCanonicalVoteOn(t *testing.T) {
 		checkKeyError(t, answer, KeyOptions{VoteOn: []string{"move", test.path}}, test.want)
 	}
 	checkKeyError(t, `5`, KeyOptions{VoteOn: []string{"a"}}, `no field "a"`)
-	checkKeyError(t, `{"`+strings.Repeat("x", 999)+`":1}`, KeyOptions{VoteOn: []string{"*.a"}}, `xxx....a"`)
+	checkKeyError(t, `{"`+strings.Repeat("x", 999)+`":1}`, KeyOptions{VoteOn: []string{"*.a"}}, `xxx….a"`)
 }
 
 func TestCanonicalIgnore(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // A node is a parsed JSON value in normal form.
@@ -58,7 +60,7 @@ func (n *node) mark(p path) (missing []string) {
 	case (n.kind == objectNode || n.kind == arrayNode) && step.any:
 		for i := range n.kids {
 			if missing := n.kids[i].mark(p[1:]); missing != nil {
-				name := clip(n.kids[i].name)
+				name := clip.Short(n.kids[i].name)
 				if n.kind == arrayNode {
 					name = strconv.Itoa(i)
 				}

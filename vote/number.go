@@ -3,8 +3,11 @@ package vote
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // A decimal is an exact decimal number in normal form:
@@ -24,11 +27,12 @@ type decimal struct {
 // exponents can be added without thinking.
 const maxExponent = 1_000_000_000_000_000
 
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
 // parseDecimal reads a number in JSON's syntax.
 func parseDecimal(s string) (decimal, error) {
-	n := scanNumber(s)
-	if n == 0 || n != len(s) {
-		return decimal{}, fmt.Errorf("%q is not a number", clip(s))
+	if !jsonNumber.MatchString(s) {
+		return decimal{}, fmt.Errorf("%q is not a number", clip.Short(s))
 	}
 	rest, neg := strings.CutPrefix(s, "-")
 	exponent := ""
@@ -48,7 +52,7 @@ func parseDecimal(s string) (decimal, error) {
 		sign := exponent[0] == '-'
 		exponent = strings.TrimLeft(strings.TrimLeft(exponent, "+-"), "0")
 		if len(exponent) > 17 {
-			return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip(s))
+			return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip.Short(s))
 		}
 		for _, c := range exponent {
 			exp = exp*10 + int64(c-'0')
@@ -63,7 +67,7 @@ func parseDecimal(s string) (decimal, error) {
 		exp:    exp - int64(len(fraction)) + int64(len(digits)-len(trimmed)),
 	}
 	if top := d.top(); top > maxExponent || top < -maxExponent {
-		return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip(s))
+		return decimal{}, fmt.Errorf("the exponent of %q is out of range", clip.Short(s))
 	}
 	return d, nil
 }
@@ -78,43 +82,6 @@ func normalNumber(s string) (string, error) {
 		return "", err
 	}
 	return d.String(), nil
-}
-
-// scanNumber returns the length of the number at the start of s in JSON's
-// syntax, 0 if there is none.
-func scanNumber(s string) int {
-	i := 0
-	digits := func() bool {
-		start := i
-		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-			i++
-		}
-		return i > start
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	if i < len(s) && s[i] == '0' {
-		i++
-	} else if !digits() {
-		return 0
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return 0
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return 0
-		}
-	}
-	return i
 }
 
 func (d decimal) isZero() bool { return d.digits == "" }
@@ -150,86 +117,19 @@ func (d decimal) String() string {
 	}
 }
 
-func (d decimal) negated() decimal {
-	d.neg = !d.neg && !d.isZero()
-	return d
-}
+// maxTolerantDigits bounds the work of comparing: a million digits would take a
+// minute.
+const maxTolerantDigits = 1000
 
-func (d decimal) abs() decimal {
-	d.neg = false
-	return d
-}
-
-// times returns the exact product.
-func (d decimal) times(e decimal) decimal {
-	if d.isZero() || e.isZero() {
-		return decimal{}
+// rational is the number as a fraction; nil if it is too long, too large or too small
+// to be compared with others.
+func (d decimal) rational() *big.Rat {
+	if len(d.digits) > maxTolerantDigits || max(d.top(), -d.exp) > maxTolerantDigits {
+		return nil
 	}
-	digits := new(big.Int).Mul(d.coefficient(), e.coefficient()).String()
-	digits = strings.TrimPrefix(digits, "-")
-	trimmed := strings.TrimRight(digits, "0")
-	return decimal{
-		neg:    d.neg != e.neg,
-		digits: trimmed,
-		exp:    d.exp + e.exp + int64(len(digits)-len(trimmed)),
+	r, ok := new(big.Rat).SetString(d.String())
+	if !ok {
+		return nil
 	}
-}
-
-// coefficient is the number without its power of ten.
-func (d decimal) coefficient() *big.Int {
-	c, _ := new(big.Int).SetString("0"+d.digits, 10)
-	if d.neg {
-		c.Neg(c)
-	}
-	return c
-}
-
-// signOfSum returns the sign of the exact sum of three numbers. Its work is
-// bounded by the number of their digits, however far apart their exponents are.
-func signOfSum(a, b, c decimal) int {
-	terms := make([]decimal, 0, 3)
-	for _, d := range []decimal{a, b, c} {
-		if !d.isZero() {
-			terms = append(terms, d)
-		}
-	}
-	sum, exp := new(big.Int), int64(0)
-	for len(terms) > 0 {
-		largest := 0
-		for i := range terms {
-			if terms[i].top() > terms[largest].top() {
-				largest = i
-			}
-		}
-		d := terms[largest]
-		terms = append(terms[:largest], terms[largest+1:]...)
-
-		switch {
-		case sum.Sign() == 0:
-			sum, exp = d.coefficient(), d.exp
-		case exp >= d.top()+2:
-			// The sum is at least 10^exp, and what is left, at most two numbers
-			// below 10^(top+1) each, cannot turn it.
-			return sum.Sign()
-		default:
-			low := min(exp, d.exp)
-			sum.Mul(sum, powerOfTen(exp-low))
-			sum.Add(sum, new(big.Int).Mul(d.coefficient(), powerOfTen(d.exp-low)))
-			exp = low
-		}
-	}
-	return sum.Sign()
-}
-
-func powerOfTen(n int64) *big.Int {
-	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
-}
-
-// clip shortens text from an answer for a message.
-func clip(s string) string {
-	const longest = 40
-	if len(s) <= longest {
-		return s
-	}
-	return s[:longest] + "..."
+	return r
 }

@@ -145,7 +145,11 @@ func (c *claude) attempt(ctx context.Context, t *agent.Task) (*agent.Result, err
 		return nil, &model.Error{Kind: model.Invalid, Provider: provider, NotSent: true, Message: err.Error(), Err: err}
 	}
 	defer folder.remove()
-	p, err := start(c.command(t, folder))
+	orders, err := c.command(t, folder)
+	var p *process
+	if err == nil {
+		p, err = start(orders)
+	}
 	if err != nil {
 		return nil, notStarted(c.options.Program, err)
 	}

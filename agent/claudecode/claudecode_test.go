@@ -32,13 +32,13 @@ type bashInput struct {
 // it runs.
 func testTools(t testing.TB) []tool.Tool {
 	t.Helper()
-	read, err := tool.New(tool.Tool{Name: "Read", Description: "Reads.", Effect: tool.Pure}, func(_ context.Context, in readInput) (tool.Result, error) {
+	read, err := tool.New(tool.Tool{Name: "Read", Description: "Reads.", Class: tool.Pure}, func(_ context.Context, in readInput) (tool.Result, error) {
 		return tool.Result{Text: "hello from " + in.FilePath}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, err := tool.New(tool.Tool{Name: "Bash", Description: "Runs.", Effect: tool.Mutate}, func(_ context.Context, in bashInput) (tool.Result, error) {
+	bash, err := tool.New(tool.Tool{Name: "Bash", Description: "Runs.", Class: tool.Mutate}, func(_ context.Context, in bashInput) (tool.Result, error) {
 		t.Errorf("Bash ran %q", in.Command)
 		return tool.Result{}, nil
 	})
@@ -243,9 +243,9 @@ func TestFailures(t *testing.T) {
 		{"garbage", hello + "> hello\n", model.Transient, 0, `\"hello\\n\" is not a JSON object`},
 		{"garbage of a kind that is known", hello + `> {"type":"result","is_error":"yes"}` + "\n", model.Transient, 0, "is not a result as it should be"},
 		{"long line", hello + "long 17000000\n", model.Transient, 0, "longer than 16 MB"},
-		{"crash", hello + "2 one\n2 out of memory\nexit 3\n", model.Transient, 0, "(exit status 3): one\nout of memory"},
-		{"silent crash", "exit 0\n", model.Transient, 0, "(exit status 0): it printed no reason"},
-		{"killed", hello + "kill\n", model.Transient, 0, "(signal: killed)"},
+		{"crash", hello + "2 one\n2 out of memory\nexit 3\n", model.Transient, 0, "it ended with exit code 3: one\nout of memory"},
+		{"silent crash", "exit 0\n", model.Transient, 0, "it ended with exit code 0: it printed no reason"},
+		{"killed", hello + "kill\n", model.Transient, 0, "it was ended by signal 9"},
 		{"old version", "2 error: unknown option '--bare'\nexit 1\n", model.Invalid, 0, "unknown option '--bare'); install version"},
 	}
 	for _, test := range tests {

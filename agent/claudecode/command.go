@@ -12,6 +12,7 @@ import (
 
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/internal/process/scratch"
+	"github.com/maker-mdap/maker/internal/process/supervise"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -73,7 +74,7 @@ func settingsFor(tools []tool.Tool) settings {
 	s := settings{permissions{Allow: []string{}, Ask: []string{}}}
 	for _, t := range tools {
 		rules := &s.Permissions.Ask
-		if t.Effect.BySample() {
+		if t.Class.BySample() {
 			rules = &s.Permissions.Allow
 		}
 		*rules = append(*rules, t.Name, tool.ServerTool(server, t.Name))
@@ -82,7 +83,7 @@ func settingsFor(tools []tool.Tool) settings {
 }
 
 // command is the program with its arguments, ready to be started.
-func (c *claude) command(t *agent.Task, f *folder) *exec.Cmd {
+func (c *claude) command(t *agent.Task, f *folder) (supervise.Orders, error) {
 	moves := t.MaxMoves
 	if moves == 0 {
 		moves = agent.DefaultMaxMoves
@@ -109,13 +110,11 @@ func (c *claude) command(t *agent.Task, f *folder) *exec.Cmd {
 	if schema := schemaOf(t.Output); schema != nil {
 		args = append(args, "--json-schema", string(schema))
 	}
-	cmd := exec.Command(c.options.Program, args...)
-	if path, err := filepath.Abs(cmd.Path); err == nil && cmd.Err == nil {
-		cmd.Path = path // it is not run from here
+	path, err := exec.LookPath(c.options.Program)
+	if err == nil {
+		path, err = filepath.Abs(path) // it is not run from here
 	}
-	cmd.Dir = f.file("work")
-	cmd.Env = c.environment(t, f)
-	return cmd
+	return supervise.Orders{Path: path, Args: slices.Concat([]string{c.options.Program}, args), Dir: f.file("work"), Env: c.environment(t, f)}, err
 }
 
 // schemaOf is the schema of the answer, or nil if there is none that the program

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
@@ -363,11 +364,11 @@ func (d *dialog) settle(r *resultLine) *model.Error {
 	}
 	switch t := &d.turn; {
 	case t.whole == "":
-		return broken("it ended without an answer of the model: %s", clip(r.Result))
+		return broken("it ended without an answer of the model: %s", clip.Text(r.Result, maxWords))
 	case d.structure && t.structured() != nil:
 		d.end(nil, string(t.structured()), model.StopEnd)
 	case t.calls() > 0:
-		return broken("it ended in the middle of a tool call: %s", clip(r.Result))
+		return broken("it ended in the middle of a tool call: %s", clip.Text(r.Result, maxWords))
 	default:
 		d.end(nil, t.lastText(), stopOf(t.stop))
 	}

@@ -34,7 +34,7 @@ func newPlay(t testing.TB, task *agent.Task) *play {
 		}
 		p.written = append(p.written, string(data))
 	}, func(c *pendingCall) {
-		if !c.tool.Effect.BySample() {
+		if !c.tool.Class.BySample() {
 			t.Errorf("%s ran with %s", c.tool.Name, c.input)
 		}
 		p.ran = append(p.ran, c.tool.Name+" "+string(c.input))
@@ -71,15 +71,15 @@ func (p *play) heard(want ...string) {
 	p.written = nil
 }
 
-func bare(effects map[string]tool.Effect) []tool.Tool {
+func bare(effects map[string]tool.Class) []tool.Tool {
 	var tools []tool.Tool
 	for _, name := range []string{"Read", "Bash", "Ask", "mcp__shop__buy"} {
-		tools = append(tools, tool.Tool{Name: name, Effect: effects[name], Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
+		tools = append(tools, tool.Tool{Name: name, Class: effects[name], Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 	}
 	return tools
 }
 
-var effects = map[string]tool.Effect{"Read": tool.Observe, "Bash": tool.Mutate, "Ask": tool.Human, "mcp__shop__buy": ""}
+var effects = map[string]tool.Class{"Read": tool.Observe, "Bash": tool.Mutate, "Ask": tool.Human, "mcp__shop__buy": ""}
 
 const (
 	ready        = `{"type":"system","subtype":"init","tools":["Read","Bash","Ask","mcp__shop__buy"]}`
@@ -399,6 +399,7 @@ func TestReadLine(t *testing.T) {
 }
 
 func TestLastLines(t *testing.T) {
+	const lastWords = 2000
 	end := tail.New(lastWords)
 	for range 1000 {
 		if n, err := end.Write([]byte("a line of words\n")); n != 16 || err != nil {

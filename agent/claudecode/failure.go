@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -29,7 +30,7 @@ func notStarted(program string, err error) *model.Error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		e.Message = fmt.Sprintf("there is no program %q; install it with `npm install -g @anthropic-ai/claude-code`, or say where it is with --claude-path", program)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR):
 		e.Message = fmt.Sprintf("%q cannot be run: %v; say where the claude program is with --claude-path", program, err)
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ETXTBSY):
 		e.Kind = model.Transient // the machine is busy
@@ -37,12 +38,15 @@ func notStarted(program string, err error) *model.Error {
 	return e
 }
 
+// maxWords bounds the program's words in an error.
+const maxWords = 500
+
 // failure is the error that the program's last line reports.
 func (d *dialog) failure(r *resultLine) *model.Error {
 	e := &model.Error{Provider: provider, Status: r.Status, Kind: kindOf(r.Status, d.trouble)}
 	for _, words := range []string{r.Result, d.spoken, strings.Join(r.Errors, "; "), r.Subtype} {
 		if e.Message == "" {
-			e.Message = clip(words)
+			e.Message = clip.Text(strings.ToValidUTF8(strings.TrimSpace(words), "\uFFFD"), maxWords)
 		}
 	}
 	switch {
@@ -75,14 +79,4 @@ func kindOf(status int, word string) model.Kind {
 		return model.Overloaded
 	}
 	return model.Transient
-}
-
-// clip bounds the program's words in an error.
-func clip(text string) string {
-	const most = 500
-	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + " [...]"
 }

@@ -31,8 +31,13 @@ func TestNotStarted(t *testing.T) {
 	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	lost := filepath.Join(dir, "lost")
+	if err := os.WriteFile(lost, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("TMPDIR", t.TempDir())
 	for program, want := range map[string]string{
+		lost:                           "--claude-path",
 		"no-such-program-here":         "npm install -g @anthropic-ai/claude-code",
 		filepath.Join(dir, "claude"):   "npm install -g @anthropic-ai/claude-code",
 		plain:                          "cannot be run",
@@ -298,6 +303,9 @@ func TestAChildThatGotAway(t *testing.T) {
 	}
 	if pid, yes := alive(t, child); yes {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+		if runtime.GOOS == "linux" {
+			t.Error("the child that got away outlived the attempt")
+		}
 	}
 }
 
@@ -332,7 +340,7 @@ func TestTheCostIsNotWaitedForForEver(t *testing.T) {
 
 func TestToolsAreCancelled(t *testing.T) {
 	started := make(chan struct{})
-	slow := tool.Tool{Name: "Wait", Effect: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
+	slow := tool.Tool{Name: "Wait", Class: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
 		close(started)
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
@@ -349,7 +357,7 @@ hang
 }
 
 func TestToolsDoNotHoldUpTheEnd(t *testing.T) {
-	slow := tool.Tool{Name: "Wait", Effect: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
+	slow := tool.Tool{Name: "Wait", Class: tool.Pure, Run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
 	}}

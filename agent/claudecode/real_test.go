@@ -104,10 +104,10 @@ func newLab(t *testing.T, settings, script string, change func(*claudecode.Optio
 		l.tools[one.Name] = one
 	}
 	// A server's tool that may change something, and one that may not.
-	for name, effect := range map[string]tool.Effect{"mcp__shop__buy": tool.Mutate, "mcp__shop__price": tool.Observe} {
+	for name, effect := range map[string]tool.Class{"mcp__shop__buy": tool.Mutate, "mcp__shop__price": tool.Observe} {
 		l.tools[name] = tool.Tool{
 			Name: name, Description: "Of a shop.", Schema: json.RawMessage(`{"type":"object","properties":{"item":{"type":"integer"}}}`),
-			Effect: effect, Source: "shop",
+			Class: effect, Source: "shop",
 			Run: func(_ context.Context, input json.RawMessage) (tool.Result, error) {
 				if effect == tool.Mutate {
 					t.Errorf("%s ran with %s", name, input)
@@ -118,7 +118,7 @@ func newLab(t *testing.T, settings, script string, change func(*claudecode.Optio
 	}
 	// What is not a sample's to run must not run here, whoever asks.
 	for name, one := range l.tools {
-		if !one.Effect.BySample() {
+		if !one.Class.BySample() {
 			one.Run = func(_ context.Context, input json.RawMessage) (tool.Result, error) {
 				t.Errorf("%s ran with %s", name, input)
 				return tool.Result{}, nil

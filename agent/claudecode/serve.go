@@ -28,7 +28,7 @@ func (d *dialog) permit(r *requestLine) {
 		d.deny(r.ID, afterTheEnd, true)
 	case !ok:
 		d.deny(r.ID, d.unknown(r.Request.Tool), false)
-	case t.Effect.BySample():
+	case t.Class.BySample():
 		d.answer(r.ID, map[string]any{"behavior": "allow", "updatedInput": orObject(r.Request.Input)})
 	default:
 		intent, err := t.Intent(d.turn.inputOf(r.Request.Call, r.Request.Input))
@@ -149,7 +149,7 @@ func (d *dialog) offered() []offeredTool {
 		if !json.Valid(o.InputSchema) {
 			o.InputSchema = json.RawMessage(`{"type":"object"}`)
 		}
-		o.Annotations.ReadOnly, o.Meta.MaxResult = t.Effect.BySample(), maxResult
+		o.Annotations.ReadOnly, o.Meta.MaxResult = t.Class.BySample(), maxResult
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (d *dialog) run(request string, c *rpcCall) {
 		return
 	}
 	input := d.turn.inputOf(c.Params.Meta.Call, c.Params.Arguments)
-	if t.Effect.BySample() {
+	if t.Class.BySample() {
 		d.result.Calls++
 		d.call(&pendingCall{t, input, reply})
 		return

@@ -158,7 +158,7 @@ func (a *attempt) act(ctx context.Context, resp *model.Response) ([]model.ToolRe
 			tooMuch = a.hear(len(results[i].Text)) || tooMuch
 			continue
 		}
-		if t.Effect.BySample() {
+		if t.Class.BySample() {
 			mine = append(mine, i)
 			continue
 		}

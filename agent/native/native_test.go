@@ -30,7 +30,7 @@ type note struct {
 // ran at all, which is never for an agent to do.
 func tools(t *testing.T, looked, noted *int) []tool.Tool {
 	t.Helper()
-	look, err := tool.New(tool.Tool{Name: "Look", Effect: tool.Pure}, func(_ context.Context, in note) (tool.Result, error) {
+	look, err := tool.New(tool.Tool{Name: "Look", Class: tool.Pure}, func(_ context.Context, in note) (tool.Result, error) {
 		*looked++
 		switch in.Text {
 		case "nothing":
@@ -43,7 +43,7 @@ func tools(t *testing.T, looked, noted *int) []tool.Tool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write, err := tool.New(tool.Tool{Name: "Note", Effect: tool.Mutate}, func(context.Context, note) (tool.Result, error) {
+	write, err := tool.New(tool.Tool{Name: "Note", Class: tool.Mutate}, func(context.Context, note) (tool.Result, error) {
 		*noted++
 		return tool.Result{}, nil
 	})
@@ -208,7 +208,7 @@ func TestFaults(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("decided")
-	stop, err := tool.New(tool.Tool{Name: "Look", Effect: tool.Pure}, func(context.Context, note) (tool.Result, error) {
+	stop, err := tool.New(tool.Tool{Name: "Look", Class: tool.Pure}, func(context.Context, note) (tool.Result, error) {
 		cancel(over)
 		return tool.Result{Text: "too late"}, nil
 	})
@@ -229,7 +229,7 @@ func TestCancel(t *testing.T) {
 func TestAConversationHasAnEnd(t *testing.T) {
 	const large = 100_000
 	runs := 0
-	read, err := tool.New(tool.Tool{Name: "Read", Effect: tool.Observe}, func(context.Context, note) (tool.Result, error) {
+	read, err := tool.New(tool.Tool{Name: "Read", Class: tool.Observe}, func(context.Context, note) (tool.Result, error) {
 		runs++
 		return tool.Result{Text: strings.Repeat("x", large)}, nil
 	})

@@ -252,3 +252,50 @@ func TestLikePrinted(t *testing.T) {
 		}
 	}
 }
+
+// TestAttacksHaveTests checks that the tests which docs/safety.md names exist, in the
+// folder that it says: those of Go by their func, the others as scripts.
+func TestAttacksHaveTests(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(docsRoot, "docs", "safety.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## Attacks that have a test\n")
+	funcs := map[string][]string{} // the folders of each
+	err = filepath.WalkDir(docsRoot, func(name string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(name)
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(string(code), -1) {
+			funcs[m[1]] = append(funcs[m[1]], filepath.Dir(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(line, "|\n "), " | ")
+		if len(cells) != 3 {
+			continue
+		}
+		for _, group := range regexp.MustCompile("((?:`[^`]+`(?:, )?)+)(?: in `([^`]+)`)?").FindAllStringSubmatch(cells[2], -1) {
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(group[1], -1) {
+				checked++
+				name, _, _ := strings.Cut(m[1], "/")
+				script := filepath.Join("testdata", "script", name+".txtar")
+				if _, err := os.Stat(script); err == nil && group[2] == "cmd/maker" {
+					continue
+				}
+				if in := funcs[name]; len(in) == 0 || group[2] != "" && !slices.Contains(in, filepath.Join(docsRoot, group[2])) {
+					t.Errorf("docs/safety.md names %s in %q; it is in %q", m[1], group[2], in)
+				}
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("docs/safety.md names %d tests, want all of them read", checked)
+	}
+}

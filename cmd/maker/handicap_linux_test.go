@@ -9,14 +9,20 @@ import (
 	"unsafe"
 )
 
-// handicap runs a program on a machine that offers no sandbox: `handicap missing
-// PROGRAM ARGS...`; or on one that offers its sandboxes just not now: `handicap busy
-// PROGRAM ARGS...`. It is a filter on the system calls that a sandbox is made with.
+// handicap runs a program on a machine that lacks something: `handicap WHAT PROGRAM
+// ARGS...`. WHAT is missing, if there is no sandbox at all; busy, if there are some, just
+// not now; bubblewrap, if it is not installed, and of all programs only those in $TOOLS
+// are; or mounts, if nothing can be mounted, which bubblewrap needs. It is done by a
+// filter on the system calls that a sandbox is made with.
 func handicap() {
 	runtime.LockOSThread() // a filter belongs to a thread
 	program, err := exec.LookPath(os.Args[2])
-	if err == nil {
-		err = filter(os.Args[1] == "busy")
+	switch what := os.Args[1]; {
+	case err != nil:
+	case what == "bubblewrap":
+		err = os.Setenv("PATH", os.Getenv("TOOLS"))
+	default:
+		err = filter(what)
 	}
 	if err == nil {
 		err = syscall.Exec(program, os.Args[2:], os.Environ())
@@ -25,18 +31,21 @@ func handicap() {
 	os.Exit(99)
 }
 
-func filter(busy bool) error {
+func filter(what string) error {
 	const (
 		setNoNewPrivs = 38
 		setSeccomp    = 22
 		filterMode    = 2
-		landlock      = 444 // landlock_create_ruleset
 		allow         = 0x7fff0000
 		fail          = 0x00050000
 	)
 	landlockFails, mountFails := uint32(syscall.ENOSYS), uint32(syscall.EPERM)
-	if busy {
+	landlock := uint32(444) // landlock_create_ruleset
+	switch what {
+	case "busy":
 		landlockFails, mountFails = uint32(syscall.EAGAIN), uint32(syscall.EAGAIN)
+	case "mounts":
+		landlock = 1 << 31 // is no system call
 	}
 	load := syscall.SockFilter{Code: syscall.BPF_LD | syscall.BPF_W | syscall.BPF_ABS}
 	is := func(call uint32, skip uint8) syscall.SockFilter {

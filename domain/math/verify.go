@@ -7,6 +7,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/math/notation"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // Verify returns what is known to be wrong with a solution, and nil if nothing
@@ -32,7 +33,7 @@ func (a *Adapter) Verify(problem, solution string) error {
 	if !notation.UsesOtherArithmetic(problem) && !notation.UsesOtherArithmetic(solution) {
 		for _, claim := range notation.Claims(solution) {
 			if s, ok := c.refuted(claim); ok {
-				return fmt.Errorf("math: the solution says %s, which is false", clip(s))
+				return fmt.Errorf("math: the solution says %s, which is false", clip.Text(s.String(), longest))
 			}
 		}
 	}
@@ -68,15 +69,8 @@ func unique(list []string) (out []string) {
 	return out
 }
 
-// clip writes something for a message, and not more than fits into it.
-func clip(s fmt.Stringer) string {
-	const longest = 80
-	r := []rune(s.String())
-	if len(r) <= longest {
-		return string(r)
-	}
-	return string(r[:longest-1]) + "…"
-}
+// longest is what fits into a message.
+const longest = 80
 
 // refuted returns a statement of the claim that is false. It has to be false in
 // every reading.
@@ -156,9 +150,9 @@ func (c *comparer) checkValue(target *notation.Expr, v *notation.Value, mayRound
 		return nil
 	}
 	if value != nil {
-		return fmt.Errorf("math: %s is %s, not %s", clip(target), clip(notation.Number(value)), clip(v.Expr))
+		return fmt.Errorf("math: %s is %s, not %s", clip.Text(target.String(), longest), clip.Text(notation.Number(value).String(), longest), clip.Text(v.Expr.String(), longest))
 	}
-	return fmt.Errorf("math: %s is not %s", clip(target), clip(v.Expr))
+	return fmt.Errorf("math: %s is not %s", clip.Text(target.String(), longest), clip.Text(v.Expr.String(), longest))
 }
 
 // checkConditions puts the values of a solution into the equations and
@@ -180,7 +174,7 @@ func (c *comparer) checkConditions(problem string, v *notation.Value) error {
 	all := environments(v, names, name)
 	for _, env := range all {
 		if s, wrong := c.violated(conditions, env); wrong {
-			return fmt.Errorf("math: %s does not hold for %s", clip(s), clip(env))
+			return fmt.Errorf("math: %s does not hold for %s", clip.Text(s.String(), longest), clip.Text(env.String(), longest))
 		}
 	}
 	if len(conditions) != 1 || conditions[0].Op != '=' || len(names) != 1 || len(all) == 0 || !notation.AsksForAll(problem) {
@@ -287,7 +281,7 @@ func (c *comparer) checkComplete(s notation.Statement, name string, all []enviro
 		}
 	}
 	if n, ok := c.realRoots(notation.Minus(s.Left, s.Right)); ok && n > len(given) {
-		return fmt.Errorf("math: %s has %d real solutions, and the solution gives %d", clip(s), n, len(given))
+		return fmt.Errorf("math: %s has %d real solutions, and the solution gives %d", clip.Text(s.String(), longest), n, len(given))
 	}
 	return nil
 }

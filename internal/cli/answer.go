@@ -73,13 +73,13 @@ func asked(q runs.Question) maker.Question {
 func understood(kind, answer string) string {
 	switch {
 	case kind != event.ClarifyApproval:
-		return "answered: " + oneLine(answer)
+		return "answered: " + show.Line(answer)
 	case person.IsYes(answer):
 		return "answered: the call may be made"
 	case person.IsNo(answer):
 		return "answered: the call is refused"
 	}
-	return "answered: the call is refused, because: " + oneLine(answer)
+	return "answered: the call is refused, because: " + show.Line(answer)
 }
 
 func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question, text string, replace bool) error {
@@ -146,7 +146,7 @@ func (a *app) leaveAnswer(run *runs.Run, key, answer string, replace bool) (befo
 		return "", err
 	}
 	if was != "" {
-		before = fmt.Sprintf(", in place of %s (%s)", oneLine(was), oneLine(whose))
+		before = fmt.Sprintf(", in place of %s (%s)", show.Line(was), show.Line(whose))
 	}
 	return before, run.ReplaceAnswer(key, answer, by)
 }

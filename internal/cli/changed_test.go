@@ -2,11 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // TestShowTellsOfChangedQuestions: who looks at a step or watches a resume learns that
@@ -14,7 +19,7 @@ import (
 func TestShowTellsOfChangedQuestions(t *testing.T) {
 	changed := event.QuestionChanged{Question: "plan/0/step/1/move/0", Step: 1, Changed: []string{"prompt", "tools"}}
 	const want = "asked differently now: prompt, tools"
-	if got := describe(maker.KindExec, changed, nil); strings.TrimSpace(got) != want {
+	if got := report.Describe(maker.KindExec, changed, nil); strings.TrimSpace(got) != want {
 		t.Errorf("describe(%+v) = %q, want %q", changed, got, want)
 	}
 	run := logOf(t, event.TaskSubmitted{Format: event.Format, Kind: maker.KindExec},
@@ -34,8 +39,27 @@ func TestShowTellsOfChangedQuestions(t *testing.T) {
 
 // TestDescribeReleased: a call that was announced and not made is taken back.
 func TestDescribeReleased(t *testing.T) {
-	got := describe(maker.KindExec, event.EffectReleased{Effect: "e", Tool: "Pay"}, nil)
+	got := report.Describe(maker.KindExec, event.EffectReleased{Effect: "e", Tool: "Pay"}, nil)
 	if want := "Pay was not called: the run was ended before"; strings.TrimSpace(got) != want {
 		t.Errorf("describe(a claim that is taken back) = %q, want %q", got, want)
 	}
+}
+
+// logOf writes a log with the given events and opens the run.
+func logOf(t testing.TB, events ...event.Event) *runs.Run {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "exec-1")
+	log, err := runlog.Create(dir, "exec-1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		err = errors.Join(err, log.Append(e))
+	}
+	err = errors.Join(err, log.Close())
+	run, openErr := runs.Open(dir)
+	if err := errors.Join(err, openErr); err != nil {
+		t.Fatal(err)
+	}
+	return run
 }

@@ -21,7 +21,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -213,17 +215,29 @@ type app struct {
 	logDir  string
 	noInput bool
 
-	asking   sync.Mutex           // held while a question is on the terminal
-	keyboard *tty.Terminal        // once somebody was asked
-	view     atomic.Pointer[view] // that is live
-	tasks    atomic.Bool          // the run does the tasks of an outline, which count from 1
+	asking   sync.Mutex                // held while a question is on the terminal
+	keyboard *tty.Terminal             // once somebody was asked
+	view     atomic.Pointer[live.View] // that is live
+	tasks    atomic.Bool               // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end
+
+	protected protected
+}
+
+// value is where a setting of the program itself is kept; nil for others.
+func (a *app) value(d *config.Setting) config.Value {
+	at := map[string]any{"json": &a.json, "quiet": &a.quiet, "no_input": &a.noInput, "log_dir": &a.logDir}[d.Name]
+	if at == nil {
+		return nil
+	}
+	return d.ValueAt(at)
 }
 
 // newEngine makes an engine that lives until the program ends.
 func (a *app) newEngine(o *maker.Options) (*maker.Engine, error) {
+	o.Protected = a.protected.files
 	e, err := maker.New(o)
 	if err == nil {
 		a.engines = append(a.engines, e)
@@ -272,15 +286,18 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return loadSettings(cmd, a.sources)
+			return a.loadSettings(cmd)
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
+	root.SetGlobalNormalizationFunc(oldNames)
 	flags := root.PersistentFlags()
-	flags.BoolVar(&a.json, "json", false, "print JSON lines on stdout")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
-	flags.BoolVar(&a.noInput, "no-input", false, "never ask; fail instead")
-	flags.StringVar(&a.logDir, "log-dir", maker.DefaultLogDir, "folder that holds the run folders")
+	for _, d := range config.Settings() {
+		if v := a.value(d); v != nil {
+			_ = v.Set(d.Default)
+			addFlag(root, flags, d, v)
+		}
+	}
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),

@@ -10,19 +10,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/internal/outline"
-	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/live"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/outline"
 )
 
 func (a *app) do() *cobra.Command {
-	var flags workFlags
-	var attach []string
+	var flags settings
 	var dryRun bool
-	onFailure := string(outline.Continue)
-	retries := outline.DefaultRetries
 	cmd := &cobra.Command{
 		Use:   "do TEXT|FILE",
 		Short: "Do the tasks of a text one after another, as they are written",
@@ -43,68 +42,59 @@ docs/outline.md has the rules.`,
 			if err != nil {
 				return err
 			}
-			flags.outline.OnFailure, flags.outline.Retries = onFailure, never(retries)
-			return a.doOutline(cmd.Context(), &flags, text, attach, dryRun)
+			if flags.onFailure == "replan" {
+				return usageError{errReplan}
+			}
+			return a.doOutline(cmd.Context(), &flags, text, dryRun)
 		},
 	}
-	f := cmd.Flags()
-	flags.registerAgentWork(f)
-	attachFlag(f, &attach)
-	f.Var(&choice{value: &onFailure, allowed: []string{string(outline.Stop), string(outline.Continue)}}, "on-failure", "what to do when a task has failed: stop, or continue with the next")
-	intFlag(f, &retries, "task-retries", "", outline.DefaultRetries, 0, "further attempts at a task that failed")
-	budgetFlag(f, &flags.outline.ContextBudget)
-	f.BoolVar(&dryRun, "dry-run", false, "list the tasks and do nothing")
+	flags.register(cmd, config.Do, nil)
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "list the tasks and do nothing")
 	return cmd
 }
 
-func attachFlag(f *pflag.FlagSet, attach *[]string) {
-	f.StringArrayVar(attach, "attach", nil, "file or address to show with the tasks that mention it, or with all; repeatable")
-}
-
-func budgetFlag(f *pflag.FlagSet, budget *int) {
-	intFlag(f, budget, "context-budget", "", maker.DefaultContextBudget, outline.MinBudget, "tokens that the results of earlier tasks may take in a prompt")
-}
+var errReplan = errors.New("--on-failure: an outline has no plan to make anew; want stop or continue")
 
 // checkPlanner refuses flags that the planner has no use for, and sets what the
 // outline takes from the flags of plans.
-func (w *workFlags) checkPlanner(planner string, policy bool, attach []string) error {
-	isOutline := planner == plannerOutline
+func (s *settings) checkPlanner() error {
+	isOutline := s.planner == plannerOutline
 	switch {
-	case isOutline && policy && w.onFailure == "replan":
-		return usageError{errors.New("--on-failure: an outline has no plan to make anew; want stop or continue")}
-	case !isOutline && w.onFailure == string(outline.Continue):
+	case isOutline && s.onFailure == "replan":
+		return usageError{errReplan}
+	case !isOutline && s.onFailure == string(outline.Continue):
 		return usageError{errors.New("--on-failure: steps of a plan need those before them; continue is for --planner outline")}
-	case !isOutline && len(attach) > 0:
+	case !isOutline && len(s.attach) > 0:
 		return usageError{errors.New("--attach is for --planner outline; name the file or address in the task")}
 	}
-	if isOutline && policy {
-		w.outline.OnFailure = w.onFailure
+	if isOutline && !s.flags.Changed("on-failure") {
+		s.onFailure = string(outline.Continue)
 	}
-	w.outline.Retries = never(w.plan.StepMaxRetries)
+	s.config.Outline.Retries = s.config.Plan.StepMaxRetries
 	return nil
 }
 
 // doOutline carries out a text, or lists its tasks.
-func (a *app) doOutline(ctx context.Context, flags *workFlags, text string, attach []string, dryRun bool) error {
+func (a *app) doOutline(ctx context.Context, flags *settings, text string, dryRun bool) error {
 	if !utf8.ValidString(text) {
 		return usageError{errors.New("the text is not UTF-8")}
 	}
-	tasks := outline.Split(text)
-	if len(tasks) == 0 {
-		return usageError{errors.New("there is no task in the text")}
-	}
-	tasks, err := outline.Attach(tasks, attach)
+	tasks, err := outline.PlanTasks(text, flags.attach...)
 	if err != nil {
 		return usageError{fmt.Errorf("--attach: %w", err)}
+	}
+	if len(tasks) == 0 {
+		return usageError{errors.New("there is no task in the text")}
 	}
 	if dryRun {
 		return a.listTasks(tasks)
 	}
-	engine, err := flags.engineOf(a)
+	flags.config.Outline.OnFailure = flags.onFailure
+	engine, err := flags.engine(a)
 	if err != nil {
 		return err
 	}
-	run, err := engine.Do(ctx, text, attach...)
+	run, err := engine.Do(ctx, text, flags.attach...)
 	if err != nil {
 		return err
 	}
@@ -139,14 +129,14 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			}
 			continue
 		}
-		box := markOf(outline.Planned)
+		box := live.Mark(outline.StatusPlanned)
 		if t.Done {
-			box = markOf(outline.Complete)
+			box = live.Mark(outline.StatusCompleted)
 		}
-		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, printable(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
+		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, show.Text(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
 		label := "runs: "
 		for line := range strings.Lines(t.Command) {
-			fmt.Fprintf(a.Out, "       %s%s\n", label, oneLine(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(a.Out, "       %s%s\n", label, show.Line(strings.TrimRight(line, "\n")))
 			label = "      "
 		}
 		for _, att := range t.Attachments {
@@ -154,7 +144,7 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			if att.Output {
 				note = " (made by the task)"
 			}
-			fmt.Fprintf(a.Out, "       %s: %s%s\n", att.Kind, printable(att.Ref), note)
+			fmt.Fprintf(a.Out, "       %s: %s%s\n", att.Kind, show.Text(att.Ref), note)
 		}
 	}
 	return nil
@@ -163,45 +153,7 @@ func (a *app) listTasks(tasks []outline.Task) error {
 // stepName is how a step of the run is called for people.
 func (a *app) stepName(step int) string {
 	if a.tasks.Load() {
-		return stepOf(maker.KindDo, step)
+		return report.StepOf(maker.KindDo, step)
 	}
-	return stepOf("", step)
-}
-
-// stepOf is how a step is called for people: the tasks of an outline count from 1.
-func stepOf(kind string, step int) string {
-	if kind == maker.KindDo {
-		return "task " + thousands(step+1)
-	}
-	return "step " + thousands(step)
-}
-
-// printOutcome shows how the tasks of an outline went.
-func (a *app) printOutcome(r *maker.Result) {
-	if text := runs.DescribeOutput(a.outputOf(r)); text != "" && r.Stop == "" {
-		fmt.Fprintf(a.Out, "\n%s\n", printable(shortOutcome(r.Run, strings.TrimRight(text, "\n"))))
-	}
-}
-
-// mostDone is how many of the tasks that are done are listed for people; those that
-// failed or are left are all.
-const mostDone = 50
-
-// shortOutcome leaves out most of a long list of what is done.
-func shortOutcome(run, text string) string {
-	head, rest, ok := strings.Cut(text, "\n## Done\n\n")
-	if !ok {
-		return text
-	}
-	done, after, more := strings.Cut(rest, "\n## ")
-	tasks := strings.Split(done, "\n- ")
-	if len(tasks) <= mostDone {
-		return text
-	}
-	text = fmt.Sprintf("%s\n## Done\n\n%s\n… and %s more: maker show %s --step N\n",
-		head, strings.Join(tasks[:mostDone], "\n- "), thousands(len(tasks)-mostDone), run)
-	if more {
-		text += "\n## " + after
-	}
-	return text
+	return report.StepOf("", step)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/outline"
 )
 
 // TestOutlineExamples splits the examples of the documentation.
@@ -30,7 +29,11 @@ func TestOutlineExamples(t *testing.T) {
 		}
 		var out bytes.Buffer
 		a := &app{Streams: Streams{Out: &out}}
-		if err := a.listTasks(outline.Split(text)); err != nil {
+		tasks, err := outline.PlanTasks(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.listTasks(tasks); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -40,24 +43,5 @@ func TestOutlineExamples(t *testing.T) {
 	}
 	if checked < 5 {
 		t.Errorf("the documentation has %d examples, want at least 5", checked)
-	}
-}
-
-func TestShortOutcome(t *testing.T) {
-	var done strings.Builder
-	for i := range 60 {
-		fmt.Fprintf(&done, "- Task %d: x\n  found (one sample)\n", i+1)
-	}
-	list := strings.TrimRight(done.String(), "\n")
-	short := list[:strings.Index(list, "\n- Task 51:")]
-	for _, test := range []struct{ in, want string }{
-		{"# Outcome\n\nnothing", "# Outcome\n\nnothing"},
-		{"head\n## Done\n\n" + short, "head\n## Done\n\n" + short},
-		{"head\n## Done\n\n" + list, "head\n## Done\n\n" + short + "\n… and 10 more: maker show do-1 --step N\n"},
-		{"head\n## Done\n\n" + list + "\n\n## Failed\n\n" + list, "head\n## Done\n\n" + short + "\n… and 10 more: maker show do-1 --step N\n\n## Failed\n\n" + list},
-	} {
-		if diff := cmp.Diff(test.want, shortOutcome("do-1", test.in)); diff != "" {
-			t.Errorf("shortOutcome(%.40q): -want +got\n%s", test.in, diff)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/model/sim"
@@ -86,7 +87,7 @@ func checkServers(ctx context.Context, path string) []check {
 		if path != "" {
 			break
 		}
-		if file, err := readConfigFile(p, nil); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
+		if file, err := readConfigFile(p); err == nil && file.servers > 0 && file.checkTrust() == nil { // otherwise diagnose says so
 			path = p
 		}
 	}
@@ -107,7 +108,7 @@ func checkServers(ctx context.Context, path string) []check {
 		if c.OK {
 			c.Detail = fmt.Sprintf("%s, %s %s, %d tools, up in %s", h.Transport, h.Server, h.Version, h.Tools, h.Took.Round(time.Millisecond))
 		} else {
-			c.Detail = fmt.Sprintf("%s, %s: %s", h.Transport, h.State, oneLine(h.Reason))
+			c.Detail = fmt.Sprintf("%s, %s: %s", h.Transport, h.State, show.Line(h.Reason))
 		}
 		checks = append(checks, c)
 	}
@@ -146,11 +147,10 @@ func ping(ctx context.Context, baseURL string) []check {
 
 func (a *app) diagnose(cmd *cobra.Command) []check {
 	checks := []check{{"version", true, true, versionLine()}}
-	known := settingNames(cmd.Root())
 	for _, path := range configPaths() {
-		file, err := readConfigFile(path, known)
+		file, err := readConfigFile(path)
 		if err == nil {
-			err = file.checkValues((&app{}).root()) // on flags of its own
+			err = file.checkValues()
 		}
 		switch {
 		case errors.Is(err, os.ErrNotExist):

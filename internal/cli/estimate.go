@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -73,15 +76,15 @@ chance, how many samples that takes, and what these cost. It asks no model.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	floatFlag(f, &flags.p, "p", 0, 0, "chance that a valid answer is right")
-	floatFlag(f, &flags.v, "v", 1, 0, "chance that an answer is valid")
-	intFlag(f, &flags.steps, "steps", "", 0, 1, "voted steps of the run")
-	floatFlag(f, &flags.target, "target-error", 0.01, 0, "chance to accept that any step is wrong")
-	intFlag(f, &flags.k, "ahead-by", "k", 0, 0, "margin (0: the smallest that reaches the target)")
+	numberFlag(f, &flags.p, "p", "", "0", 0, "chance that a valid answer is right")
+	numberFlag(f, &flags.v, "v", "", "1", 0, "chance that an answer is valid")
+	numberFlag(f, &flags.steps, "steps", "", "0", 1, "voted steps of the run")
+	numberFlag(f, &flags.target, "target-error", "", "0.01", 0, "chance to accept that any step is wrong")
+	numberFlag(f, &flags.k, "ahead-by", "k", "0", 0, "margin (0: the smallest that reaches the target)")
 	f.StringVarP(&flags.model, "model", "m", "", "model whose price counts")
-	pricesFlag(f, &flags.prices)
-	intFlag(f, &flags.input, "input-tokens", "", 300, 0, "tokens of one prompt")
-	intFlag(f, &flags.output, "output-tokens", "", 100, 0, "tokens of one answer")
+	f.StringVar(&flags.prices, "prices", "", config.Find("prices").Help)
+	numberFlag(f, &flags.input, "input-tokens", "", "300", 0, "tokens of one prompt")
+	numberFlag(f, &flags.output, "output-tokens", "", "100", 0, "tokens of one answer")
 	return cmd
 }
 
@@ -132,12 +135,12 @@ func (e *estimateFlags) forecast() (*forecast, error) {
 func (a *app) printForecast(f *forecast) {
 	w := a.Out
 	fmt.Fprintf(w, "k           %d\n", f.K)
-	fmt.Fprintf(w, "error       %.2g per step, %.2g that any of %s steps is wrong\n", f.StepError, 1-f.Success, thousands(f.Steps))
+	fmt.Fprintf(w, "error       %.2g per step, %.2g that any of %s steps is wrong\n", f.StepError, 1-f.Success, report.Thousands(f.Steps))
 	fmt.Fprintf(w, "success     %.4f; one sample a step would be right with %.2g\n", f.Success, f.Alone)
-	fmt.Fprintf(w, "samples     %.2f per step, %s in all\n", f.SamplesPerStep, thousands(int(math.Round(f.Calls))))
+	fmt.Fprintf(w, "samples     %.2f per step, %s in all\n", f.SamplesPerStep, report.Thousands(int(math.Round(f.Calls))))
 	cost := ""
 	if f.Model != "" {
-		cost = fmt.Sprintf(", %s with %s", runs.DescribeCost(f.CostUSD), oneLine(f.Model))
+		cost = fmt.Sprintf(", %s with %s", runs.DescribeCost(f.CostUSD), show.Line(f.Model))
 	}
-	fmt.Fprintf(w, "tokens      %s in, %s out%s\n", thousands(int(f.Tokens.Input)), thousands(int(f.Tokens.Output)), cost)
+	fmt.Fprintf(w, "tokens      %s in, %s out%s\n", report.Thousands(int(f.Tokens.Input)), report.Thousands(int(f.Tokens.Output)), cost)
 }

@@ -11,20 +11,22 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
-// parse gives the engine's flags the arguments.
-func parse(args ...string) (*engineFlags, *pflag.FlagSet, error) {
-	e := &engineFlags{}
-	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	e.register(f, "sim/default")
-	return e, f, f.Parse(args)
+// parse gives the flags of a chain the arguments.
+func parse(args ...string) (*settings, error) {
+	s, cmd := &settings{}, &cobra.Command{}
+	s.register(cmd, config.Chain, nil)
+	s.initially("model", "sim/default")
+	cmd.Flags().SetOutput(io.Discard)
+	return s, cmd.Flags().Parse(args)
 }
 
 func TestFlagBounds(t *testing.T) {
@@ -39,25 +41,25 @@ func TestFlagBounds(t *testing.T) {
 		{"batch-size", "0", "want at least 1"},
 		{"spare", "-1", "want at least 0"},
 		{"first-temperature", "-0.1", "want at least 0"},
-		{"first-temperature", "NaN", "want at least 0"},
+		{"first-temperature", "NaN", "want a number"},
 		{"temperature", "warm", "want a number such as 0.1"},
 		{"max-output", "0", "want at least 1"},
 		{"max-calls", "-1", "want at least 0"},
 		{"max-tokens", "-1", "want at least 0"},
 		{"max-usd", "-0.01", "want at least 0"},
-		{"max-usd", "NaN", "want at least 0"},
+		{"max-usd", "NaN", "want a number"},
 		{"max-usd", "$5", "want a number such as 0"},
 		{"deadline", "-1s", "want at least 0s"},
-		{"deadline", "5", "want a duration such as 0s"},
+		{"deadline", "soon", "want a duration such as"},
 		{"call-timeout", "0s", "want at least 1ms"},
 		{"max-faults", "0", "want at least 1"},
 		{"retry-attempts", "0", "want at least 1"},
-		{"retry-delay", "0s", "want at least 1µs"},
+		{"retry-delay", "0s", "want at least 1ns"},
 		{"log", "some", "compact or full"},
 		{"structured-mode", "xml", "json_schema or json_object"},
 	}
 	for _, test := range tests {
-		_, _, err := parse("--" + test.name + "=" + test.value)
+		_, err := parse("--" + test.name + "=" + test.value)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "--"+test.name) {
 			t.Errorf("--%s=%s: %v, want --%s and %q", test.name, test.value, err, test.name, test.want)
 		}
@@ -71,14 +73,14 @@ func TestFlagLimits(t *testing.T) {
 		{"--call-timeout=1ms", "--retry-delay=1us", "--deadline=0s", "--temperature=0", "--log=full"},
 		{"--max-calls=9223372036854775807", "--max-usd=1e9", "--deadline=1000h"},
 	} {
-		if _, _, err := parse(args...); err != nil {
+		if _, err := parse(args...); err != nil {
 			t.Errorf("%q: %v, want nil", args, err)
 		}
 	}
 }
 
 func TestFlagDefaultsAreThoseOfTheEngine(t *testing.T) {
-	e, _, err := parse()
+	e, err := parse()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +88,16 @@ func TestFlagDefaultsAreThoseOfTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zero, temperature := 0.0, maker.DefaultTemperature
+	zero, temperature := 0.0, config.DefaultTemperature
 	flags := redflag.Format()
-	flags.ExcessiveLength.MaxTokens = maker.DefaultMaxOutput
+	flags.ExcessiveLength.MaxTokens = config.DefaultMaxOutput
 	want := &maker.Options{LogDir: "runs", Config: maker.Config{
-		Model: "sim/default", Voting: vote.Rule{Strategy: vote.FirstToK, K: 3}, BatchSize: 64, SamplesPerCall: 1,
-		FirstTemperature: &zero, Temperature: &temperature, MaxOutput: maker.DefaultMaxOutput, Flags: &flags,
-		MaxFaults: 20, RetryAttempts: maker.DefaultRetryAttempts, RetryDelay: maker.DefaultRetryDelay, CallTimeout: maker.DefaultCallTimeout,
+		Model: "sim/default", Voting: vote.Rule{K: 3}, BatchSize: 64, SamplesPerCall: 1,
+		FirstTemperature: &zero, Temperature: &temperature, MaxOutput: config.DefaultMaxOutput, Flags: &flags,
+		MaxFaults: 20, RetryAttempts: 6, RetryDelay: 500 * time.Millisecond, CallTimeout: time.Minute,
 	}}
-	if _, known := o.Prices.Lookup(maker.DefaultModel); !known {
-		t.Errorf("options without flags: no price of %s", maker.DefaultModel)
+	if _, known := o.Prices.Lookup(config.DefaultModel); !known {
+		t.Errorf("options without flags: no price of %s", config.DefaultModel)
 	}
 	o.Logger, o.Prices = nil, nil // writes to stderr, whatever the flags; the built-in table
 	if diff := cmp.Diff(want, o); diff != "" {
@@ -108,7 +110,7 @@ func TestFlagOptions(t *testing.T) {
 	if err := os.WriteFile(prices, []byte("compat/mine: {input: 1, output: 2}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := parse("--model=compat/mine", "--base-url=http://127.0.0.1:1/v1", "-k", "5", "--log=full", "--first-temperature=0.3",
+	e, err := parse("--model=compat/mine", "--base-url=http://127.0.0.1:1/v1", "-k", "5", "--log=full", "--first-temperature=0.3",
 		"--temperature=0.7", "--deadline=2m", "--max-usd=1.5", "--record=out", "--replay=in", "--prices="+prices)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +132,7 @@ func TestFlagOptions(t *testing.T) {
 	}
 
 	for field, arg := range map[string]string{"prices": "--prices=no/such/file", "red_flags": "--red-flags=no/such/file"} {
-		e, _, err := parse(arg)
+		e, err := parse(arg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,9 +147,9 @@ func TestFlagOptions(t *testing.T) {
 // resumed, and looks whether it changes the configuration of the run.
 func TestChangeKnowsEveryFlag(t *testing.T) {
 	notOfTheRun := []string{"prices", "record", "replay"}
-	odd := map[string]string{"model": "sim/default?p=1", "base-url": "http://127.0.0.1:1", "log": "full", "red-flags": "strict", "structured-mode": "json_object"}
-	_, all, _ := parse()
-	all.VisitAll(func(f *pflag.Flag) {
+	odd := map[string]string{"model": "sim/default?p=1", "base-url": "http://127.0.0.1:1", "log": "full", "red-flags": "strict", "structured-mode": "json_object", "first-temperature": "0.7", "temperature": "0.7"}
+	all, _ := parse()
+	all.flags.VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(notOfTheRun, f.Name) {
 			return
 		}
@@ -158,20 +160,20 @@ func TestChangeKnowsEveryFlag(t *testing.T) {
 				value = "77s"
 			}
 		}
-		e, set, err := parse("--" + f.Name + "=" + value)
+		e, err := parse("--" + f.Name + "=" + value)
 		if err != nil {
 			t.Fatal(err)
 		}
 		flags := redflag.Strict()
 		var c maker.Config
-		if e.change(set, &flags)(&c); cmp.Equal(c, maker.Config{}) {
+		if e.change(&c, &maker.Options{Config: maker.Config{Flags: &flags}}); cmp.Equal(c, maker.Config{}) {
 			t.Errorf("change(--%s=%s) changes nothing", f.Name, value)
 		}
 	})
 }
 
 func TestChangeLeavesTheRest(t *testing.T) {
-	e, set, err := parse("--max-usd=20", "--temperature=0")
+	e, err := parse("--max-usd=20", "--temperature=0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +186,14 @@ func TestChangeLeavesTheRest(t *testing.T) {
 	}
 	want := got
 	want.MaxUSD, want.Temperature = 20, &zero
-	e.change(set, nil)(&got)
+	e.change(&got, nil)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("change(--max-usd=20 --temperature=0): -want +got\n%s", diff)
+	}
+}
+
+func TestDashed(t *testing.T) {
+	if got := dashed("max_usd"); got != "max-usd" {
+		t.Errorf("dashed(max_usd) = %q, want max-usd", got)
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain/hanoi"
 )
 
 func (a *app) hanoi() *cobra.Command {
 	var params hanoi.Params
-	var flags engineFlags
+	var flags settings
 	check := true
 	cmd := &cobra.Command{
 		Use:   "hanoi --disks N",
@@ -38,11 +39,7 @@ times in 100. See docs/simulator.md.`,
 			}
 			params.NoCheck = !check
 			params.JSON = flags.config.StructuredMode != ""
-			opts, err := flags.options(a)
-			if err != nil {
-				return err
-			}
-			engine, err := a.newEngine(opts)
+			engine, err := flags.engine(a)
 			if err != nil {
 				return err
 			}
@@ -54,9 +51,10 @@ times in 100. See docs/simulator.md.`,
 		},
 	}
 	f := cmd.Flags()
-	intFlag(f, &params.Disks, "disks", "n", 0, 1, fmt.Sprintf("number of disks, 1 to %d", hanoi.MaxDisks))
+	numberFlag(f, &params.Disks, "disks", "n", "0", 1, fmt.Sprintf("number of disks, 1 to %d", hanoi.MaxDisks))
 	f.BoolVar(&params.Verify, "verify", false, "discard illegal and inconsistent answers as red flags")
 	f.BoolVar(&check, "check", true, "stop at the first committed move that is not the solution's")
-	flags.register(f, "sim/default")
+	flags.register(cmd, config.Chain, nil)
+	flags.initially("model", "sim/default")
 	return cmd
 }

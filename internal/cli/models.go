@@ -8,7 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/model/price"
 )
 
@@ -32,7 +35,7 @@ type listedProvider struct {
 }
 
 func (a *app) models() *cobra.Command {
-	var flags engineFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "models",
 		Short: "List prices, providers and the models in use",
@@ -47,7 +50,9 @@ settings come to for each role, and the price table with its date.`,
 			return a.listModels(opts.Config, opts.Prices)
 		},
 	}
-	flags.register(cmd.Flags(), maker.DefaultModel)
+	flags.register(cmd, config.Run, func(d *config.Setting) bool {
+		return d.Group == config.Find("model").Group || d.Name == "prices" || d.Name == "red_flags"
+	})
 	return cmd
 }
 
@@ -61,10 +66,7 @@ func (a *app) listModels(cfg maker.Config, table *price.Table) error {
 		}
 		providers = append(providers, listedProvider{p.Name, p.KeyVar, err == nil && key != "", base})
 	}
-	roles := map[maker.Role]string{}
-	for _, r := range []maker.Role{maker.Reasoning, maker.Execution, maker.Cheap} {
-		roles[r] = cfg.For(r)
-	}
+	roles := map[string]string{"reasoning": cfg.Reasoning(), "execution": cfg.Execution(), "cheap": engine.CheapModel(cfg)}
 	var list []listedModel
 	for name, p := range table.All() {
 		perMillion := func(m price.Money) float64 { return m.Times(1e6).USD() }
@@ -86,7 +88,7 @@ func (a *app) listModels(cfg maker.Config, table *price.Table) error {
 	}
 	fmt.Fprintln(w, "sim\tnone needed\tbuilt in")
 	fmt.Fprintln(w, "\nROLE\tMODEL")
-	for _, r := range []maker.Role{maker.Reasoning, maker.Execution, maker.Cheap} {
+	for _, r := range []string{"reasoning", "execution", "cheap"} {
 		fmt.Fprintf(w, "%s\t%s\n", r, roles[r])
 	}
 	for _, v := range cfg.Voters {
@@ -104,5 +106,5 @@ func known(n int64) string {
 	if n == 0 {
 		return "?"
 	}
-	return thousands(int(n))
+	return report.Thousands(int(n))
 }

@@ -8,56 +8,19 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/cli/tty"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/text/show"
 )
 
-// peopleFlags say what the person is asked, and how.
-type peopleFlags struct {
-	approve     string
-	allow, deny []string
-	answers     string
-}
-
-func (p *peopleFlags) register(f *pflag.FlagSet) {
-	p.approve = "mutate"
-	f.Var(&choice{value: &p.approve, allowed: []string{"none", "mutate", "all"}}, "approve", "calls that wait for your approval: none, mutate (those that no --allow rule lets pass) or all")
-	f.StringArrayVar(&p.allow, "allow", nil, "rule for calls that need no approval, such as 'Bash(git status)' or 'Write(docs/)'; repeatable")
-	f.StringArrayVar(&p.deny, "deny", nil, "rule for calls that are never made, such as 'Bash(rm)'; repeatable")
-	p.registerAnswers(f)
-}
-
-func (p *peopleFlags) registerAnswers(f *pflag.FlagSet) {
-	f.StringVar(&p.answers, "answers", "", "YAML file with prepared answers to questions; see docs/tools.md")
-}
-
-func (p *peopleFlags) apply(c *maker.ToolConfig) {
-	c.Approve, c.Allow, c.Deny = p.approve, p.allow, p.deny
-}
-
-// change applies the flags that were given to a run that is resumed.
-func (p *peopleFlags) change(f *pflag.FlagSet, c *maker.ToolConfig) {
-	if f.Changed("approve") {
-		c.Approve = p.approve
-	}
-	if f.Changed("allow") {
-		c.Allow = p.allow
-	}
-	if f.Changed("deny") {
-		c.Deny = p.deny
-	}
-}
-
-// options adds the ways to reach the person.
-func (p *peopleFlags) options(a *app, o *maker.Options) error {
-	if p.answers != "" {
-		data, err := os.ReadFile(p.answers)
+// people adds the ways to reach the person: prepared answers, and the terminal.
+func (a *app) people(o *maker.Options, answers string) error {
+	if answers != "" {
+		data, err := os.ReadFile(answers)
 		if err != nil {
 			return &maker.ConfigError{Field: "answers", Err: err}
 		}
@@ -81,8 +44,8 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	a.asking.Lock() // one question at a time
 	defer a.asking.Unlock()
 	if v := a.view.Load(); v != nil {
-		v.pause()
-		defer v.resume()
+		v.Pause()
+		defer v.Resume()
 	}
 	human := &flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}
 	step := a.stepName(q.Step)
@@ -119,7 +82,7 @@ func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
 		return "", errors.Join(maker.ErrAbsent, err)
 	}
 	if typed > 0 {
-		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", thousands(typed))
+		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", report.Thousands(typed))
 	}
 	fmt.Fprint(a.Err, prompt)
 	return a.keyboard.ReadLine(ctx)
@@ -176,12 +139,12 @@ func showQuestion(w io.Writer, step string, q maker.Question, whole bool) (folde
 		}
 		return show.Fold(text, questionHead, questionTail, func(n, all int) string {
 			folded = true
-			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", thousands(n), thousands(all), showAll)
+			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", report.Thousands(n), report.Thousands(all), showAll)
 		})
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", step, strings.ReplaceAll(fold(show.Text(q.Text)), "\n", "\n  | "))
 	if q.Call != nil {
-		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), thousands(len(q.Call.Input)))
+		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), report.Thousands(len(q.Call.Input)))
 		for line := range strings.Lines(fold(show.Call(q.Call.Input))) {
 			fmt.Fprintf(w, "         %s\n", strings.TrimRight(line, "\n"))
 		}
@@ -192,7 +155,7 @@ func showQuestion(w io.Writer, step string, q maker.Question, whole bool) (folde
 	for i, option := range q.Options {
 		if last := len(q.Options) - 1; i >= mostOptions && i < last && !whole {
 			if folded = true; i == mostOptions {
-				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", thousands(last-i), showAll)
+				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", report.Thousands(last-i), showAll)
 			}
 			continue
 		}

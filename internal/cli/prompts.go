@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/prompts"
@@ -108,10 +107,6 @@ func (a *app) listPrompts(set *prompts.Set) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, set.Hash(name), replaced)
 	}
 	return w.Flush()
-}
-
-func promptsFlag(f *pflag.FlagSet, dir *string) {
-	f.StringVar(dir, "prompts-dir", "", "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts")
 }
 
 func openPrompts(dir string) (*prompts.Set, error) {

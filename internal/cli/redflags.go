@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -19,7 +19,7 @@ var presets = map[string]func() redflag.Config{
 	"format":  redflag.Format,
 	"default": redflag.Default,
 	"strict":  redflag.Strict,
-	"solve":   func() redflag.Config { return maker.SolveFlags(maker.DefaultMaxOutput) },
+	"solve":   func() redflag.Config { return config.SolveFlags(config.DefaultMaxOutput) },
 }
 
 // readRedFlags returns the red flags that a preset's name or a file stands for.
@@ -32,7 +32,7 @@ func readRedFlags(name string, maxOutput int) (*redflag.Config, error) {
 	}
 	switch {
 	case name == "solve": // its characters are bound to the tokens
-		c = maker.SolveFlags(maxOutput)
+		c = config.SolveFlags(maxOutput)
 	case c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0, name == "format", name == "strict":
 		c.ExcessiveLength.MaxTokens = int64(maxOutput)
 	}

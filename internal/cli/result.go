@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/live"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -34,9 +34,12 @@ func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) 
 		}
 	case a.quiet:
 	case run.Kind() == hanoi.Name:
-		newView(a.Err).watch(run)
+		live.New(a.Err).Watch(run)
 	default:
-		a.watchSteps(ctx, run)
+		v := live.New(a.Err)
+		a.view.Store(v)
+		v.WatchSteps(ctx, run)
+		a.view.Store(nil)
 	}
 	return run.Result()
 }
@@ -67,7 +70,7 @@ func (a *app) finish(r *maker.Result) error {
 		}
 		fmt.Fprintf(a.Out, "%s\n", data)
 	} else {
-		a.printResult(r)
+		report.Result(a.Out, r, a.outputOf(r))
 	}
 	if hint := a.nextAction(r); hint != "" {
 		fmt.Fprintf(a.Err, "%s\n", hint)
@@ -135,101 +138,6 @@ func (a *app) outlook(r *maker.Result) runs.Outlook {
 	return ahead
 }
 
-// countEffects says in a few words what came of the calls that won a vote.
-func countEffects(effects []runs.EffectResult) string {
-	counts := map[string]int{}
-	for _, e := range effects {
-		counts[e.Status]++
-	}
-	var parts []string
-	for _, status := range []string{runs.EffectDone, runs.EffectFailed, runs.EffectRefused, runs.EffectUnknown} {
-		if n := counts[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), status))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// printResult shows a result to people.
-func (a *app) printResult(r *maker.Result) {
-	w := a.Out
-	fmt.Fprintf(w, "%s: %s\n", oneLine(r.Task), r.Status)
-	if r.Reason != "" {
-		fmt.Fprintf(w, "  reason      %s\n", oneLine(r.Reason))
-	}
-	fmt.Fprintf(w, "  run         %s\n", r.Run)
-	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
-	if r.Kind == maker.KindCalibrate {
-		printMeasured(w, r)
-		return
-	}
-	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
-	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "    from step %s: %s, %s\n", thousands(s.Step), s.Model, runs.DescribeRule(s.Rule))
-	}
-	if r.StepsTotal > 0 {
-		fmt.Fprintf(w, "  steps       %s of %s\n", thousands(r.StepsCompleted), thousands(r.StepsTotal))
-	} else {
-		fmt.Fprintf(w, "  steps       %s\n", thousands(r.StepsCompleted))
-	}
-	if len(r.Effects) > 0 {
-		fmt.Fprintf(w, "  calls       %s\n", countEffects(r.Effects))
-	}
-	if r.Solve != nil {
-		printSolve(w, r)
-	}
-	v := r.Voting
-	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	of := "steps"
-	if r.Solve != nil {
-		of = "questions"
-	}
-	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", thousands(v.Contested), of, v.LeastMargin)
-	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", thousands(v.RedFlagged), thousands(v.Faults), of)
-	if f := r.FailedStep; f != nil {
-		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", stepOf(r.Kind, f.Step),
-			thousands(f.Voting.Samples), thousands(f.Voting.RedFlagged), thousands(f.Voting.Faults))
-	}
-	printCost(w, r)
-	const most = 10
-	shown := 0
-	for _, s := range r.Steps {
-		if !s.Voting.Contested() {
-			continue
-		}
-		if shown++; shown > most {
-			break
-		}
-		if shown == 1 {
-			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
-		}
-		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", stepOf(r.Kind, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
-	}
-	if rest := v.Contested - most; rest > 0 {
-		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", thousands(rest), r.Run)
-	}
-	if r.Kind == maker.KindSolve {
-		a.printAnswer(r)
-	} else if r.Kind == maker.KindDo {
-		a.printOutcome(r)
-	} else if r.Solve == nil && r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
-		if out := runs.DescribeOutput(r.Output); out != "" {
-			fmt.Fprintf(w, "\n%s\n", printable(strings.TrimRight(out, "\n")))
-		}
-	}
-}
-
-// printCost shows what a run took.
-func printCost(w io.Writer, r *maker.Result) {
-	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", runs.DescribeCost(r.TotalCostUSD),
-		thousands(int(r.Usage.Calls)), thousands(int(r.Usage.Tokens.Total())))
-	if u := r.Usage; u.HeldUSD > 0 || u.Abandoned > 0 {
-		fmt.Fprintf(w, "  held        up to %s more for %s calls that were given up and may be billed\n",
-			runs.DescribeCost(&u.HeldUSD), thousands(int(u.Abandoned)))
-	}
-	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
-}
-
 // outputOf is the output of a run with its content.
 func (a *app) outputOf(r *maker.Result) event.Value {
 	if r.Output.Ref == nil {
@@ -254,3 +162,5 @@ func loadFrom(dir string, v event.Value) (event.Value, error) {
 	}
 	return run.Load(v)
 }
+
+func dashed(field string) string { return strings.ReplaceAll(field, "_", "-") }

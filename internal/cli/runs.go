@@ -8,9 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -66,7 +67,7 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 				if s.Total > 0 {
 					steps += "/" + strconv.Itoa(s.Total)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, status, steps, cost, short(s.Task))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, status, steps, cost, report.Short(s.Task))
 			}
 			return w.Flush()
 		},
@@ -113,7 +114,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			case r.Kind == maker.KindSolve:
 				err = a.showSolve(run, r, page)
 			default:
-				a.printResult(r)
+				report.Result(a.Out, r, a.outputOf(r))
 			}
 			if err != nil {
 				return err
@@ -124,7 +125,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			return nil
 		},
 	}
-	intFlag(cmd.Flags(), &step, "step", "", 0, 0, "show this committed step")
+	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
 	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
@@ -165,7 +166,7 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "step %s, committed %s\n", thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
+	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
 	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
 	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
@@ -173,7 +174,7 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))
 	fmt.Fprintf(a.Out, "  time      %d ms\n", s.DurationMS)
 	if len(changed) > 0 {
-		fmt.Fprintf(a.Out, "  %s\n", askedDifferently(changed))
+		fmt.Fprintf(a.Out, "  %s\n", report.AskedDifferently(changed))
 	}
 	return nil
 }
@@ -196,8 +197,7 @@ func (a *app) showContested(run *runs.Run) error {
 }
 
 func (a *app) resume() *cobra.Command {
-	var flags engineFlags
-	var people peopleFlags
+	var flags settings
 	var setAside bool
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
@@ -215,19 +215,12 @@ shown as it ended.`,
 			if err != nil {
 				return err
 			}
-			if err := people.options(a, opts); err != nil {
-				return err
-			}
 			engine, err := a.newEngine(opts)
 			if err != nil {
 				return err
 			}
-			change := flags.change(cmd.Flags(), opts.Config.Flags)
 			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
-				Change: func(c *maker.Config) {
-					change(c)
-					people.change(cmd.Flags(), &c.Tools)
-				},
+				Change:   func(c *maker.Config) { flags.change(c, opts) },
 				SetAside: setAside,
 			})
 			if errors.Is(err, maker.ErrFinished) {
@@ -240,18 +233,8 @@ shown as it ended.`,
 		},
 	}
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
-	flags.registerResume(cmd.Flags())
-	// The numbers of the rule have other names where a plan is carried out.
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		switch name {
-		case "voting-k":
-			name = "ahead-by"
-		case "max-voting-samples":
-			name = "max-samples"
-		}
-		return pflag.NormalizedName(name)
-	})
-	people.register(cmd.Flags())
+	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
+	flags.initially("model", "sim/default")
 	return cmd
 }
 
@@ -312,5 +295,5 @@ func (a *app) printReplay(r *runs.Replay) {
 		verdict = "is consistent; there is no stored result of this state to compare with"
 	}
 	fmt.Fprintf(a.Out, "the log of %s %s: %s, %s steps, %s votes recounted\n", r.Result.Run, verdict,
-		r.Result.Status, thousands(r.Result.StepsCompleted), thousands(r.Races))
+		r.Result.Status, report.Thousands(r.Result.StepsCompleted), report.Thousands(r.Races))
 }

@@ -13,20 +13,22 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/maker-mdap/maker/config"
 )
 
 // configName is the name of a configuration file.
 const configName = "maker.yaml"
 
-// notSettings are flags that only make sense on a command line.
-var notSettings = []string{"help", "disks", "step", "html"}
-
 // loadSettings fills in the flags that were not given: from the environment,
 // then from the configuration files, nearest first. All of them go through the
 // flag's own check, so a wrong value is refused wherever it comes from. Where each
 // came from is noted in sources.
-func loadSettings(cmd *cobra.Command, sources map[string]string) error {
-	files, err := readConfigFiles(cmd.Root())
+func (a *app) loadSettings(cmd *cobra.Command) error {
+	files, err := readConfigFiles()
+	if err == nil {
+		err = a.checkVariables(os.Environ())
+	}
 	if err != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{err}
 	}
@@ -34,40 +36,70 @@ func loadSettings(cmd *cobra.Command, sources map[string]string) error {
 	if cmd.Annotations[ownSettings] != "" || cmd.Annotations[anySettings] != "" {
 		flags = cmd.InheritedFlags()
 	}
+	defer func() { a.protected = findProtected(cmd.Flags(), files) }()
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || failed != nil || slices.Contains(notSettings, f.Name) {
-			return
-		}
-		if variable := envName(f.Name); os.Getenv(variable) != "" {
-			if err := cmd.Flags().Set(f.Name, os.Getenv(variable)); err != nil {
-				failed = fmt.Errorf("%s: %w", variable, err)
-			}
-			sources[f.Name] = variable
-			return
-		}
-		for _, file := range files {
-			v, ok := file.values[f.Name]
-			if !ok && f.Name == "mcp-config" && file.servers > 0 {
-				v, ok = configValue{texts: []string{file.path}, line: file.servers}, true
-			}
-			if ok && slices.Contains(needTrust, f.Name) {
-				if err := file.checkTrust(); err != nil {
-					failed = err
-					return
-				}
-			}
-			if ok {
-				if err := v.apply(cmd.Flags(), f); err != nil {
-					failed = fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
-				}
-				sources[f.Name] = fmt.Sprintf("%s, line %d: %s", file.path, v.line, strings.ReplaceAll(f.Name, "-", "_"))
-				return
-			}
+		if d := config.Find(f.Name); d != nil && !f.Changed && failed == nil {
+			failed = a.loadSetting(cmd.Flags(), f, d, files)
 		}
 	})
 	if failed != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{failed}
+	}
+	return nil
+}
+
+// loadSetting looks for one setting in the environment and in the files.
+func (a *app) loadSetting(flags *pflag.FlagSet, f *pflag.Flag, d *config.Setting, files []configFile) error {
+	for _, name := range append([]string{d.Name}, d.Aliases...) {
+		variable := config.VariablePrefix + strings.ToUpper(name)
+		if text := os.Getenv(variable); text != "" {
+			a.sources[f.Name] = variable
+			if err := flags.Set(f.Name, text); err != nil {
+				return fmt.Errorf("%s: %w", variable, err)
+			}
+			return nil
+		}
+	}
+	for _, file := range files {
+		v, ok := file.values[d.Name]
+		if !ok && d.Name == "mcp_config" && file.servers > 0 {
+			v, ok = configValue{key: serversKey, texts: []string{file.path}, line: file.servers}, true
+		}
+		if !ok {
+			continue
+		}
+		if d.NeedsTrust {
+			if err := file.checkTrust(); err != nil {
+				return err
+			}
+		}
+		a.sources[f.Name] = fmt.Sprintf("%s, line %d: %s", file.path, v.line, d.Name)
+		if err := v.set(func(text string) error { return flags.Set(f.Name, text) }, f.Value); err != nil {
+			return fmt.Errorf("%s, line %d: %w", file.path, v.line, err)
+		}
+		return nil
+	}
+	return nil
+}
+
+// otherVariables are those of ours that are no settings.
+var otherVariables = []string{"MAKER_COMPAT_", "MAKER_TEST_"}
+
+// checkVariables refuses variables that look like a misspelt setting: nobody would
+// find out that they are not looked at.
+func (a *app) checkVariables(environ []string) error {
+	for _, pair := range environ {
+		variable, text, _ := strings.Cut(pair, "=")
+		name, ours := strings.CutPrefix(variable, config.VariablePrefix)
+		if !ours || text == "" || config.Find(strings.ToLower(name)) != nil ||
+			slices.ContainsFunc(otherVariables, func(known string) bool { return strings.HasPrefix(variable, known) }) {
+			continue
+		}
+		if meant := config.Nearest(strings.ToLower(name), settingNames()); meant != "" {
+			return fmt.Errorf("there is no setting %s; did you mean %s?", variable, config.Find(meant).Variable())
+		}
+		fmt.Fprintf(a.Err, "maker: warning: %s is no setting of this program\n", variable)
 	}
 	return nil
 }
@@ -80,45 +112,26 @@ const (
 	anySettings = "any-settings"
 )
 
-func envName(flag string) string {
-	return "MAKER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
 type configFile struct {
 	path    string
-	values  map[string]configValue // by flag
+	values  map[string]configValue // by setting
 	servers int                    // the line where it configures MCP servers, 0 if it does not
 }
 
 type configValue struct {
+	key   string   // as it is written
 	texts []string // one, or those of a list
 	list  bool
 	line  int
 }
 
 // set gives the value to a flag.
-func (v configValue) set(to pflag.Value) error {
-	if v.list && !takesLists(to) {
-		return errors.New("it wants a single value")
+func (v configValue) set(set func(string) error, to pflag.Value) error {
+	if v.list && to.Type() != "list" {
+		return fmt.Errorf("%s wants a single value", v.key)
 	}
 	for _, text := range v.texts {
-		if err := to.Set(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takesLists reports whether a flag may be given several times.
-func takesLists(v pflag.Value) bool { return v.Type() == "stringSlice" || v.Type() == "stringArray" }
-
-// apply sets a flag as if it had been given.
-func (v configValue) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
-	if v.list && !takesLists(f.Value) {
-		return fmt.Errorf("%s wants a single value", strings.ReplaceAll(f.Name, "-", "_"))
-	}
-	for _, text := range v.texts {
-		if err := flags.Set(f.Name, text); err != nil {
+		if err := set(text); err != nil {
 			return err
 		}
 	}
@@ -138,11 +151,10 @@ func configPaths() []string {
 	return paths
 }
 
-func readConfigFiles(root *cobra.Command) ([]configFile, error) {
+func readConfigFiles() ([]configFile, error) {
 	var files []configFile
-	known := settingNames(root)
 	for _, path := range configPaths() {
-		file, err := readConfigFile(path, known)
+		file, err := readConfigFile(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
@@ -154,43 +166,32 @@ func readConfigFiles(root *cobra.Command) ([]configFile, error) {
 	return files, nil
 }
 
-// settingNames are the flags of all commands: one file serves them all.
-func settingNames(cmd *cobra.Command) []string {
+// settingNames are those of all settings, old ones included.
+func settingNames() []string {
 	var names []string
-	add := func(f *pflag.Flag) {
-		if !slices.Contains(names, f.Name) && !slices.Contains(notSettings, f.Name) {
-			names = append(names, f.Name)
-		}
+	for _, d := range config.Settings() {
+		names = append(append(names, d.Name), d.Aliases...)
 	}
-	cmd.PersistentFlags().VisitAll(add)
-	for _, c := range cmd.Commands() {
-		c.Flags().VisitAll(add)
-	}
-	slices.Sort(names)
 	return names
 }
 
-// checkValues tries the values of a file on the flags that they are for.
-func (f configFile) checkValues(root *cobra.Command) error {
+// checkValues tries the values of a file.
+func (f configFile) checkValues() error {
+	var unused settings
 	for name, v := range f.values {
-		for _, c := range append(root.Commands(), root) {
-			flag := c.Flags().Lookup(name)
-			if flag == nil {
-				flag = c.PersistentFlags().Lookup(name)
-			}
-			if flag == nil {
-				continue
-			}
-			if err := v.set(flag.Value); err != nil {
-				return fmt.Errorf("%s, line %d: --%s: %w", f.path, v.line, name, err)
-			}
-			break
+		d := config.Find(name)
+		value := unused.value(d)
+		if value == nil {
+			value = (&app{}).value(d)
+		}
+		if err := v.set(value.Set, flagValue{value}); err != nil {
+			return fmt.Errorf("%s, line %d: %s (--%s): %w", f.path, v.line, v.key, d.Flag(), err)
 		}
 	}
 	return nil
 }
 
-func readConfigFile(path string, known []string) (configFile, error) {
+func readConfigFile(path string) (configFile, error) {
 	const limit = 256 << 10 // a YAML parser can be made slow by more
 	file := configFile{path: path, values: map[string]configValue{}}
 	info, err := os.Stat(path)
@@ -217,25 +218,22 @@ func readConfigFile(path string, known []string) (configFile, error) {
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
-		name := strings.ReplaceAll(key.Value, "_", "-")
 		if key.Value == serversKey {
 			file.servers = key.Line // whoever starts them reads it
 			continue
 		}
+		d := config.Find(key.Value)
 		texts, single := scalars(value)
 		switch {
-		case known == nil:
-			continue
-		case !slices.Contains(known, name):
-			return file, fmt.Errorf("%s, line %d: there is no setting %q; there are %s", path, key.Line, key.Value,
-				strings.ReplaceAll(strings.Join(known, ", "), "-", "_"))
+		case d == nil:
+			return file, fmt.Errorf("%s, line %d: %w", path, key.Line, noSetting(key.Value))
 		case !single:
 			return file, fmt.Errorf("%s, line %d: %s wants a single value, or a list of them", path, value.Line, key.Value)
 		}
-		if _, twice := file.values[name]; twice {
-			return file, fmt.Errorf("%s, line %d: %s is set twice", path, key.Line, key.Value)
+		if _, twice := file.values[d.Name]; twice {
+			return file, fmt.Errorf("%s, line %d: %s is set twice", path, key.Line, d.Name)
 		}
-		file.values[name] = configValue{texts, value.Kind == yaml.SequenceNode, value.Line}
+		file.values[d.Name] = configValue{key.Value, texts, value.Kind == yaml.SequenceNode, value.Line}
 	}
 	return file, nil
 }
@@ -256,4 +254,38 @@ func scalars(n *yaml.Node) ([]string, bool) {
 		return texts, true
 	}
 	return nil, false
+}
+
+// noSetting says that there is no setting of a name, and which one was meant.
+func noSetting(name string) error {
+	if meant := config.Nearest(strings.ReplaceAll(strings.ToLower(name), "-", "_"), append(settingNames(), serversKey)); meant != "" {
+		return fmt.Errorf("there is no setting %q; did you mean %s?", name, meant)
+	}
+	return fmt.Errorf("there is no setting %q; docs/settings.md lists them", name)
+}
+
+// flagError explains a flag that does not exist.
+func flagError(cmd *cobra.Command, err error) error {
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return usageError{err}
+	}
+	name := missing.GetSpecifiedName()
+	var names []string
+	add := func(f *pflag.Flag) {
+		if names = append(names, f.Name); len(f.Name) > 0 {
+			if d := config.Find(f.Name); d != nil {
+				names = append(names, d.FlagAliases()...)
+			}
+		}
+	}
+	cmd.Flags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	if meant := config.Nearest(name, names); len(name) > 1 && meant != "" {
+		return usageError{fmt.Errorf("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, meant)}
+	}
+	if d := config.Find(name); d != nil {
+		return usageError{fmt.Errorf("%s has no flag --%s, which is about other kinds of run; see `%s --help`", cmd.CommandPath(), name, cmd.CommandPath())}
+	}
+	return usageError{fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,8 @@ func write(t *testing.T, path, text string) {
 // it runs.
 func load(t *testing.T, args ...string) (*cobra.Command, error) {
 	t.Helper()
-	root := (&app{}).root()
+	a := &app{Streams: Streams{Err: io.Discard}, sources: map[string]string{}}
+	root := a.root()
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +52,7 @@ func load(t *testing.T, args ...string) (*cobra.Command, error) {
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, loadSettings(cmd, map[string]string{})
+	return cmd, a.loadSettings(cmd)
 }
 
 func TestSettingsPrecedence(t *testing.T) {
@@ -94,7 +96,11 @@ func TestSettingsErrors(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"unknown", "ahead_by: 3\ncolour: red\n", []string{"maker.yaml, line 2", `"colour"`, "ahead_by", "max_usd"}},
+		{"unknown", "ahead_by: 3\ncolour: red\n", []string{"maker.yaml, line 2", `"colour"`, "docs/settings.md"}},
+		{"misspelt", "ahed_by: 3\n", []string{"maker.yaml, line 1", `"ahed_by"`, "did you mean ahead_by?"}},
+		{"misspelt with dashes", "max-ouput: 3\n", []string{"line 1", "did you mean max_output?"}},
+		{"misspelt servers", "mcpservers: {}\n", []string{"line 1", "did you mean mcpServers?"}},
+		{"twice by an older name", "ahead_by: 3\nvoting_k: 4\n", []string{"line 2", "ahead_by is set twice"}},
 		{"of a command line only", "disks: 3\n", []string{"line 1", `"disks"`}},
 		{"twice", "ahead_by: 3\nahead_by: 4\n", []string{"ahead_by"}},
 		{"twice in two spellings", "ahead_by: 3\nahead-by: 4\n", []string{"line 2", "set twice"}},
@@ -188,6 +194,44 @@ func TestOneFileServesAllCommands(t *testing.T) {
 	for _, name := range []string{"runs", "show", "replay", "doctor", "version", "sim"} {
 		if _, err := load(t, name); err != nil {
 			t.Errorf("maker %s with ahead_by in %s = %v, want nil", name, configName, err)
+		}
+	}
+}
+
+func TestMisspeltVariables(t *testing.T) {
+	isolate(t)
+	t.Setenv("MAKER_AHED_BY", "3")
+	if _, err := load(t, "hanoi"); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "did you mean MAKER_AHEAD_BY?") {
+		t.Errorf("MAKER_AHED_BY = %v, want an error of usage that names MAKER_AHEAD_BY", err)
+	}
+	t.Setenv("MAKER_AHED_BY", "")
+	for _, fine := range []string{"MAKER_COMPAT_API_KEY", "MAKER_TEST_THING", "MAKER_HOUSE_OF_WINDSOR", "MAKER_VOTING_K"} {
+		t.Setenv(fine, "3")
+	}
+	if cmd, err := load(t, "hanoi"); err != nil || cmd.Flag("ahead-by").Value.String() != "3" {
+		t.Errorf("variables of others, and an older name = %v, want nil", err)
+	}
+}
+
+func TestMisspeltFlags(t *testing.T) {
+	isolate(t)
+	for arg, want := range map[string]string{
+		"--ahed-by=3":       "did you mean --ahead-by?",
+		"--votingk=3":       "did you mean --voting-k?",
+		"--quite":           "did you mean --quiet?",
+		"--max-depth=3":     "about other kinds of run",
+		"--xyzzy":           "see `maker hanoi --help`",
+		"-Z":                "see `maker hanoi --help`",
+		"--output-filename": "see `maker hanoi --help`",
+	} {
+		root := (&app{}).root()
+		cmd, _, err := root.Find([]string{"hanoi"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.FlagErrorFunc()(cmd, cmd.ParseFlags([]string{arg}))
+		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "--") > 3 {
+			t.Errorf("maker hanoi %s = %v, want %q", arg, err, want)
 		}
 	}
 }

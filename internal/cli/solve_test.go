@@ -1,92 +1,35 @@
 package cli
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
-	"golang.org/x/net/html"
+	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/runtime/runlog"
-	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/vote"
 )
-
-func TestEither(t *testing.T) {
-	tests := []struct {
-		args []string
-		want int64
-	}{
-		{nil, 50},
-		{[]string{"--own", "7"}, 7},
-		{[]string{"--own", "0"}, 0},
-		{[]string{"--general", "9"}, 9},
-		{[]string{"--general", "90"}, 90},
-		{[]string{"--general", "0"}, 0},
-		{[]string{"--own", "7", "--general", "9"}, 7},
-		{[]string{"--own", "9", "--general", "7"}, 7},
-		{[]string{"--own", "0", "--general", "7"}, 7},
-		{[]string{"--own", "7", "--general", "0"}, 7},
-	}
-	for _, test := range tests {
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		own, general := f.Int64("own", 50, ""), f.Int64("general", 3, "")
-		if err := f.Parse(test.args); err != nil {
-			t.Fatal(err)
-		}
-		if got := either(f, "own", *own, "general", *general); got != test.want {
-			t.Errorf("either(%q) = %d, want %d", test.args, got, test.want)
-		}
-	}
-}
-
-func TestEscalations(t *testing.T) {
-	tests := []struct {
-		list   string
-		person bool
-		want   []string
-	}{
-		{"diversity,model,split,person", true, []string{"diversity", "model", "split", "person"}},
-		{"diversity,model,split,person", false, []string{"diversity", "model", "split"}},
-		{" split , diversity,", true, []string{"split", "diversity"}},
-		{"none", true, []string{}},
-		{"", true, []string{}},
-		{"nonsense", true, []string{"nonsense"}}, // the engine refuses it
-	}
-	for _, test := range tests {
-		if got := escalations(test.list, test.person); !slices.Equal(got, test.want) || got == nil {
-			t.Errorf("escalations(%q, %v) = %q, want %q", test.list, test.person, got, test.want)
-		}
-	}
-}
 
 // TestSolveFlags: what the flags of solve come to.
 func TestSolveFlags(t *testing.T) {
 	options := func(args ...string) maker.Config {
 		t.Helper()
-		var s solveFlags
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		s.registerSolve(f)
-		if err := f.Parse(args); err != nil {
+		var s settings
+		cmd := &cobra.Command{}
+		cmd.Flags().SetNormalizeFunc(oldNames)
+		s.register(cmd, config.Solving, nil)
+		if err := cmd.Flags().Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		o, err := s.solveOptions(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}}, f)
+		o, err := s.solveOptions(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return o.Config
+		return o.Config.WithDefaults(config.Solving)
 	}
 	c := options()
 	if want := (vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 20}); c.Voting != want || c.BatchSize != 4 {
@@ -102,350 +45,10 @@ func TestSolveFlags(t *testing.T) {
 	if slices.Contains(c.Solve.Escalate, "person") {
 		t.Errorf("escalate is %q, want nobody to be asked without a terminal", c.Solve.Escalate)
 	}
-	c = options("--batch-size", "3", "--max-rounds", "2", "-k", "9", "--timeout-total", "0.5", "--deadline", "2s",
+	c = options("--batch-size", "3", "--max-rounds", "2", "-k", "9", "--timeout-total", "0.5",
 		"--timeout-seconds", "0.25", "--max-total-tokens", "0", "--direct=false", "--escalate", "person", "--max-output", "100")
 	if c.Voting.K != 9 || c.Voting.MaxSamples != 9 || c.Deadline != 500*time.Millisecond || c.CallTimeout != 250*time.Millisecond ||
 		c.MaxTokens != 0 || !c.Solve.NoDirect || !slices.Equal(c.Solve.Escalate, []string{"person"}) || c.Flags.ExcessiveLength.MaxChars != 400 {
 		t.Errorf("the configuration is %+v", c)
-	}
-}
-
-func TestQuestionOf(t *testing.T) {
-	tests := []struct {
-		key, path, what string
-		ok              bool
-	}{
-		{"solve/direct", "0", "direct", true},
-		{"solve/0/compose", "0", "compose", true},
-		{"1.0/solve/0/decompose", "0", "decompose", true},
-		{"3.1/solve/0.1.0/decompose/diversity/pick", "0.1.0", "decompose diversity pick", true},
-		{"12.7/solve/f0.2/solve", "f0.2", "solve", true},
-		{"solve/check/1", "", "check 1", true},
-		{"solve/fill/0/correct", "", "fill 0 correct", true},
-		{"1.24/calibrate/4/4", "", "", false},
-		{"", "", "", false},
-	}
-	for _, test := range tests {
-		path, what, ok := questionOf(test.key)
-		if path != test.path || what != test.what || ok != test.ok {
-			t.Errorf("questionOf(%q) = %q, %q, %v, want %q, %q, %v", test.key, path, what, ok, test.path, test.what, test.ok)
-		}
-	}
-}
-
-// logOf writes a log with the given events and opens the run.
-func logOf(t testing.TB, events ...event.Event) *runs.Run {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "solve-1")
-	log, err := runlog.Create(dir, "solve-1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range events {
-		if err := log.Append(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	run, err := runs.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
-// story are the events of a run that solves a problem in two parts, with every text
-// that others write made by say.
-func story(say func(string) string) []event.Event {
-	text := func(s string) event.Value { return event.TextValue(say(s)) }
-	sample := func(question string, step int) event.Sample {
-		return event.Sample{Question: question, Step: step, Model: say("model")}
-	}
-	votes := func(n ...int) event.Voting {
-		v := event.Voting{Strategy: vote.FirstToK, Votes: map[string]int{}}
-		for i, n := range n {
-			v.Votes[say(fmt.Sprint("key", i))] = n
-			v.Samples += n
-		}
-		return v
-	}
-	flagged := votes(2)
-	flagged.RedFlagged = 1
-	return []event.Event{
-		event.TaskSubmitted{Format: event.Format, Kind: maker.KindSolve, Task: say("whole"), Config: []byte(`{"model":"sim/default","batch_size":4}`)},
-		event.Calibrated{Basis: "known", P: 0.9, PLow: 0.8, PHigh: 0.95, V: 1, K: 2, MaxK: 5, Reason: say("reason")},
-		event.SampleCompleted{Sample: sample("solve/direct", 0), Vote: say("key0"), Text: text("answer")},
-		event.SampleRedFlagged{Sample: sample("solve/direct", 0), Flag: "empty", Reason: say("nothing"), Text: text("")},
-		event.VoteCompleted{Question: "solve/direct", Status: "undecided", Reason: say("no answer won"), Voting: votes(1, 1, 1)},
-		event.AnswerComposed{Path: "0", Answer: event.JSONValue([]byte(`{"answer":"guess","status":"draft","confidence":0.3}`)), Draft: true, By: event.ByVote},
-		event.Escalated{Path: "0", Question: "solve/direct", To: "split", Reason: say("no answer won")},
-		event.VoteCompleted{Question: "1.0/solve/0/decompose", Status: "decided", Voting: votes(2, 1)},
-		event.DecompositionSelected{Path: "0", Problem: text("whole"), PartA: text("left"), PartB: text("right"), Compose: text("join"), By: event.ByVote},
-		event.StepCompleted{Step: 0, Title: "decompose 0", Voting: votes(2, 1)},
-		event.DecompositionSelected{Path: "0.0", Step: 1, Problem: text("left"), Atomic: true, By: event.ByDefault, Reason: say("nobody agrees")},
-		event.VoteCompleted{Question: "3.0/solve/0.0/solve", Step: 2, Status: "decided", Voting: flagged},
-		event.SubproblemSolved{Path: "0.0", Step: 2, Problem: text("left"), Solution: text("L"), Work: text("work"), By: event.ByVote, Confidence: 0.9},
-		event.SubproblemSolved{Path: "0.1", Step: 2, Problem: text("right"), Solution: text("L"), By: event.ByMemo, From: "0.0"},
-		event.StepCompleted{Step: 1, Title: "solve 0.0", Voting: flagged},
-		event.CompletenessChecked{Step: 3, Missing: []string{say("more")}, Requirements: []event.Requirement{{Requirement: say("all"), Status: "MISSING", Reason: say("gone")}}},
-		event.SubproblemSolved{Path: "f0.0", Step: 4, Problem: text("more"), Solution: text("M"), By: event.ByPerson},
-		event.VoteCompleted{Question: "solve/check/0", Step: 3, Status: "decided", Voting: votes(2)},
-		event.AnswerComposed{Path: "0", Step: 5, Answer: text("LL"), By: event.ByVote},
-		event.StepFailed{Step: 6, Status: "failed", Reason: say("a reason")},
-		event.TaskFailed{Status: event.StatusFailed, Reason: say("a reason"), Step: 6},
-	}
-}
-
-func plainly(s string) string { return s }
-
-func TestTree(t *testing.T) {
-	tree, err := readTree(logOf(t, story(plainly)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	tree.write(&out)
-	want := `0  whole
-│  direct 1-1-1 undecided; decompose 2-1
-│  then split: no answer won
-│  = LL
-├─ 0.0  left
-│     solve 2 (1 flagged)
-│     atomic by default: nobody agrees
-│     = L
-└─ 0.1  right
-      = L  (as 0.0)
-
-found missing:
-f0.0  more
-   = M  (by person)
-
-check 0 2
-round 0: missing more
-`
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("write(): -want +got\n%s", diff)
-	}
-}
-
-// TestTreeUnfinished: a run that was killed has a tree too.
-func TestTreeUnfinished(t *testing.T) {
-	all := story(plainly)
-	for n := 1; n <= len(all); n++ {
-		tree, err := readTree(logOf(t, all[:n]...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		tree.write(&out)
-		if !strings.HasPrefix(out.String(), "0  whole\n") {
-			t.Errorf("after %d events: write() = %q", n, out.String())
-		}
-	}
-}
-
-// TestTreeOfSeveralSessions: a vote that goes on is one vote, with the samples that
-// count; one that begins anew is another.
-func TestTreeOfSeveralSessions(t *testing.T) {
-	sample := func(question string, n int) event.Event {
-		return event.SampleCompleted{Sample: event.Sample{Question: question, Sample: n}, Vote: "v"}
-	}
-	decided := func(question string, votes int) event.Event {
-		return event.VoteCompleted{Question: question, Status: "decided", Voting: event.Voting{Samples: votes, Votes: map[string]int{"v": votes}}}
-	}
-	const goesOn, anew = "solve/0/decompose", "solve/0/solve"
-	tree, err := readTree(logOf(t,
-		event.TaskSubmitted{Format: event.Format, Kind: maker.KindSolve, Task: "whole"},
-		sample(goesOn, 0), sample(goesOn, 1), sample(anew, 0),
-		event.RunResumed{},
-		event.VoteResumed{Question: goesOn, Samples: []int{1}}, sample(goesOn, 2), decided(goesOn, 2),
-		sample(anew, 0), decided(anew, 1),
-		event.RunResumed{}, event.QuestionChanged{Question: goesOn, Changed: []string{"prompt", "tools"}},
-	))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, v := range tree.Nodes[0].Votes {
-		got = append(got, fmt.Sprintf("%s, %d samples", v, len(v.Samples)))
-	}
-	want := []string{"decompose 2 (asked differently now: prompt, tools), 2 samples", "solve no votes unfinished, 1 samples", "solve 1, 1 samples"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("votes of the problem: -want +got\n%s", diff)
-	}
-}
-
-// hostile texts try to get out of every place that a page may put them in.
-var hostile = []string{
-	`<script>alert(1)</script>`, `</pre></details><img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`,
-	`</title><script>alert(1)</script>`, `</style><script>alert(1)</script>`, "{{.}} {{template \"node\" .}}", `<!--`, `]]>`, `&lt;b&gt; &amp; &#x3c;`,
-	"javascript:alert(1)", "a\x00b\x1b[2J", "\u202eright to left", strings.Repeat("long ", 3000), "https://example.com/x.png", "",
-}
-
-func pageOf(t testing.TB, run *runs.Run) string {
-	t.Helper()
-	r, err := run.Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := readTree(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, messages bytes.Buffer
-	a := &app{Streams: Streams{Out: &out, Err: &messages}, logDir: filepath.Dir(run.Dir())}
-	file := filepath.Join(t.TempDir(), "page.html")
-	if err := a.writePage(file, r, tree); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.writePage("-", r, tree); err != nil || out.String() != string(data) {
-		t.Errorf("writePage(-) = %v, want what the file has", err)
-	}
-	return string(data)
-}
-
-// inspect parses a page: every element is closed where it should be, and nothing in
-// it runs, loads or links anything. It returns how often each element occurs, and
-// the text.
-func inspect(t testing.TB, page string) (elements map[string]int, text string) {
-	t.Helper()
-	elements = map[string]int{}
-	var open []string
-	var all strings.Builder
-	z := html.NewTokenizer(strings.NewReader(page))
-	for {
-		kind := z.Next()
-		switch kind {
-		case html.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				t.Fatalf("the page does not parse: %v", z.Err())
-			}
-			if len(open) > 0 {
-				t.Errorf("%q are not closed", open)
-			}
-			return elements, all.String()
-		case html.TextToken:
-			all.WriteString(z.Token().Data)
-		case html.CommentToken:
-			t.Errorf("there is a comment: %s", z.Token().Data)
-		case html.StartTagToken, html.SelfClosingTagToken:
-			token := z.Token()
-			elements[token.Data]++
-			for _, a := range token.Attr {
-				if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"src", "href", "style", "srcset", "action", "data"}, a.Key) {
-					t.Errorf("<%s> has the attribute %s=%q", token.Data, a.Key, a.Val)
-				}
-			}
-			if kind == html.StartTagToken && token.Data != "meta" {
-				open = append(open, token.Data)
-			}
-		case html.EndTagToken:
-			name := z.Token().Data
-			if len(open) == 0 || open[len(open)-1] != name {
-				t.Fatalf("</%s> closes %q", name, open)
-			}
-			open = open[:len(open)-1]
-		}
-	}
-}
-
-var knownElements = []string{
-	"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "strong", "pre", "ul", "li", "table", "tr", "td", "div", "details", "summary",
-	"span", "figure", "figcaption", "svg", "rect", "polyline",
-}
-
-func TestPage(t *testing.T) {
-	page := pageOf(t, logOf(t, story(plainly)...))
-	elements, text := inspect(t, page)
-	if elements["svg"] != 3 || elements["rect"] < 2 || elements["polyline"] != 3 || elements["title"] < 2 {
-		t.Errorf("the page has the elements %v, want three charts", elements)
-	}
-	if elements["details"] < 4+4 { // nodes and votes
-		t.Errorf("the page has %d details", elements["details"])
-	}
-	for _, want := range []string{"whole", "left", "right", "join", "nobody agrees", "no answer won", "Best draft", "guess", "a reason", "more"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	if external := regexp.MustCompile(`(?i)https?://|url\(|@import|<link|<script`).FindString(page); external != "" {
-		t.Errorf("the page has %q: it must need nothing else", external)
-	}
-	if !strings.Contains(page, `default-src 'none'`) {
-		t.Error("the page lets a browser load things")
-	}
-}
-
-// TestPageHostile: whatever others wrote is text on the page and nothing else.
-func TestPageHostile(t *testing.T) {
-	want, _ := inspect(t, pageOf(t, logOf(t, story(plainly)...)))
-	for _, evil := range hostile {
-		checkHostile(t, want, evil)
-	}
-}
-
-func checkHostile(t testing.TB, want map[string]int, evil string) {
-	t.Helper()
-	page := pageOf(t, logOf(t, story(func(s string) string { return s + evil })...))
-	got, text := inspect(t, page)
-	for name := range got {
-		if !slices.Contains(knownElements, name) {
-			t.Errorf("%q puts a <%s> into the page", evil, name)
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%q changes the elements of the page: -want +got\n%s", evil, diff)
-	}
-	if short := strings.ReplaceAll(evil, "\x00", "\ufffd"); len(evil) < 100 && !strings.Contains(text, short) {
-		t.Errorf("the page lacks the text %q", evil)
-	}
-}
-
-func FuzzPage(f *testing.F) {
-	for _, evil := range hostile {
-		f.Add(evil)
-	}
-	f.Fuzz(func(t *testing.T, evil string) {
-		tree := newTree()
-		for _, e := range story(func(s string) string { return s + evil }) {
-			tree.take(event.Record{Event: e})
-		}
-		var out bytes.Buffer
-		r := &maker.Result{Task: evil, Reason: evil, Run: evil, Model: evil, Status: evil, Solve: &runs.SolveFigures{}}
-		a := &app{Streams: Streams{Out: &out}}
-		if err := a.writePage("-", r, tree); err != nil {
-			t.Fatal(err)
-		}
-		elements, _ := inspect(t, out.String())
-		for name := range elements {
-			if !slices.Contains(knownElements, name) {
-				t.Errorf("%q puts a <%s> into the page", evil, name)
-			}
-		}
-	})
-}
-
-// TestPageBig: a long run stays readable.
-func TestPageBig(t *testing.T) {
-	events := []event.Event{event.TaskSubmitted{Format: event.Format, Kind: maker.KindSolve, Task: "big", Config: []byte(`{}`)}}
-	for i := range 600 {
-		path := fmt.Sprintf("0.%d", i)
-		question := fmt.Sprintf("1.%d/solve/%s/solve", i, path)
-		for range 3 {
-			events = append(events, event.SampleCompleted{Sample: event.Sample{Question: question, Step: i}, Vote: "k", Text: event.TextValue("x")})
-		}
-		events = append(events, event.VoteCompleted{Question: question, Step: i, Status: "decided"},
-			event.SubproblemSolved{Path: path, Step: i, Problem: event.TextValue("p"), Solution: event.TextValue("s"), By: event.ByVote},
-			event.StepCompleted{Step: i})
-	}
-	elements, _ := inspect(t, pageOf(t, logOf(t, events...)))
-	if elements["rect"] > maxBars {
-		t.Errorf("the page has %d bars, want at most %d", elements["rect"], maxBars)
 	}
 }

@@ -5,64 +5,39 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/tool/builtin"
 )
 
-// toolFlags are the settings of the tools.
-type toolFlags struct {
-	config toolbox.Config
+// ofTools picks the settings that say which tools there are.
+func ofTools(d *config.Setting) bool {
+	return d.Group == config.Find("tools").Group && !slices.Contains([]string{"approve", "allow", "deny", "answers"}, d.Name)
 }
 
-func (t *toolFlags) register(f *pflag.FlagSet) {
-	c := &t.config
-	c.Sandbox = "auto"
-	f.SortFlags = false
-	f.StringVar(&c.Workspace, "workspace", ".", "folder that the tools work in and cannot leave")
-	f.StringVar(&c.MCPConfig, "mcp-config", "", "JSON or YAML file with mcpServers, whose tools are added")
-	f.Var(&choice{value: &c.Sandbox, allowed: []string{"auto", "strict", "off"}}, "sandbox", "what confines Bash: auto takes the best there is, and no Bash without one; strict fails without one; off gives commands your rights")
-	f.StringSliceVar(&c.Readable, "readable", nil, "further folders that Bash may read, such as a toolchain in your home folder")
-	f.BoolVar(&c.AllowNetwork, "allow-network", false, "let Bash use the network")
-	f.BoolVar(&c.AllowPrivate, "allow-private", false, "let WebFetch go to loopback and private addresses")
-	f.StringVar(&c.SearchURL, "search-url", "", "back end of WebSearch: a URL that returns JSON, with {query} in it")
-}
-
-func (t *toolFlags) registerNames(f *pflag.FlagSet) {
-	f.StringSliceVar(&t.config.Builtin, "tools", nil, "only these built-in tools, such as Read,Grep")
-}
-
-// open opens the tools as a run would.
-func (t *toolFlags) open(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
-	// A tool that could change the log of a run could change what happened.
-	logs, err := filepath.Abs(a.logDir)
-	if err != nil {
-		return nil, err
-	}
-	box, err := toolbox.Open(cmd.Context(), t.config, toolbox.Options{
-		Env: os.Getenv, Version: maker.Version, Protected: []string{logs},
+// openTools opens the tools as a run would.
+func (s *settings) openTools(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
+	return toolbox.Open(cmd.Context(), s.config.Tools, toolbox.Options{
+		Env: os.Getenv, Version: maker.Version, Protected: a.protected.files, Own: a.protected.own,
 		Warn: func(text string) { fmt.Fprintf(a.Err, "maker: warning: %s\n", text) },
 	})
-	if e, ok := errors.AsType[*toolbox.FieldError](err); ok {
-		return nil, &maker.ConfigError{Field: e.Field, Err: e.Err}
-	}
-	return box, err
 }
 
 // listedTool is a tool as a list shows it.
 type listedTool struct {
 	Name        string          `json:"name"`
-	Class       tool.Effect     `json:"class"`
+	Class       tool.Class      `json:"class"`
 	Source      string          `json:"source"`
 	Available   bool            `json:"available"`
 	Reason      string          `json:"reason,omitempty"` // why it is not available
@@ -72,7 +47,7 @@ type listedTool struct {
 }
 
 func (a *app) tools() *cobra.Command {
-	var flags toolFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools, or call one by hand",
@@ -81,15 +56,14 @@ used. The class says who runs it: samples run pure and observe tools themselves,
 mutate tool runs once, after the vote, and human means that you are asked.`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			box, err := flags.open(cmd, a)
+			box, err := flags.openTools(cmd, a)
 			if err != nil {
 				return err
 			}
 			return errors.Join(a.listTools(box), box.Close())
 		},
 	}
-	flags.register(cmd.Flags())
-	flags.registerNames(cmd.Flags())
+	flags.register(cmd, config.Run, ofTools)
 	cmd.AddCommand(a.toolsCall())
 	return cmd
 }
@@ -101,7 +75,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 	}
 	for _, t := range box.Registry.List() {
 		if a.json {
-			line := listedTool{t.Name, t.Effect, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
+			line := listedTool{t.Name, t.Class, t.Source, t.Unavailable == "", t.Unavailable, t.Idempotent, t.Description, t.Schema}
 			if err := a.printJSON(line); err != nil {
 				return err
 			}
@@ -112,7 +86,7 @@ func (a *app) listTools(box *toolbox.Toolbox) error {
 			available = "no: " + t.Unavailable
 		}
 		does, _, _ := strings.Cut(t.Description, "\n")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), t.Effect, oneLine(t.Source), oneLine(available), oneLine(does))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", show.Line(t.Name), t.Class, show.Line(t.Source), show.Line(available), show.Line(does))
 	}
 	a.saySandbox(box.Builtin)
 	return w.Flush()
@@ -126,7 +100,7 @@ func (a *app) saySandbox(set *builtin.Set) {
 }
 
 func (a *app) toolsCall() *cobra.Command {
-	var flags toolFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "call NAME JSON",
 		Short: "Run one tool by hand",
@@ -149,16 +123,16 @@ Exit code 1 means that the result is an error, 2 that the input is wrong.`,
 			}
 			if !strings.HasPrefix(args[0], "mcp__") {
 				// What is not called need not be set up.
-				flags.config.Builtin, flags.config.MCPConfig = []string{args[0]}, ""
+				flags.config.Tools.Builtin, flags.config.Tools.MCPConfig = []string{args[0]}, ""
 			}
-			box, err := flags.open(cmd, a)
+			box, err := flags.openTools(cmd, a)
 			if err != nil {
 				return err
 			}
 			return errors.Join(a.callTool(cmd, box, args[0], input), box.Close())
 		},
 	}
-	flags.register(cmd.Flags())
+	flags.register(cmd, config.Run, func(d *config.Setting) bool { return ofTools(d) && d.Name != "tools" })
 	return cmd
 }
 
@@ -170,7 +144,7 @@ func (a *app) callTool(cmd *cobra.Command, box *toolbox.Toolbox, name string, in
 	if err := t.Validate(input); err != nil {
 		return usageError{err}
 	}
-	if t.Effect == tool.Human {
+	if t.Class == tool.Human {
 		return usageError{fmt.Errorf("%s asks the person, and that is you", name)}
 	}
 	if t.Source == tool.Builtin {

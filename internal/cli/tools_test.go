@@ -89,7 +89,7 @@ func TestToolsCall(t *testing.T) {
 		{"json error", []string{"--json", "Read", `{"file_path":"b"}`}, "", 1, `{"text":"b does not exist","is_error":true}` + "\n", ""},
 		{"result is an error", []string{"Read", `{"file_path":"/etc/passwd"}`}, "", 1, "/etc/passwd: it is outside the workspace " + workspace + "\n", ""},
 		{"write", []string{"Write", `{"file_path":"b.txt","content":"x"}`}, "", 0, "Wrote 1 bytes to b.txt.\n", ""},
-		{"the log", []string{"Write", `{"file_path":"runs/x","content":"x"}`}, "", 1, "runs/x is protected: nothing there may be changed\n", ""},
+		{"the log", []string{"Write", `{"file_path":"runs/x","content":"x"}`}, "", 1, "runs/x is protected: no tool may change settings, what they name, or the log of a run\n", ""},
 		{"bash", []string{"Bash", `{"command":"cat a.txt"}`, "--sandbox", "auto"}, "", 0, "alpha\n", "sandbox: "},
 		{"bash, off", []string{"Bash", `{"command":"exit 3"}`, "--sandbox", "off"}, "", 1, "[exit code 3]\n", "sandbox: none"},
 		{"quiet", []string{"Bash", `{"command":"true"}`, "-q"}, "", 0, "[no output]\n", ""},

@@ -13,16 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 )
-
-// needTrust are the settings of a maker.yaml in a folder that could run a program,
-// let calls pass, move what is confined, or send data elsewhere. A folder may come
-// from anybody: they take effect once the person has trusted the file as it is.
-var needTrust = []string{
-	"agent", "allow", "allow-network", "allow-private", "answers", "approve", "base-url", "claude-path",
-	"mcp-config", "readable", "record", "sandbox", "search-url", "workspace",
-}
 
 // trustedName is the file of the user's configuration folder that says what is
 // trusted: a hash and a path a line.
@@ -61,8 +54,8 @@ func (f configFile) risks() []string {
 		list = append(list, risk{serversKey, f.servers})
 	}
 	for name, v := range f.values {
-		if slices.Contains(needTrust, name) {
-			list = append(list, risk{strings.ReplaceAll(name, "-", "_"), v.line})
+		if config.Find(name).NeedsTrust {
+			list = append(list, risk{name, v.line})
 		}
 	}
 	slices.SortFunc(list, func(a, b risk) int { return a.line - b.line })
@@ -89,7 +82,7 @@ func (f configFile) fingerprint() (string, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%s%d:%s", len(place), place, len(data), data)
-	for _, name := range []string{"answers", "mcp-config"} {
+	for _, name := range []string{"answers", "mcp_config"} {
 		for _, file := range f.values[name].texts {
 			named, err := os.ReadFile(file)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -184,7 +177,7 @@ needs no trust.`,
 		Args:        exactArgs(),
 		Annotations: map[string]string{anySettings: "it decides about them"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := readConfigFile(configName, settingNames(cmd.Root()))
+			file, err := readConfigFile(configName)
 			if errors.Is(err, fs.ErrNotExist) {
 				return usageError{fmt.Errorf("there is no %s in this folder", configName)}
 			}

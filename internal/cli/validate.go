@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/vote"
 )
 
 func (a *app) validate() *cobra.Command {
-	var flags workFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "validate PLAN",
 		Short: "Check a plan",
@@ -29,34 +29,21 @@ Exit code 1 means that a check failed.`,
 			if err != nil {
 				return err
 			}
-			if t := flags.plan.Threshold; t > 1 {
-				return &maker.ConfigError{Field: "quality_threshold", Err: fmt.Errorf("%v, want 0 to 1", t)}
-			}
-			box, err := flags.tools.open(cmd, a)
+			box, err := flags.openTools(cmd, a)
 			if err != nil {
 				return err
 			}
 			defer box.Close()
-			rule := flags.engine.config.Voting
-			rule.Strategy = vote.Strategy(flags.engine.strategy)
 			_, report := plan.Validate(text, plan.Options{
-				Tools: box.Registry.Validate, Rule: rule, AllowLoops: flags.plan.AllowLoops,
+				Tools: box.Registry.Validate, Rule: flags.config.Voting, AllowLoops: flags.config.Plan.AllowLoops,
 			})
-			if flags.plan.QualityChecks && report.Passed {
+			if flags.config.Plan.QualityChecks && report.Passed {
 				return a.judge(cmd, &flags, args[0], text, report)
 			}
 			return a.printReport(args[0], report)
 		},
 	}
-	flags.engine.registerModels(cmd.Flags(), maker.DefaultModel)
-	flags.engine.registerVoting(cmd.Flags())
-	flags.engine.registerLimits(cmd.Flags())
-	flags.engine.redFlags = "format"
-	flags.tools.register(cmd.Flags())
-	flags.tools.registerNames(cmd.Flags())
-	flags.registerLoops(cmd.Flags())
-	flags.registerQuality(cmd.Flags())
-	promptsFlag(cmd.Flags(), &flags.promptsDir)
+	flags.register(cmd, config.Validate, nil)
 	return cmd
 }
 
@@ -70,7 +57,7 @@ func (a *app) printReport(name string, report plan.Report) error {
 		for _, c := range report.Checks {
 			switch {
 			case c.Skipped:
-				fmt.Fprintf(a.Out, "skip  %-34s %s\n", c.Name, oneLine(c.Message))
+				fmt.Fprintf(a.Out, "skip  %-34s %s\n", c.Name, show.Line(c.Message))
 			case c.Passed:
 				fmt.Fprintf(a.Out, "ok    %s\n", c.Name)
 			default:
@@ -79,7 +66,7 @@ func (a *app) printReport(name string, report plan.Report) error {
 				if c.Line > 0 {
 					where = fmt.Sprintf("%s:%d: ", name, c.Line)
 				}
-				fmt.Fprintf(a.Out, "FAIL  %-34s %s%s\n", c.Name, where, oneLine(c.Message))
+				fmt.Fprintf(a.Out, "FAIL  %-34s %s%s\n", c.Name, where, show.Line(c.Message))
 			}
 		}
 		if failed > 0 {
@@ -97,8 +84,8 @@ func (a *app) printReport(name string, report plan.Report) error {
 }
 
 // judge adds the checks of a model to the report on a plan that passes the others.
-func (a *app) judge(cmd *cobra.Command, flags *workFlags, name, text string, report plan.Report) error {
-	engine, err := flags.engineOf(a)
+func (a *app) judge(cmd *cobra.Command, flags *settings, name, text string, report plan.Report) error {
+	engine, err := flags.engine(a)
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,154 +12,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
-	"github.com/maker-mdap/maker/vote"
 )
 
-// workFlags are the settings of runs whose steps are done by agents.
-type workFlags struct {
-	engine     engineFlags
-	tools      toolFlags
-	people     peopleFlags
-	plan       maker.PlanConfig
-	planVoting bool
-	onFailure  string
-	promptsDir string
-	outline    maker.OutlineConfig
-}
-
-// register adds the flags of runs that carry out a plan.
-func (w *workFlags) register(f *pflag.FlagSet) {
-	w.registerAgentWork(f)
-	p := &w.plan
-	intFlag(f, &p.StepMaxRetries, "step-max-retries", "", 2, 0, "further attempts at a step that failed, with --voting none")
-	intFlag(f, &p.Parallel, "parallel", "", 1, 1, "independent steps that may run at once")
-	w.registerLoops(f)
-	intFlag(f, &p.MaxSteps, "max-steps", "", 1000, 1, "steps after which a plan with loops fails")
-	p.Context = "inputs"
-	f.Var(&choice{value: &p.Context, allowed: []string{"inputs", "summary"}}, "context", "what a step is told of those before it: inputs, the outputs that it names, or summary, also a summary of all of them")
-	budgetFlag(f, &p.ContextBudget)
-}
-
-// registerAgentWork adds the flags of all runs with agents.
-func (w *workFlags) registerAgentWork(f *pflag.FlagSet) {
-	w.engine.registerAgents(f)
-	c := &w.engine.config
-	c.Agent = maker.AgentNative
-	f.Var(&choice{value: &c.Agent, allowed: []string{maker.AgentNative, maker.AgentClaudeCode}}, "agent", "who does the steps: native (any model with our loop) or claude-code (the claude program)")
-	f.StringVar(&c.ClaudeProgram, "claude-path", "", "the claude program, if it is not in PATH")
-	p := &w.plan
-	p.Repair = "llm"
-	f.Var(&choice{value: &p.Repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "what may be repaired in an answer that is not YAML before it is a red flag: off, syntax or llm")
-	w.tools.register(f)
-	w.tools.registerNames(f)
-	w.people.register(f)
-	promptsFlag(f, &w.promptsDir)
-}
-
-// registerPlanner adds the flags of runs that make a plan.
-func (w *workFlags) registerPlanner(f *pflag.FlagSet) {
-	p := &w.plan
-	f.BoolVar(&w.planVoting, "plan-voting", false, "sample several plans and vote on their structure, by the rule of --voting")
-	intFlag(f, &p.MaxRetries, "max-planner-retries", "", 2, 0, "further attempts at a plan that its checks rejected")
-	w.registerQuality(f)
-}
-
-func (w *workFlags) registerQuality(f *pflag.FlagSet) {
-	f.BoolVar(&w.plan.QualityChecks, "quality-checks", false, "have the cheap model judge the plan too")
-	floatFlag(f, &w.plan.Threshold, "quality-threshold", 0.7, 0, "score from 0 to 1 that a plan needs")
-}
-
-func (w *workFlags) registerLoops(f *pflag.FlagSet) {
-	f.BoolVar(&w.plan.AllowLoops, "allow-loops", false, "let a plan go back to earlier steps")
-}
-
-// registerReplan adds the flags of runs that may plan anew.
-func (w *workFlags) registerReplan(f *pflag.FlagSet) {
-	w.onFailure = "stop"
-	f.Var(&choice{value: &w.onFailure, allowed: []string{"stop", "replan", "continue"}}, "on-failure", "what to do when a step fails: stop, replan what remains, or, with --planner outline and its default, continue")
-	intFlag(f, &w.plan.MaxReplans, "max-replans", "", 2, 1, "how often, with --on-failure replan")
-}
-
-// never turns a count of 0 into the value that means 0 in a configuration, where 0
-// means the default.
-func never(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
-func (w *workFlags) options(a *app) (*maker.Options, error) {
-	o, err := w.engine.options(a)
-	if err != nil {
-		return nil, err
-	}
-	p := w.plan
-	if p.Threshold == 0 {
-		p.Threshold = anyScore
-	}
-	p.MaxRetries, p.StepMaxRetries = never(p.MaxRetries), never(p.StepMaxRetries)
-	if w.onFailure != "replan" {
-		p.MaxReplans = 0
-	}
-	if w.planVoting {
-		p.Voting = o.Config.Voting
-		if p.Voting.Strategy == vote.None {
-			p.Voting.Strategy = vote.FirstToK
-		}
-	}
-	if w.outline.ContextBudget == 0 {
-		w.outline.ContextBudget = p.ContextBudget
-	}
-	o.Config.Plan, o.Config.Tools, o.Config.Outline = p, w.tools.config, w.outline
-	if o.Config.Tools.MCPConfig != "" {
-		// A run may be resumed from elsewhere.
-		if o.Config.Tools.MCPConfig, err = filepath.Abs(o.Config.Tools.MCPConfig); err != nil {
-			return nil, err
-		}
-	}
-	if o.Config.Tools.Workspace, err = filepath.Abs(o.Config.Tools.Workspace); err != nil {
-		return nil, err
-	}
-	w.people.apply(&o.Config.Tools)
-	if err := w.people.options(a, o); err != nil {
-		return nil, err
-	}
-	o.Config.Prompts, err = readPrompts(w.promptsDir)
-	return o, err
-}
-
-// anyScore is a threshold that every plan reaches: 0 stands for the default.
-const anyScore = 1e-9
-
-// engineOf makes the engine of a command.
-func (w *workFlags) engineOf(a *app) (*maker.Engine, error) {
-	o, err := w.options(a)
-	if err != nil {
-		return nil, err
-	}
-	e, err := a.newEngine(o)
-	if c, ok := errors.AsType[*maker.ConfigError](err); ok {
-		// Here the numbers of the rule have the names that plans use.
-		if name, ok := map[string]string{"ahead_by": "voting_k", "max_samples": "max_voting_samples"}[c.Field]; ok {
-			return nil, &maker.ConfigError{Field: name, Err: c.Err}
-		}
-	}
-	return e, err
-}
-
-// The ways to come to steps.
-const (
-	plannerModel   = "model"
-	plannerOutline = "outline"
-)
+// plannerOutline is the planner that takes a text as its list of tasks.
+const plannerOutline = "outline"
 
 func (a *app) run() *cobra.Command {
-	var flags workFlags
-	var attach []string
+	var flags settings
 	var dryRun bool
-	planner := plannerModel
 	cmd := &cobra.Command{
 		Use:   "run TASK",
 		Short: "Plan a task, check the plan, and carry it out step by step",
@@ -173,7 +34,7 @@ changes something is made once, after the vote, and waits for your approval unle
 
 TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 		Example: `  maker run "Count the TODO comments per file and write them to todo.md"
-  maker run "..." --voting first_to_k --voting-k 3 --approve none
+  maker run "..." --voting first_to_k -k 3 --approve none
   maker run "..." --tools Read,Grep,Write --allow 'Write(docs/)' --max-usd 1
   maker run "..." --dry-run`,
 		Args: exactArgs("TASK"),
@@ -182,16 +43,16 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if err != nil {
 				return err
 			}
-			if err := flags.checkPlanner(planner, cmd.Flags().Changed("on-failure"), attach); err != nil {
+			if err := flags.checkPlanner(); err != nil {
 				return err
 			}
-			if planner == plannerOutline {
-				return a.doOutline(cmd.Context(), &flags, task, attach, dryRun)
+			if flags.planner == plannerOutline {
+				return a.doOutline(cmd.Context(), &flags, task, dryRun)
 			}
 			if dryRun {
 				return a.dryRun(cmd.Context(), &flags, task)
 			}
-			engine, err := flags.engineOf(a)
+			engine, err := flags.engine(a)
 			if err != nil {
 				return err
 			}
@@ -202,17 +63,13 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			return a.follow(cmd.Context(), run)
 		},
 	}
-	flags.register(cmd.Flags())
-	flags.registerPlanner(cmd.Flags())
-	flags.registerReplan(cmd.Flags())
-	cmd.Flags().Var(&choice{value: &planner, allowed: []string{plannerModel, plannerOutline}}, "planner", "who makes the steps: model, or outline, which takes the text as the list of tasks (see maker do)")
-	attachFlag(cmd.Flags(), &attach)
+	flags.register(cmd, config.Run, nil)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "plan and estimate the cost, but do nothing")
 	return cmd
 }
 
 func (a *app) plan() *cobra.Command {
-	var flags workFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "plan TASK",
 		Short: "Make a plan for a task and check it",
@@ -228,7 +85,7 @@ whether it is still sound.`,
 			if err != nil {
 				return err
 			}
-			engine, err := flags.engineOf(a)
+			engine, err := flags.engine(a)
 			if err != nil {
 				return err
 			}
@@ -240,27 +97,26 @@ whether it is still sound.`,
 			return err
 		},
 	}
-	flags.register(cmd.Flags())
-	flags.registerPlanner(cmd.Flags())
+	flags.register(cmd, config.PlanOnly, nil)
 	return cmd
 }
 
 func (a *app) exec() *cobra.Command {
-	var flags workFlags
+	var flags settings
 	cmd := &cobra.Command{
 		Use:   "exec PLAN",
 		Short: "Carry out a plan",
 		Long: `exec carries out a plan from a YAML or JSON file, or from stdin if PLAN is -. The
 plan is checked first, as maker validate does. docs/plans.md describes the form.`,
 		Example: `  maker exec plan.yaml
-  maker exec plan.yaml --voting first_to_k --voting-k 3 --approve none`,
+  maker exec plan.yaml --voting first_to_k -k 3 --approve none`,
 		Args: exactArgs("PLAN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := a.planArg(args[0])
 			if err != nil {
 				return err
 			}
-			engine, err := flags.engineOf(a)
+			engine, err := flags.engine(a)
 			if err != nil {
 				return err
 			}
@@ -271,14 +127,14 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
 			return a.follow(cmd.Context(), run)
 		},
 	}
-	flags.register(cmd.Flags())
+	flags.register(cmd, config.Exec, nil)
 	return cmd
 }
 
 // dryRun makes the plan of a task, prints it, and says what carrying it out would
 // take.
-func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
-	engine, err := flags.engineOf(a)
+func (a *app) dryRun(ctx context.Context, flags *settings, task string) error {
+	engine, err := flags.engine(a)
 	if err != nil {
 		return err
 	}
@@ -301,7 +157,7 @@ func (a *app) dryRun(ctx context.Context, flags *workFlags, task string) error {
 		}{"estimate", e})
 	}
 	fmt.Fprintf(a.Err, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
-		e.Steps, e.Calls, thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
+		e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
@@ -19,7 +20,7 @@ import (
 
 func (a *app) yaml() *cobra.Command {
 	var name, baseURL, promptsDir string
-	repair := "syntax"
+	var repair string
 	cmd := &cobra.Command{
 		Use:   "yaml FILE",
 		Short: "Read YAML the way answers of models are read",
@@ -72,10 +73,11 @@ Exit code 1 means that the text cannot be read.`,
 		},
 	}
 	f := cmd.Flags()
-	f.Var(&choice{value: &repair, allowed: []string{"off", "syntax", "llm"}}, "repair", "off reads the text as it is, syntax mends it, llm also asks --model")
+	ownFlag(f, &repair, "syntax", config.Setting{Name: "repair", Choices: config.Find("repair").Choices,
+		Help: "off reads the text as it is, syntax mends it, llm also asks --model"})
 	f.StringVarP(&name, "model", "m", "", "model that writes the text again, with --repair llm")
 	f.StringVar(&baseURL, "base-url", "", "address of the server for compat/ models")
-	promptsFlag(f, &promptsDir)
+	f.StringVar(&promptsDir, "prompts-dir", "", config.Find("prompts_dir").Help)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if repair == "llm" && name == "" {
 			return usageError{fmt.Errorf("--repair llm needs a --model to ask, such as sim/default")}

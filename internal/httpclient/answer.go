@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // RequestID is the provider's name for a call, which its support asks for.
@@ -21,7 +23,7 @@ func WithRequestID(message, id string) string {
 	if id == "" {
 		return message
 	}
-	return message + " (request " + clip(id, 100) + ")"
+	return message + " (request " + clip.Text(id, 100) + ")"
 }
 
 // TooLong reports whether an error text says that the request does not fit into

@@ -76,7 +76,7 @@ func TestRequestID(t *testing.T) {
 		t.Errorf("WithRequestID = %q, want m (request a)", got)
 	}
 	h.Set("Request-Id", strings.Repeat("b", 1000))
-	if got := WithRequestID("m", RequestID(h)); len(got) > 120 || !strings.Contains(got, "bbb...") {
+	if got := WithRequestID("m", RequestID(h)); len(got) > 120 || !strings.Contains(got, "bbb…") {
 		t.Errorf("WithRequestID of a long one = %q, want it short", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestRequestID(t *testing.T) {
 // is cut in every way.
 func TestExcerptKeepsSecret(t *testing.T) {
 	const secret = "sk-secret-0123456789"
-	c := New(Options{Secret: secret})
+	c := newClient(t, "http://localhost", Options{Secret: secret})
 	for _, filler := range []string{"x", "  x"} {
 		for n := range 900 {
 			got := c.Excerpt([]byte(strings.Repeat(filler, n) + secret + " and more"))

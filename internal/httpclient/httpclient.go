@@ -7,6 +7,7 @@ package httpclient
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -69,8 +71,13 @@ func NewTransport() *http.Transport {
 	}
 }
 
-// A Client posts JSON. It is safe for concurrent use.
+// A Client posts JSON to one address. It is safe for concurrent use.
 type Client struct {
+	Header  http.Header // that it sends with each request; not to be changed once it is in use
+	Address string      // of the endpoint
+	Place   string      // the address as errors show it
+
+	model    string
 	provider string
 	secret   string
 	forms    *secret.Set // of the secret, if it is long enough to be told from other words
@@ -81,6 +88,11 @@ type Client struct {
 // Options configure a client.
 type Options struct {
 	Provider string // named in errors
+	Model    string // that is asked
+
+	BaseURL string                   // of the server; the path of its endpoint comes behind it
+	Path    func(base string) string // that path, by that of the base
+	Example string                   // what a base URL looks like
 
 	// Secret never appears in an error, even if a server repeats it.
 	Secret string
@@ -89,9 +101,23 @@ type Options struct {
 	MaxBytes  int64             // 0 means DefaultMaxBytes
 }
 
-// New makes a client.
-func New(o Options) *Client {
-	c := &Client{provider: o.Provider, secret: o.Secret, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes}
+// New makes a client. It does not connect.
+func New(o Options) (*Client, error) {
+	if o.Model == "" {
+		return nil, fmt.Errorf("%s: the model has no name", o.Provider)
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%s: the base URL must look like %s", o.Provider, o.Example)
+	}
+	u = u.JoinPath(o.Path(u.Path))
+	if strings.ContainsFunc(o.Secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New(o.Provider + ": the API key has a character that cannot be part of one, such as a line break")
+	}
+	c := &Client{
+		Header: http.Header{}, Place: u.Host + "/" + strings.TrimPrefix(u.Path, "/"), Address: u.String(), model: o.Model,
+		provider: o.Provider, secret: o.Secret, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes,
+	}
 	if c.maxBytes <= 0 {
 		c.maxBytes = DefaultMaxBytes
 	}
@@ -104,8 +130,14 @@ func New(o Options) *Client {
 		// Following a redirect would turn POST into GET or send the key elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return c
+	return c, nil
 }
+
+// String names the model and its place, and no secret.
+func (c *Client) String() string { return c.provider + "/" + c.model + " at " + c.Place }
+
+// GoString keeps the key out of %#v.
+func (c *Client) GoString() string { return "Client(" + c.String() + ")" }
 
 // CloseIdle closes the connections that are not in use.
 func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
@@ -117,17 +149,23 @@ type Answer struct {
 	Body   []byte
 }
 
-// Post sends body and reads the answer to its end, so that the connection can be
-// used again. An answer of more than most bytes (see [Room]) is an error. Its errors
-// are of type [*model.Error]; an answer with an error status is not one of them.
-func (c *Client) Post(ctx context.Context, address string, header http.Header, body []byte, most int64) (*Answer, error) {
+// Post sends a request as JSON and reads the answer to its end, so that the connection
+// can be used again. An answer of more than most bytes (see [Room]) is an error. Its
+// errors are of type [*model.Error]; an answer with an error status is not one of them.
+func (c *Client) Post(ctx context.Context, request any, most int64) (*Answer, error) {
 	most = min(most, c.maxBytes)
 	begin := time.Now()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // prompts are full of < and >
+	if err := encoder.Encode(request); err != nil {
+		return nil, c.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Address, &body)
 	if err != nil {
 		return nil, c.Error(model.Invalid, 0, "the address is not valid")
 	}
-	for name, values := range header {
+	for name, values := range c.Header {
 		req.Header[name] = values
 	}
 	req.Header.Set("Content-Type", "application/json")
@@ -211,7 +249,7 @@ const maxMessage = 1000
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
-	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip(c.Redact(message), maxMessage)}
+	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip.Text(c.Redact(message), maxMessage)}
 }
 
 // Redact replaces the secret in a text.
@@ -233,15 +271,7 @@ func (c *Client) Excerpt(body []byte) string {
 	const most = 200
 	text := c.Redact(string(body[:min(len(body), 4*most+widest*len(c.secret))]))
 	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "?")
-	return clip(strings.Join(strings.Fields(text), " "), most)
-}
-
-// clip shortens a text to most bytes.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return clip.Text(strings.Join(strings.Fields(text), " "), most)
 }
 
 // KindOf sorts the statuses on which providers agree.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/model"
 )
@@ -68,17 +69,27 @@ func TestPostReusesConnections(t *testing.T) {
 	}
 	ts.Start()
 	defer ts.Close()
-	c := New(Options{Provider: "p"})
+	c := newClient(t, ts.URL, Options{})
 	defer c.CloseIdle()
 	for range 5 {
-		a, err := c.Post(t.Context(), ts.URL, nil, []byte("hello"), Room(1))
-		if err != nil || string(a.Body) != "hello" || a.Status != 200 {
+		a, err := c.Post(t.Context(), "hello", Room(1))
+		if err != nil || string(a.Body) != "\"hello\"\n" || a.Status != 200 {
 			t.Fatalf("Post = %v, %v, want an echo", a, err)
 		}
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("5 calls used %d connections, want 1", n)
 	}
+}
+
+func newClient(t *testing.T, address string, o Options) *Client {
+	t.Helper()
+	o.Provider, o.Model, o.BaseURL, o.Path = "p", "m", address, func(string) string { return "" }
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestConnectionsFor(t *testing.T) {
@@ -95,25 +106,30 @@ func TestPostErrors(t *testing.T) {
 		io.WriteString(w, strings.Repeat("x", 101))
 	}))
 	defer ts.Close()
-	c := New(Options{Provider: "p", Secret: secret, MaxBytes: 100})
+	c := newClient(t, ts.URL, Options{Secret: secret, MaxBytes: 100})
 	defer c.CloseIdle()
-	_, err := c.Post(t.Context(), ts.URL, nil, nil, Room(0))
+	_, err := c.Post(t.Context(), nil, Room(0))
 	if model.KindOf(err) != model.Transient || !strings.Contains(err.Error(), "larger than 100 bytes") {
 		t.Errorf("Post with a large answer = %v, want a transient error about its size", err)
 	}
-	if _, err = c.Post(t.Context(), "http://\n"+secret, nil, nil, Room(0)); model.KindOf(err) != model.Invalid || strings.Contains(err.Error(), secret) {
+	if _, err = c.Post(t.Context(), func() {}, Room(0)); model.KindOf(err) != model.Invalid {
+		t.Errorf("Post of what is no JSON = %v, want invalid", err)
+	}
+	nowhere := newClient(t, ts.URL, Options{Secret: secret})
+	nowhere.Address = "http://\n" + secret
+	if _, err = nowhere.Post(t.Context(), nil, Room(0)); model.KindOf(err) != model.Invalid || strings.Contains(err.Error(), secret) {
 		t.Errorf("Post to nowhere = %v, want invalid", err)
 	}
-	broken := New(Options{Provider: "p", Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+	broken := newClient(t, ts.URL, Options{Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, syscall.ECONNRESET
 	})})
-	if _, err = broken.Post(t.Context(), ts.URL, nil, nil, Room(0)); model.KindOf(err) != model.Transient || !errors.Is(err, syscall.ECONNRESET) {
+	if _, err = broken.Post(t.Context(), nil, Room(0)); model.KindOf(err) != model.Transient || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("Post over a broken connection = %v, want a transient error with its cause", err)
 	}
-	leaking := New(Options{Provider: "p", Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+	leaking := newClient(t, ts.URL, Options{Secret: secret, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, errors.New("the proxy saw " + secret)
 	})})
-	_, err = leaking.Post(t.Context(), ts.URL, nil, nil, Room(0))
+	_, err = leaking.Post(t.Context(), nil, Room(0))
 	if text := fmt.Sprintf("%v %#v %v", err, err, errors.Unwrap(err)); !strings.Contains(text, "the proxy saw [key]") || strings.Contains(text, secret) {
 		t.Errorf("Post over a proxy that repeats the key = %s, want it without the key", text)
 	}
@@ -124,17 +140,17 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestExcerpt(t *testing.T) {
-	if got := New(Options{}).Excerpt([]byte("a\n\tb  c\xff")); got != "a b c?" {
+	if got := newClient(t, "http://localhost", Options{}).Excerpt([]byte("a\n\tb  c\xff")); got != "a b c?" {
 		t.Errorf(`Excerpt = %q, want "a b c?"`, got)
 	}
-	if got := New(Options{}).Excerpt([]byte(strings.Repeat("ü", 500))); len(got) > 210 || !strings.HasSuffix(got, "ü...") {
+	if got := newClient(t, "http://localhost", Options{}).Excerpt([]byte(strings.Repeat("ü", 500))); utf8.RuneCountInString(got) != 200 || !strings.HasSuffix(got, "ü…") {
 		t.Errorf("Excerpt of a long text = %q", got)
 	}
 	const secret = "sk-secret-of-ours-7Hq2xW9vB4nT6yL1"
 	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
 	for before := 150; before < 850; before += 7 { // at the end of the excerpt it is cut
 		for _, form := range []string{secret, encoded, strings.ReplaceAll(secret, "s", "%73")} {
-			got := New(Options{Secret: secret}).Excerpt([]byte(strings.Repeat("x ", before/2) + form + " y"))
+			got := newClient(t, "http://localhost", Options{Secret: secret}).Excerpt([]byte(strings.Repeat("x ", before/2) + form + " y"))
 			if strings.Contains(got, form[:12]) {
 				t.Errorf("Excerpt(%s after %d bytes) = %q, want nothing of it", form, before, got)
 			}

@@ -1,5 +1,7 @@
 package prompts
 
+import "fmt"
+
 // OutlineSystem tells an agent what a task of an outline is.
 type OutlineSystem struct{}
 
@@ -17,7 +19,16 @@ type Attached struct {
 	Ref   string
 	Label string
 	Text  string // its content, if it is text
-	Note  string // what it is, otherwise
+	Image int    // its number among the images that are shown, from 1, if it is one
+	Type  string // what it is, otherwise
+}
+
+// Note says what an attachment is whose content is not text.
+func (a Attached) Note() string {
+	if a.Image > 0 {
+		return fmt.Sprintf("an image, number %d of those shown", a.Image)
+	}
+	return "it is there: " + a.Type
 }
 
 // OutlineSummary asks for a summary of results.
@@ -40,7 +51,7 @@ var outlineSamples = []Data{
 	OutlineSystem{},
 	OutlineTask{
 		Task: "Count the words in notes.txt.", Headings: []string{"Statistics"}, Context: "Results:\nTask 1: find the file\nnotes.txt",
-		Attached: []Attached{{Ref: "notes.txt", Label: "notes.txt", Text: "a b c"}, {Ref: "p.png", Label: "picture", Note: "an image, shown above"}},
+		Attached: []Attached{{Ref: "notes.txt", Label: "notes.txt", Text: "a b c"}, {Ref: "p.png", Label: "picture", Image: 1}, {Ref: "a.zip", Label: "a.zip", Type: "application/zip"}},
 		AskTool:  "AskUserQuestion",
 	},
 	OutlineSummary{Text: "Task 1: count\n3 words in notes.txt", Must: []string{"notes.txt"}, MaxWords: 100},

@@ -10,11 +10,9 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
@@ -61,56 +59,38 @@ type Options struct {
 
 // A Client is a model behind a server.
 type Client struct {
-	model    string
-	provider string
-	address  string
-	place    string // the address as errors show it
-	header   http.Header
-	http     *httpclient.Client
-	lessons  *learn.Lessons
+	model   string
+	http    *httpclient.Client
+	lessons *learn.Lessons
 }
 
 var _ model.Model = (*Client)(nil)
 
 // New makes a client. It does not connect.
 func New(o Options) (*Client, error) {
-	c := &Client{model: o.Model, provider: o.Provider, header: http.Header{}}
-	if c.provider == "" {
-		c.provider = "anthropic"
-	}
-	if c.model == "" {
-		return nil, fmt.Errorf("%s: the model has no name", c.provider)
-	}
-	base := o.BaseURL
-	if base == "" {
-		base = DefaultBaseURL
-	}
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%s: the base URL must look like http://localhost:8080", c.provider)
-	}
-	if strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/v1") {
-		u = u.JoinPath("messages")
-	} else {
-		u = u.JoinPath("v1/messages")
-	}
-	c.address, c.place = u.String(), u.Host+"/"+strings.TrimPrefix(u.Path, "/")
-	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New(c.provider + ": the API key has a character that cannot be part of one, such as a line break")
-	}
-	c.header.Set("Anthropic-Version", version)
-	if o.APIKey != "" {
-		c.header.Set("X-Api-Key", o.APIKey)
-	}
-	c.http = httpclient.New(httpclient.Options{
-		Provider:  c.provider,
-		Secret:    o.APIKey,
-		Transport: o.Transport,
-		MaxBytes:  o.MaxResponseBytes,
+	c := &Client{model: o.Model}
+	provider := cmp.Or(o.Provider, "anthropic")
+	var err error
+	c.http, err = httpclient.New(httpclient.Options{
+		Provider: provider, Model: o.Model, BaseURL: cmp.Or(o.BaseURL, DefaultBaseURL), Example: "http://localhost:8080",
+		Path: func(base string) string {
+			if strings.HasSuffix(strings.TrimSuffix(base, "/"), "/v1") {
+				return "messages"
+			}
+			return "v1/messages"
+		},
+		Secret: o.APIKey, Transport: o.Transport, MaxBytes: o.MaxResponseBytes,
 	})
+	if err != nil {
+		return nil, err
+	}
+	c.http.Header.Set("Anthropic-Version", version)
+	if o.APIKey != "" {
+		c.http.Header.Set("X-Api-Key", o.APIKey)
+	}
 	c.lessons = learn.New(learn.Forms{}, func(p learn.Param, form int, why string) {
 		if o.Warn != nil {
-			o.Warn(c.http.Redact(c.provider + ": " + c.model + ": " + describe(p, form, c.http.Excerpt([]byte(why)))))
+			o.Warn(c.http.Redact(provider + ": " + c.model + ": " + describe(p, form, c.http.Excerpt([]byte(why)))))
 		}
 	})
 	return c, nil
@@ -120,10 +100,10 @@ func New(o Options) (*Client, error) {
 func (c *Client) CloseIdle() { c.http.CloseIdle() }
 
 // String names the model and its place, and no secret.
-func (c *Client) String() string { return c.provider + "/" + c.model + " at " + c.place }
+func (c *Client) String() string { return c.http.String() }
 
 // GoString keeps the key out of %#v.
-func (c *Client) GoString() string { return "anthropic.Client(" + c.String() + ")" }
+func (c *Client) GoString() string { return "anthropic." + c.http.GoString() }
 
 // Generate asks once.
 func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
@@ -133,11 +113,7 @@ func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Respo
 	var resp *model.Response
 	err := c.lessons.Try(func(f learn.Forms) (learn.Forms, string, error) {
 		sent := c.request(req, f)
-		body, err := encode(sent)
-		if err != nil {
-			return f, "", c.http.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
-		}
-		answer, err := c.http.Post(ctx, c.address, c.header, body, httpclient.Room(sent.MaxTokens))
+		answer, err := c.http.Post(ctx, sent, httpclient.Room(sent.MaxTokens))
 		if err != nil {
 			return f, "", err
 		}

@@ -51,7 +51,7 @@ func TestNew(t *testing.T) {
 		"http://localhost/av1?beta=1":  "http://localhost/av1/v1/messages?beta=1",
 	} {
 		c, err := New(Options{Model: "m", BaseURL: base})
-		if err != nil || c.address != want {
+		if err != nil || c.http.Address != want {
 			t.Errorf("New with base %q asks %v, %v, want %s", base, c, err, want)
 		}
 	}

@@ -90,7 +90,7 @@ func (c *Client) classify(status int, e *apiError) *model.Error {
 	case kind == model.Invalid && httpclient.TooLong(message):
 		kind = model.TooLong
 	case status == http.StatusNotFound:
-		message = fmt.Sprintf("model %q at %s: %s", c.model, c.place, message)
+		message = fmt.Sprintf("model %q at %s: %s", c.model, c.http.Place, message)
 	}
 	return c.http.Error(kind, status, message)
 }

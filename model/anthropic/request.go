@@ -151,13 +151,3 @@ func input(raw json.RawMessage) json.RawMessage {
 	}
 	return append(append([]byte(`{"input":`), raw...), '}')
 }
-
-func encode(r *messagesRequest) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // prompts are full of < and >
-	if err := e.Encode(r); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}

@@ -18,12 +18,9 @@
 package openai
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
 	"github.com/maker-mdap/maker/model"
@@ -74,9 +71,6 @@ type Options struct {
 type Client struct {
 	model    string
 	provider string
-	address  string
-	place    string // the address as errors show it
-	header   http.Header
 	http     *httpclient.Client
 	lessons  *learn.Lessons
 	cold     bool // whether it is known from the start that no temperature is taken
@@ -86,33 +80,21 @@ var _ model.Batcher = (*Client)(nil)
 
 // New makes a client. It does not connect.
 func New(o Options) (*Client, error) {
-	c := &Client{model: o.Model, provider: o.Provider, header: http.Header{}}
-	if c.provider == "" {
-		c.provider = openAI
-	}
-	if c.model == "" {
-		return nil, fmt.Errorf("%s: the model has no name", c.provider)
-	}
+	c := &Client{model: o.Model, provider: cmp.Or(o.Provider, openAI)}
 	base := o.BaseURL
 	if base == "" && c.provider == openAI {
 		base = DefaultBaseURL
 	}
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%s: the base URL must look like http://localhost:8080/v1", c.provider)
-	}
-	u = u.JoinPath("chat/completions")
-	c.address, c.place = u.String(), u.Host+"/"+strings.TrimPrefix(u.Path, "/")
-	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New(c.provider + ": the API key has a character that cannot be part of one, such as a line break")
+	var err error
+	c.http, err = httpclient.New(httpclient.Options{
+		Provider: c.provider, Model: o.Model, BaseURL: base, Example: "http://localhost:8080/v1",
+		Path:   func(string) string { return "chat/completions" },
+		Secret: o.APIKey, Transport: o.Transport, MaxBytes: o.MaxResponseBytes,
+	})
+	if err != nil {
+		return nil, err
 	}
 	c.setHeader(&o)
-	c.http = httpclient.New(httpclient.Options{
-		Provider:  c.provider,
-		Secret:    o.APIKey,
-		Transport: o.Transport,
-		MaxBytes:  o.MaxResponseBytes,
-	})
 	begin := known(c.provider, c.model)
 	c.cold = begin[learn.Temperature] == leftOut
 	c.lessons = learn.New(begin, func(p learn.Param, form int, why string) {
@@ -125,14 +107,14 @@ func New(o Options) (*Client, error) {
 
 func (c *Client) setHeader(o *Options) {
 	if c.provider == openRouter {
-		c.header.Set("HTTP-Referer", "https://github.com/maker-mdap/maker")
-		c.header.Set("X-Title", "MAKER")
+		c.http.Header.Set("HTTP-Referer", "https://github.com/maker-mdap/maker")
+		c.http.Header.Set("X-Title", "MAKER")
 	}
 	if o.APIKey != "" {
-		c.header.Set("Authorization", "Bearer "+o.APIKey)
+		c.http.Header.Set("Authorization", "Bearer "+o.APIKey)
 	}
 	for name, value := range o.Header {
-		c.header.Set(name, value)
+		c.http.Header.Set(name, value)
 	}
 }
 
@@ -140,10 +122,10 @@ func (c *Client) setHeader(o *Options) {
 func (c *Client) CloseIdle() { c.http.CloseIdle() }
 
 // String names the model and its place, and no secret.
-func (c *Client) String() string { return c.provider + "/" + c.model + " at " + c.place }
+func (c *Client) String() string { return c.http.String() }
 
 // GoString keeps the key out of %#v.
-func (c *Client) GoString() string { return "openai.Client(" + c.String() + ")" }
+func (c *Client) GoString() string { return "openai." + c.http.GoString() }
 
 // Generate asks once.
 func (c *Client) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
@@ -165,11 +147,7 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 	var list []*model.Response
 	err := c.lessons.Try(func(f learn.Forms) (learn.Forms, string, error) {
 		sent := c.request(req, f, n)
-		body, err := encode(sent)
-		if err != nil {
-			return f, "", c.http.Error(model.Invalid, 0, "the request cannot be written as JSON: "+err.Error())
-		}
-		answer, err := c.http.Post(ctx, c.address, c.header, body, httpclient.Room(req.MaxOutput*max(n, 1)))
+		answer, err := c.http.Post(ctx, sent, httpclient.Room(req.MaxOutput*max(n, 1)))
 		if err != nil {
 			return f, "", err
 		}

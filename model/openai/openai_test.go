@@ -130,7 +130,7 @@ func TestNew(t *testing.T) {
 		"https://host/api?version=2": "https://host/api/chat/completions?version=2",
 	} {
 		c, err := New(Options{Model: "m", BaseURL: base})
-		if err != nil || c.address != want {
+		if err != nil || c.http.Address != want {
 			t.Errorf("New with base %q asks %v, %v, want %s", base, c, err, want)
 		}
 	}
@@ -139,8 +139,8 @@ func TestNew(t *testing.T) {
 		t.Errorf("String() = %q, %v, want no secrets", c, err)
 	}
 	c, err = New(Options{Model: "m", Provider: openRouter, BaseURL: "http://localhost", Header: map[string]string{"x-title": "Mine", "X-More": "1"}})
-	if err != nil || c.header.Get("X-Title") != "Mine" || c.header.Get("X-More") != "1" || c.header.Get("HTTP-Referer") == "" || c.header.Get("Authorization") != "" {
-		t.Errorf("New with headers sends %v, %v, want those given, and no key", c.header, err)
+	if err != nil || c.http.Header.Get("X-Title") != "Mine" || c.http.Header.Get("X-More") != "1" || c.http.Header.Get("HTTP-Referer") == "" || c.http.Header.Get("Authorization") != "" {
+		t.Errorf("New with headers sends %v, %v, want those given, and no key", c.http.Header, err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -182,14 +181,4 @@ func format(o *model.OutputFormat, form int) *responseFormat {
 		return &responseFormat{string(model.JSONSchema), schema}
 	}
 	return &responseFormat{Type: string(model.JSONObject)}
-}
-
-func encode(r *chatRequest) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // prompts are full of < and >
-	if err := e.Encode(r); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }

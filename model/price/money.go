@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -69,28 +71,19 @@ func (m Money) String() string {
 // parsePerMillion reads dollars per million tokens as the price of one token:
 // a millionth of a dollar for a million tokens is a picodollar for one.
 func parsePerMillion(s string) (Money, error) {
-	whole, fraction, dotted := strings.Cut(s, ".")
-	if !digits(whole) || dotted && !digits(fraction) {
+	parts := perMillion.FindStringSubmatch(s)
+	if parts == nil {
 		return 0, fmt.Errorf("%q is not a price in dollars per million tokens, such as 0.25", s)
 	}
+	whole, fraction := parts[1], parts[2]
 	if len(fraction) > 6 {
 		return 0, fmt.Errorf("%s has more than six decimals", s)
 	}
 	if len(whole) > 6 {
 		return 0, fmt.Errorf("%s is more than any price per million tokens", s)
 	}
-	var m Money
-	for _, c := range whole + fraction + strings.Repeat("0", 6-len(fraction)) {
-		m = 10*m + Money(c-'0')
-	}
-	return m, nil
+	m, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", 6-len(fraction)), 10, 64)
+	return Money(m), err
 }
 
-func digits(s string) bool {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+var perMillion = regexp.MustCompile(`^([0-9]+)(?:\.([0-9]+))?$`)

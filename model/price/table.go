@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,11 +70,7 @@ func (t *Table) Lookup(name string) (Price, bool) {
 	if !claude(name) && !openAI(name) {
 		return Price{}, false
 	}
-	base, dated := cutDate(name)
-	if !dated {
-		return Price{}, false
-	}
-	p, ok := t.prices[base]
+	p, ok := t.prices[date.ReplaceAllString(name, "")]
 	return p, ok
 }
 
@@ -95,29 +92,8 @@ func openAI(name string) bool {
 		len(name) > 1 && name[0] == 'o' && '0' <= name[1] && name[1] <= '9'
 }
 
-// cutDate removes a final "-20251001" or "-2025-10-01".
-func cutDate(name string) (base string, ok bool) {
-	for _, layout := range []string{"-dddddddd", "-dddd-dd-dd"} {
-		if at := len(name) - len(layout); at > 0 && matches(name[at:], layout) {
-			return name[:at], true
-		}
-	}
-	return name, false
-}
-
-// matches compares s with a pattern of the same length where d is any digit.
-func matches(s, pattern string) bool {
-	for i := range len(pattern) {
-		if pattern[i] == 'd' {
-			if s[i] < '0' || s[i] > '9' {
-				return false
-			}
-		} else if s[i] != pattern[i] {
-			return false
-		}
-	}
-	return true
-}
+// date is one at the end of a name.
+var date = regexp.MustCompile(`-(\d{8}|\d{4}-\d\d-\d\d)$`)
 
 // parseTable reads a line with the date, a line of headings and one line for
 // each model.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -144,13 +145,10 @@ func (p *Player) missing(req *model.Request, what string) error {
 	if len(req.Messages) > 0 {
 		prompt = req.Messages[0].Text
 	}
-	if runes := []rune(prompt); len(runes) > 60 {
-		prompt = string(runes[:60])
-	}
 	return &model.Error{
 		Kind:     model.Invalid,
 		Provider: "recorded",
-		Message:  fmt.Sprintf("%s has %s to the request that starts %q", p.path, what, prompt),
+		Message:  fmt.Sprintf("%s has %s to the request that starts %q", p.path, what, clip.Text(prompt, 60)),
 	}
 }
 

@@ -131,7 +131,7 @@ func TestReplaysInOrder(t *testing.T) {
 		}
 	}
 	_, err = p.Generate(t.Context(), ask(strings.Repeat("é", 70)))
-	want := fmt.Sprintf("recorded: invalid: %s has no answer to the request that starts %q", path, strings.Repeat("é", 60))
+	want := fmt.Sprintf("recorded: invalid: %s has no answer to the request that starts %q", path, strings.Repeat("é", 59)+"…")
 	if err == nil || err.Error() != want {
 		t.Errorf("Generate() = %v, want %s", err, want)
 	}
@@ -174,7 +174,7 @@ func TestRedact(t *testing.T) {
 			return nil, &model.Error{Kind: model.Auth, Provider: "p " + secret, Err: errors.New("bad key " + secret)}
 		}
 		return &model.Response{Text: "it is " + secret, Model: "m " + secret}, nil
-	}), path, &Options{Redact: func(s string) string { return strings.ReplaceAll(s, secret, "[secret]") }})
+	}), path, &Options{Redact: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(secret), []byte("[secret]")) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,13 +202,13 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestRedactLine: what is no text of a call is redacted as well.
-func TestRedactLine(t *testing.T) {
+// TestRedactCalls: what is no text of a call is redacted as well.
+func TestRedactCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "calls.jsonl")
 	const secret = "sk-12345"
 	rec, err := NewRecorder(model.Func(func(context.Context, *model.Request) (*model.Response, error) {
 		return &model.Response{ToolCalls: []model.ToolCall{{ID: "1", Name: "Write", Input: json.RawMessage(`{"content":"sk-12345"}`)}}}, nil
-	}), path, &Options{RedactLine: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(secret), []byte("[secret]")) }})
+	}), path, &Options{Redact: func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(secret), []byte("[secret]")) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,15 +15,9 @@ import (
 
 // Options of a [Recorder]. Nil means none.
 type Options struct {
-	// Redact, if set, is applied to every text of a call before it is written:
-	// prompts, answers, messages of errors, names of models and providers. It may
-	// be called from many goroutines at once.
-	Redact func(string) string
-
-	// RedactLine, if set, is applied to every line as it is about to be written: a
-	// call has more than texts, such as the input of tools. What it returns must be
-	// JSON with the same fields; see [FieldNames].
-	RedactLine func([]byte) []byte
+	// Redact, if set, is applied to every line as it is about to be written. What it
+	// returns must be JSON with the same fields; see [FieldNames].
+	Redact func(line []byte) []byte
 }
 
 // FieldNames are the names of the fields of a line, but for those of requests and
@@ -37,8 +31,7 @@ func FieldNames() []string {
 // one, and is passed on without being recorded.
 type Recorder struct {
 	model  model.Model
-	redact func(string) string
-	line   func([]byte) []byte
+	redact func(line []byte) []byte
 
 	mu   sync.Mutex
 	file *os.File
@@ -57,12 +50,9 @@ func NewRecorder(m model.Model, path string, o *Options) (*Recorder, error) {
 	if err := endLastLine(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("recorded: %s: %w", path, err), f.Close())
 	}
-	r := &Recorder{model: m, file: f, redact: func(s string) string { return s }, line: func(b []byte) []byte { return b }}
+	r := &Recorder{model: m, file: f, redact: func(line []byte) []byte { return line }}
 	if o != nil && o.Redact != nil {
 		r.redact = o.Redact
-	}
-	if o != nil && o.RedactLine != nil {
-		r.line = o.RedactLine
 	}
 	return r, nil
 }
@@ -88,17 +78,15 @@ func endLastLine(f *os.File) error {
 // recorded is answered all the same; [Recorder.Close] reports it.
 func (r *Recorder) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
 	resp, err := r.model.Generate(ctx, req)
-	l := line{Hash: Hash(req), Request: r.redactRequest(req)}
+	l := line{Hash: Hash(req), Request: req}
 	if err == nil {
-		l.Response = r.redactResponse(resp)
+		l.Response = resp
 	} else {
 		e, ok := errors.AsType[*model.Error](err)
 		if !ok {
 			return resp, err
 		}
 		l.Error = newFailure(e)
-		l.Error.Provider = r.redact(l.Error.Provider)
-		l.Error.Message = r.redact(l.Error.Message)
 	}
 	r.write(l)
 	return resp, err
@@ -114,7 +102,7 @@ func (r *Recorder) write(l line) {
 		return
 	}
 	if err == nil {
-		_, err = r.file.Write(append(r.line(text), '\n'))
+		_, err = r.file.Write(append(r.redact(text), '\n'))
 	}
 	r.err = err
 }
@@ -129,21 +117,4 @@ func (r *Recorder) Close() error {
 		return fmt.Errorf("recorded: %w", err)
 	}
 	return nil
-}
-
-func (r *Recorder) redactRequest(req *model.Request) *model.Request {
-	c := *req
-	c.System = r.redact(req.System)
-	c.Messages = make([]model.Message, len(req.Messages))
-	for i, m := range req.Messages {
-		c.Messages[i] = model.Message{Role: m.Role, Text: r.redact(m.Text)}
-	}
-	return &c
-}
-
-func (r *Recorder) redactResponse(resp *model.Response) *model.Response {
-	c := *resp
-	c.Text = r.redact(resp.Text)
-	c.Model = r.redact(resp.Model)
-	return &c
 }

@@ -35,13 +35,13 @@ func (p Parameters) String() string {
 	return strings.Join(names, "+")
 }
 
-func setRefuse(s *Settings, v string) error {
-	s.Refuse = 0
+func (p *Parameters) set(list string) error {
+	*p = 0
 next:
-	for name := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '+' || r == ',' }) {
+	for name := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '+' || r == ',' }) {
 		for i, known := range parameterNames {
 			if name == known {
-				s.Refuse |= 1 << i
+				*p |= 1 << i
 				continue next
 			}
 		}

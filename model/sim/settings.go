@@ -90,33 +90,40 @@ const (
 type setting struct {
 	name string
 	form string // how a value looks, for error texts
-	set  func(*Settings, string) error
-	get  func(*Settings) string
+	value
 }
 
-// settings lists the keys in their canonical order.
-func settings() []setting {
+// A value is where a setting is kept, as texts see it.
+type value struct {
+	set func(text string) error
+	get func() string
+}
+
+// table lists the keys in their canonical order.
+func (s *Settings) table() []setting {
+	const share, wait = "a number from 0 to 1", "a duration such as 2s, at most 1h"
+	def := Default()
 	return []setting{
-		share("p", func(s *Settings) *float64 { return &s.P }),
-		share("malformed", func(s *Settings) *float64 { return &s.Malformed }),
-		{"overlong", "SHARE or SHARE:TOKENS", setOverlong, getOverlong},
-		{"rivals", "a whole number from 1", setRivals, func(s *Settings) string { return strconv.Itoa(s.Rivals) }},
-		{"hard", "SHARE:P, both numbers from 0 to 1", setHard, getHard},
-		{"load", "a number from 0 to 100", setLoad, func(s *Settings) string { return number(s.Load) }},
-		share("rho", func(s *Settings) *float64 { return &s.Rho }),
-		{"latency", "MEDIAN or MEDIAN,SIGMA such as 40ms,1.0", setLatency, getLatency},
-		share("f429", func(s *Settings) *float64 { return &s.F429 }),
-		share("f529", func(s *Settings) *float64 { return &s.F529 }),
-		share("f500", func(s *Settings) *float64 { return &s.F500 }),
-		share("hang", func(s *Settings) *float64 { return &s.Hang }),
-		share("cut", func(s *Settings) *float64 { return &s.Cut }),
-		share("garbage", func(s *Settings) *float64 { return &s.Garbage }),
-		{"retry_after", "a duration such as 2s, at most 1h", setRetryAfter, func(s *Settings) string { return s.RetryAfter.String() }},
-		{"seed", "a whole number from 0", setSeed, func(s *Settings) string { return strconv.FormatUint(s.Seed, 10) }},
-		{"price", "IN,OUT in dollars per million tokens", setPrice, func(s *Settings) string { return number(s.PriceIn) + "," + number(s.PriceOut) }},
-		{"script", "a file", setScript, func(s *Settings) string { return escape(s.Script) }},
-		{"refuse", "some of " + strings.Join(parameterNames[:], "+"), setRefuse, func(s *Settings) string { return s.Refuse.String() }},
-		{"cache", "on or off", setCache, getCache},
+		{"p", share, real(&s.P, 1)},
+		{"malformed", share, real(&s.Malformed, 1)},
+		{"overlong", "SHARE or SHARE:TOKENS", pair(real(&s.Overlong, 1), ":", whole(&s.OverlongTokens, maxTokens), strconv.Itoa(def.OverlongTokens))},
+		{"rivals", "a whole number from 1", whole(&s.Rivals, maxRivals)},
+		{"hard", "SHARE:P, both numbers from 0 to 1", pair(real(&s.HardShare, 1), ":", real(&s.HardP, 1), "")},
+		{"load", "a number from 0 to 100", real(&s.Load, maxLoad)},
+		{"rho", share, real(&s.Rho, 1)},
+		{"latency", "MEDIAN or MEDIAN,SIGMA such as 40ms,1.0", pair(duration(&s.Latency), ",", real(&s.Sigma, maxSigma), "0")},
+		{"f429", share, real(&s.F429, 1)},
+		{"f529", share, real(&s.F529, 1)},
+		{"f500", share, real(&s.F500, 1)},
+		{"hang", share, real(&s.Hang, 1)},
+		{"cut", share, real(&s.Cut, 1)},
+		{"garbage", share, real(&s.Garbage, 1)},
+		{"retry_after", wait, duration(&s.RetryAfter)},
+		{"seed", "a whole number from 0", seed(&s.Seed)},
+		{"price", "IN,OUT in dollars per million tokens", pair(real(&s.PriceIn, maxPrice), ",", real(&s.PriceOut, maxPrice), "")},
+		{"script", "a file", file(&s.Script)},
+		{"refuse", "some of " + strings.Join(parameterNames[:], "+"), value{s.Refuse.set, func() string { return s.Refuse.String() }}},
+		{"cache", "on or off", onOff(&s.Cache)},
 	}
 }
 
@@ -128,7 +135,7 @@ func Parse(name string) (Settings, error) {
 	if base != modelName && base != "" {
 		return s, fmt.Errorf("sim: no simulated model is called %q; there is %s%s, with settings such as %s%s?p=0.9", base, prefix, modelName, prefix, modelName)
 	}
-	table := settings()
+	table := s.table()
 	given := make(map[string]bool, len(table))
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" {
@@ -139,14 +146,14 @@ func Parse(name string) (Settings, error) {
 			return s, fmt.Errorf("sim: setting %q is given twice", key)
 		}
 		given[key] = true
-		if err := apply(&s, table, key, value); err != nil {
+		if err := apply(table, key, value); err != nil {
 			return s, err
 		}
 	}
 	return s, s.check()
 }
 
-func apply(s *Settings, table []setting, key, value string) error {
+func apply(table []setting, key, value string) error {
 	names := make([]string, len(table))
 	for i, t := range table {
 		if t.name != key {
@@ -155,7 +162,7 @@ func apply(s *Settings, table []setting, key, value string) error {
 		}
 		plain, err := url.PathUnescape(value)
 		if err == nil {
-			err = t.set(s, plain)
+			err = t.set(plain)
 		}
 		if err != nil {
 			return fmt.Errorf("sim: setting %s=%s: %w; want %s", key, value, err, t.form)
@@ -183,9 +190,10 @@ func (s Settings) String() string {
 	var b strings.Builder
 	b.WriteString(prefix + modelName)
 	sep := byte('?')
-	for _, t := range settings() {
-		v := t.get(&s)
-		if v == t.get(&def) {
+	defaults := def.table()
+	for i, t := range s.table() {
+		v := t.get()
+		if v == defaults[i].get() {
 			continue
 		}
 		b.WriteByte(sep)
@@ -197,145 +205,98 @@ func (s Settings) String() string {
 	return b.String()
 }
 
-func share(name string, field func(*Settings) *float64) setting {
-	return setting{
-		name: name,
-		form: "a number from 0 to 1",
-		set:  func(s *Settings, v string) error { return parseNumber(field(s), v, 1) },
-		get:  func(s *Settings) string { return number(*field(s)) },
-	}
-}
-
-// parseNumber reads a number from 0 to most into dst.
-func parseNumber(dst *float64, v string, most float64) error {
-	f, err := strconv.ParseFloat(v, 64)
-	if err != nil {
-		return errors.New("not a number")
-	}
-	if !(f >= 0 && f <= most) {
-		return errors.New("out of range")
-	}
-	*dst = math.Abs(f) // -0 would not survive a round trip
-	return nil
-}
-
-func parseInt(dst *int, v string, most int) error {
-	n, err := strconv.Atoi(v)
-	if err != nil {
-		return errors.New("not a whole number")
-	}
-	if n < 1 || n > most {
-		return fmt.Errorf("out of range 1 to %d", most)
-	}
-	*dst = n
-	return nil
-}
-
-func parseDuration(dst *time.Duration, v string) error {
-	d, err := time.ParseDuration(v)
-	if err != nil {
-		return errors.New("not a duration")
-	}
-	if d < 0 || d > maxWait {
-		return errors.New("out of range")
-	}
-	*dst = d
-	return nil
-}
-
-func setOverlong(s *Settings, v string) error {
-	v, tokens, ok := strings.Cut(v, ":")
-	if ok {
-		if err := parseInt(&s.OverlongTokens, tokens, maxTokens); err != nil {
-			return err
+// real is a number from 0 to most.
+func real(at *float64, most float64) value {
+	return value{func(text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return errors.New("not a number")
 		}
-	}
-	return parseNumber(&s.Overlong, v, 1)
-}
-
-func getOverlong(s *Settings) string {
-	v := number(s.Overlong)
-	if s.OverlongTokens != Default().OverlongTokens {
-		v += ":" + strconv.Itoa(s.OverlongTokens)
-	}
-	return v
-}
-
-func setRivals(s *Settings, v string) error { return parseInt(&s.Rivals, v, maxRivals) }
-
-func setHard(s *Settings, v string) error {
-	v, p, ok := strings.Cut(v, ":")
-	if !ok {
-		return errors.New("the colon is missing")
-	}
-	if err := parseNumber(&s.HardShare, v, 1); err != nil {
-		return err
-	}
-	return parseNumber(&s.HardP, p, 1)
-}
-
-func getHard(s *Settings) string { return number(s.HardShare) + ":" + number(s.HardP) }
-
-func setLoad(s *Settings, v string) error { return parseNumber(&s.Load, v, maxLoad) }
-
-func setLatency(s *Settings, v string) error {
-	v, sigma, ok := strings.Cut(v, ",")
-	if ok {
-		if err := parseNumber(&s.Sigma, sigma, maxSigma); err != nil {
-			return fmt.Errorf("sigma: %w", err)
+		if !(f >= 0 && f <= most) {
+			return errors.New("out of range")
 		}
-	}
-	return parseDuration(&s.Latency, v)
+		*at = math.Abs(f) // -0 would not survive a round trip
+		return nil
+	}, func() string { return number(*at) }}
 }
 
-func getLatency(s *Settings) string {
-	v := s.Latency.String()
-	if s.Sigma != 0 {
-		v += "," + number(s.Sigma)
-	}
-	return v
+// whole is a number from 1 to most.
+func whole(at *int, most int) value {
+	return value{func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("not a whole number")
+		}
+		if n < 1 || n > most {
+			return fmt.Errorf("out of range 1 to %d", most)
+		}
+		*at = n
+		return nil
+	}, func() string { return strconv.Itoa(*at) }}
 }
 
-func setRetryAfter(s *Settings, v string) error { return parseDuration(&s.RetryAfter, v) }
-
-func setSeed(s *Settings, v string) error {
-	n, err := strconv.ParseUint(v, 10, 64)
-	if err != nil {
-		return errors.New("not a whole number")
-	}
-	s.Seed = n
-	return nil
+func seed(at *uint64) value {
+	return value{func(text string) error {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return errors.New("not a whole number")
+		}
+		*at = n
+		return nil
+	}, func() string { return strconv.FormatUint(*at, 10) }}
 }
 
-func setPrice(s *Settings, v string) error {
-	in, out, ok := strings.Cut(v, ",")
-	if !ok {
-		return errors.New("the comma is missing")
-	}
-	if err := parseNumber(&s.PriceIn, in, maxPrice); err != nil {
-		return err
-	}
-	return parseNumber(&s.PriceOut, out, maxPrice)
+func duration(at *time.Duration) value {
+	return value{func(text string) error {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return errors.New("not a duration")
+		}
+		if d < 0 || d > maxWait {
+			return errors.New("out of range")
+		}
+		*at = d
+		return nil
+	}, func() string { return at.String() }}
 }
 
-func setScript(s *Settings, v string) error {
-	s.Script = v
-	return nil
+func file(at *string) value {
+	return value{func(text string) error {
+		*at = text
+		return nil
+	}, func() string { return escape(*at) }}
 }
 
-func setCache(s *Settings, v string) error {
-	if v != "on" && v != "off" {
-		return errors.New("neither on nor off")
-	}
-	s.Cache = v == "on"
-	return nil
+func onOff(at *bool) value {
+	return value{func(text string) error {
+		if text != "on" && text != "off" {
+			return errors.New("neither on nor off")
+		}
+		*at = text == "on"
+		return nil
+	}, func() string { return map[bool]string{true: "on", false: "off"}[*at] }}
 }
 
-func getCache(s *Settings) string {
-	if s.Cache {
-		return "on"
-	}
-	return "off"
+// pair is two values with a sign between them. The second may be left out if there is
+// one that it has then.
+func pair(a value, sign string, b value, otherwise string) value {
+	return value{func(text string) error {
+		first, second, found := strings.Cut(text, sign)
+		if !found && otherwise == "" {
+			return fmt.Errorf("the %s is missing", map[string]string{":": "colon", ",": "comma"}[sign])
+		}
+		if found {
+			if err := b.set(second); err != nil {
+				return err
+			}
+		}
+		return a.set(first)
+	}, func() string {
+		if b.get() == otherwise {
+			return a.get()
+		}
+		return a.get() + sign + b.get()
+	}}
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -55,7 +55,7 @@ func TestParseErrors(t *testing.T) {
 		{"default?hard=0.1", "setting hard=0.1: the colon is missing; want SHARE:P"},
 		{"default?hard=0.1:2", "setting hard=0.1:2: out of range"},
 		{"default?latency=40", "setting latency=40: not a duration; want MEDIAN"},
-		{"default?latency=40ms,x", "setting latency=40ms,x: sigma: not a number"},
+		{"default?latency=40ms,x", "setting latency=40ms,x: not a number"},
 		{"default?latency=-1s", "setting latency=-1s: out of range"},
 		{"default?retry_after=2h", "setting retry_after=2h: out of range"},
 		{"default?seed=-1", "setting seed=-1: not a whole number"},

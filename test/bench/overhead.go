@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/model"
@@ -166,7 +167,7 @@ func prompts(disks int) ([]*model.Request, error) {
 	}
 	const most = 4096
 	stride := max(1, chain.Steps()/most)
-	temperature := maker.DefaultTemperature
+	temperature := config.DefaultTemperature
 	var out []*model.Request
 	for step := stride; step < chain.Steps(); step += stride {
 		m := hanoi.MoveAt(disks, step-1)
@@ -182,7 +183,7 @@ func prompts(disks int) ([]*model.Request, error) {
 		}
 		out = append(out, &model.Request{
 			System: q.System, Messages: []model.Message{{Role: model.User, Text: q.Prompt}},
-			Temperature: &temperature, MaxOutput: maker.DefaultMaxOutput,
+			Temperature: &temperature, MaxOutput: config.DefaultMaxOutput,
 		})
 	}
 	return out, nil

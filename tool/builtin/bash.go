@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/maker-mdap/maker/internal/process/sandbox"
@@ -58,6 +59,10 @@ func (b bash) run(ctx context.Context, in bashInput) (tool.Result, error) {
 	out := newClipped(bashBytes)
 	outcome, err := b.sandbox.Run(timed, sandbox.Command{Args: args, Output: out})
 	text := out.String()
+	if len(outcome.Changed) > 0 {
+		// Whatever else there is to say: nobody may take this for a success.
+		text = fmt.Sprintf("%s[protected: %s]\n", endLine(text), strings.Join(outcome.Changed, "; "))
+	}
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)
@@ -69,6 +74,8 @@ func (b bash) run(ctx context.Context, in bashInput) (tool.Result, error) {
 		return tool.Failed("%s[limit: the command was ended because it passed the limit of %s]", endLine(text), outcome.Limit), nil
 	case outcome.ExitCode != 0:
 		return tool.Failed("%s[exit code %d]", endLine(text), outcome.ExitCode), nil
+	case len(outcome.Changed) > 0:
+		return tool.Failed("%s", text), nil
 	case text == "":
 		text = "[no output]"
 	}

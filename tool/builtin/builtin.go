@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/process/protect"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -40,7 +41,11 @@ type Options struct {
 	Sandbox      string   // for Bash: "auto" (or ""), "strict" or "off"; without a sandbox auto goes on without Bash, and strict not at all
 	AllowNetwork bool     // Bash may use the network
 	Readable     []string // further folders that Bash may read
-	Protected    []string // folders in the workspace that are not to be changed, such as the run log
+
+	// Protected names files that no tool may change, in the workspace or, for Bash
+	// without a sandbox, elsewhere; Own names files and folders of which that is true
+	// but which this program writes to, such as the run log.
+	Protected, Own []string
 
 	AllowPrivate bool   // WebFetch may go to loopback and private addresses
 	SearchURL    string // back end of WebSearch, with {query} where the query goes
@@ -82,10 +87,11 @@ func New(ctx context.Context, o Options) (*Set, error) {
 			return nil, fmt.Errorf("builtin: %s is named twice", name)
 		}
 	}
-	w, err := openWorkspace(o.Workspace, o.Protected)
+	w, err := openWorkspace(o.Workspace)
 	if err != nil {
 		return nil, err
 	}
+	w.protected = protect.New(w.dir, o.Protected, o.Own)
 	s := &Set{workspace: w}
 	if slices.Contains(names, "Bash") {
 		s.sandbox, err = sandbox.New(ctx, sandbox.Options{
@@ -146,7 +152,7 @@ func (s *Set) make(name string, o Options) (tool.Tool, error) {
 
 // define makes a tool of a func and the description beside it. Reading twice is
 // always harmless, so only mutating tools say whether they are idempotent.
-func define[In any](name string, effect tool.Effect, idempotent bool, run func(context.Context, In) (tool.Result, error)) (tool.Tool, error) {
+func define[In any](name string, class tool.Class, idempotent bool, run func(context.Context, In) (tool.Result, error)) (tool.Tool, error) {
 	text, err := descriptions.ReadFile(strings.ToLower(name) + ".md")
 	if err != nil {
 		return tool.Tool{}, fmt.Errorf("builtin: %w", err)
@@ -154,9 +160,9 @@ func define[In any](name string, effect tool.Effect, idempotent bool, run func(c
 	return tool.New(tool.Tool{
 		Name:        name,
 		Description: strings.TrimSpace(string(text)),
-		Effect:      effect,
+		Class:       class,
 		Source:      tool.Builtin,
-		Idempotent:  idempotent || effect.BySample(),
+		Idempotent:  idempotent || class.BySample(),
 	}, run)
 }
 

@@ -93,14 +93,14 @@ func (s *Set) check(t *testing.T, name string, tests []callTest) {
 func TestSet(t *testing.T) {
 	s := newSet(t, Options{}, nil)
 	type class struct {
-		Effect     tool.Effect
+		Effect     tool.Class
 		Idempotent bool
 		Available  bool
 	}
 	got := map[string]class{}
 	registry := tool.NewRegistry()
 	for _, made := range s.Tools() {
-		got[made.Name] = class{made.Effect, made.Idempotent, made.Unavailable == ""}
+		got[made.Name] = class{made.Class, made.Idempotent, made.Unavailable == ""}
 		if made.Source != tool.Builtin || len(made.Description) < 50 {
 			t.Errorf("%s: source %q, description %q", made.Name, made.Source, made.Description)
 		}

@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // clipped keeps the beginning and the end of what is written to it, in memory
@@ -49,18 +48,6 @@ func (c *clipped) String() string {
 		return valid(append(append([]byte(nil), c.head...), end...))
 	}
 	return endLine(valid(c.head)) + fmt.Sprintf("[cut: %d bytes in the middle are left out]\n", missing) + valid(end)
-}
-
-// clip shortens text to about limit bytes and says so.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return endLine(text[:cut]) + fmt.Sprintf("[cut: %d of %d bytes are shown]", cut, len(text))
 }
 
 func endLine(text string) string {

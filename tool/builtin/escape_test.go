@@ -201,7 +201,7 @@ func FuzzPath(f *testing.F) {
 	if err := os.Symlink("..", filepath.Join(inside, "link")); err != nil {
 		f.Fatal(err)
 	}
-	w, err := openWorkspace(inside, nil)
+	w, err := openWorkspace(inside)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 func TestRead(t *testing.T) {
@@ -67,7 +69,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestWrite(t *testing.T) {
-	s := newSet(t, Options{Protected: []string{"runs"}}, map[string]string{
+	s := newSet(t, Options{Own: []string{"runs"}}, map[string]string{
 		"old.txt": "old", "mode.sh": "x", "target": "t", "link": "-> target", "dir/": "", "runs/log": "truth", "sneaky": "-> runs",
 	})
 	at := func(name string) string { return filepath.Join(s.Workspace(), name) }
@@ -140,7 +142,7 @@ func TestEdit(t *testing.T) {
 			t.Errorf("after %s, f = %q, %v, want %q", test.name, got, err, test.after)
 		}
 	}
-	s := newSet(t, Options{Tools: []string{"Edit"}, Protected: []string{"runs"}}, map[string]string{"runs/log": "truth"})
+	s := newSet(t, Options{Tools: []string{"Edit"}, Own: []string{"runs"}}, map[string]string{"runs/log": "truth"})
 	s.check(t, "Edit", []callTest{{"protected", `{"file_path":"runs/log","old_string":"truth","new_string":"lie"}`, "protected", true}})
 }
 
@@ -329,7 +331,7 @@ func TestClipped(t *testing.T) {
 			}
 		}
 	}
-	if got, want := clip("ab\u00e9cd", 3), "ab\n[cut: 2 of 6 bytes are shown]"; got != want {
+	if got, want := clip.Output("ab\u00e9cd", 3), "ab\n[cut: 2 of 6 bytes are shown]"; got != want {
 		t.Errorf("clip = %q, want %q", got, want)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // The .gitignore matcher is ours because it is small on top of the globs that we
@@ -96,8 +98,8 @@ func ignored(rules []ignoreRule, name string, isDir bool) bool {
 
 // walk calls f for every file below start that is not ignored, in alphabetical
 // order, with slashes in its name. It follows no links. Folders that cannot be
-// read are passed over, and so are protected ones: the log of a run is not part of
-// the work, and grows while it is looked at. An error of f ends it.
+// read are passed over, and so are our own: the log of a run is not part of the
+// work, and grows while it is looked at. An error of f ends it.
 func (w *workspace) walk(start string, f func(name string, d fs.DirEntry) error) error {
 	files := w.FS()
 	var rules []ignoreRule
@@ -117,7 +119,7 @@ func (w *workspace) walkDir(files fs.FS, dir string, rules []ignoreRule, f func(
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if e.Name() == ".git" || ignored(rules, name, e.IsDir()) || slices.Contains(w.protected, filepath.Join(w.dir, filepath.FromSlash(name))) {
+		if e.Name() == ".git" || ignored(rules, name, e.IsDir()) || e.IsDir() && w.isLog(name) {
 			continue
 		}
 		if e.IsDir() {
@@ -144,4 +146,9 @@ func readIgnore(files fs.FS, dir string) []ignoreRule {
 	}
 	defer f.Close()
 	return parseIgnore(dir, io.LimitReader(f, 1<<20))
+}
+
+// isLog reports whether a folder in the workspace is one that this program writes to.
+func (w *workspace) isLog(name string) bool {
+	return slices.Contains(w.protected.Paths(), protect.Path{Name: filepath.Join(w.dir, filepath.FromSlash(name)), Own: true})
 }

@@ -16,6 +16,7 @@ import (
 	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -111,7 +112,7 @@ func (f fetcher) fetch(ctx context.Context, in fetchInput) (tool.Result, error) 
 	if err != nil {
 		return tool.Failed("%s: %v", in.URL, err), nil
 	}
-	text = clip(text, fetchTextBytes)
+	text = clip.Output(text, fetchTextBytes)
 	if len(body) > fetchBytes {
 		text = endLine(text) + fmt.Sprintf("[cut: only the first %d bytes of the page were read]", fetchBytes)
 	}
@@ -119,7 +120,7 @@ func (f fetcher) fetch(ctx context.Context, in fetchInput) (tool.Result, error) 
 		text = fmt.Sprintf("[redirected to %s]\n%s", final, text)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return tool.Failed("%s answered %s\n%s", in.URL, resp.Status, clip(text, 2000)), nil
+		return tool.Failed("%s answered %s\n%s", in.URL, resp.Status, clip.Output(text, 2000)), nil
 	}
 	if strings.TrimSpace(text) == "" {
 		text = "[the page is empty]"

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -96,9 +97,9 @@ func (b backend) search(ctx context.Context, in searchInput) (tool.Result, error
 			fmt.Fprintf(&out, "[cut: the first %d of %d results are shown]\n", i, len(found.Results))
 			break
 		}
-		fmt.Fprintf(&out, "%d. [%s](%s)\n", i+1, clip(oneLine(r.Title), 300), clip(oneLine(r.URL), 2000))
+		fmt.Fprintf(&out, "%d. [%s](%s)\n", i+1, clip.Output(oneLine(r.Title), 300), clip.Output(oneLine(r.URL), 2000))
 		if content := oneLine(r.Content); content != "" {
-			fmt.Fprintf(&out, "   %s\n", clip(content, 1000))
+			fmt.Fprintf(&out, "   %s\n", clip.Output(content, 1000))
 		}
 	}
 	if out.Len() == 0 {

@@ -6,20 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // A workspace is the folder that file tools cannot leave.
 type workspace struct {
 	*os.Root
-	dir       string   // its real path
-	given     string   // its path as the user knows it
-	protected []string // real paths of folders in it that are not written to
+	dir       string // its real path
+	given     string // its path as the user knows it
+	protected *protect.Set
 }
 
-func openWorkspace(dir string, protected []string) (*workspace, error) {
+func openWorkspace(dir string) (*workspace, error) {
 	given, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("builtin: workspace: %w", err)
@@ -32,28 +33,7 @@ func openWorkspace(dir string, protected []string) (*workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("builtin: workspace: %w", err)
 	}
-	w := &workspace{Root: root, dir: real, given: given}
-	for _, p := range protected {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(real, p)
-		}
-		if p = realPath(p); strings.HasPrefix(p, real+string(filepath.Separator)) { // the rest is out of reach anyway
-			w.protected = append(w.protected, p)
-		}
-	}
-	return w, nil
-}
-
-// realPath follows the links in the part of a path that exists.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(realPath(parent), filepath.Base(path))
+	return &workspace{Root: root, dir: real, given: given}, nil
 }
 
 // errOutside is the answer to every path that leads out.
@@ -136,9 +116,8 @@ func (w *workspace) writable(path string) (string, error) {
 	if rel == "." {
 		return "", fmt.Errorf("%s is the workspace itself", path)
 	}
-	real := realPath(filepath.Join(w.dir, rel))
-	if slices.ContainsFunc(w.protected, func(dir string) bool { return real == dir || strings.HasPrefix(real, dir+string(filepath.Separator)) }) {
-		return "", fmt.Errorf("%s is protected: nothing there may be changed", path)
+	if w.protected.Covers(filepath.Join(w.dir, rel)) {
+		return "", fmt.Errorf("%s is protected: no tool may change settings, what they name, or the log of a run", path)
 	}
 	return rel, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -199,7 +200,7 @@ func (c *conn) call(ctx context.Context, limit time.Duration, name string, input
 	}
 	status := d.httpStatus()
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && c.carrier.answered(d) {
-		return tool.Failed("The server refuses the call: %s (code %d)", clip(wire.Message, maxDescription), wire.Code), nil
+		return tool.Failed("The server refuses the call: %s (code %d)", clip.Output(wire.Message, maxDescription), wire.Code), nil
 	}
 	f := &failure{err: err, sent: d.wasSent()}
 	switch {

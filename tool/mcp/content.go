@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -36,7 +36,7 @@ func resultOf(r *sdk.CallToolResult) tool.Result {
 	if strings.TrimSpace(text) == "" {
 		text = "[the tool returned nothing]"
 	}
-	return tool.Result{Text: clip(text, maxOutput), IsError: r.IsError}
+	return tool.Result{Text: clip.Output(text, maxOutput), IsError: r.IsError}
 }
 
 // describe returns the text of a piece of content, or says what it is.
@@ -126,16 +126,4 @@ func mayBeRounded(value any) bool {
 		}
 	}
 	return false
-}
-
-// clip shortens text to about limit bytes and says so.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%s\n[cut: %d of %d bytes are shown]", text[:cut], cut, len(text))
 }

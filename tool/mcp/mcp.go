@@ -22,12 +22,7 @@
 // # Processes
 //
 // A stdio server gets a minimal environment, which has none of our keys, and what
-// its configuration names. It runs in a session of its own. On Linux a supervisor
-// stands between it and us, which is this program started again under the name
-// maker-mcp (the init function of this package takes over then): it adopts what
-// the server leaves behind, and ends everything when the server ends, when we say
-// so, or when we die in whatever way. Elsewhere the process group is ended, and
-// what has left it is not found.
+// its configuration names. Package supervise sees to it that nothing of it is left.
 //
 // To end, a server's stdin is closed; then it gets a SIGTERM, then a SIGKILL.
 package mcp
@@ -43,6 +38,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -184,10 +180,7 @@ func (s *Servers) connect(ctx context.Context, registry *tool.Registry, o Option
 func summarize(err error) string {
 	const enough = 160
 	text, _, _ := strings.Cut(err.Error(), lastWordsMark)
-	if len(text) > enough {
-		text = strings.ToValidUTF8(text[:enough], "") + " [...]"
-	}
-	return text
+	return clip.Text(text, enough)
 }
 
 // undo leaves things as they were.

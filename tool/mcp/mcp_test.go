@@ -28,7 +28,7 @@ func TestConnectRegisters(t *testing.T) {
 		&Options{Warn: func(server, text string) { warnings = append(warnings, server+": "+text) }})
 
 	type row struct {
-		Effect      tool.Effect
+		Effect      tool.Class
 		Idempotent  bool
 		Description string
 		Unavailable string
@@ -36,7 +36,7 @@ func TestConnectRegisters(t *testing.T) {
 	got := map[string]row{}
 	perServer := map[string]int{}
 	for _, l := range r.List() {
-		got[l.Name] = row{l.Effect, l.Idempotent, l.Description, l.Unavailable}
+		got[l.Name] = row{l.Class, l.Idempotent, l.Description, l.Unavailable}
 		perServer[l.Source]++
 	}
 	want := map[string]row{

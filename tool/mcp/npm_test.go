@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/process/supervise"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -77,9 +78,9 @@ func TestNPMFilesystem(t *testing.T) {
 	if h.State != Ready || h.Tools < 10 || h.Server == "" {
 		t.Errorf("Health() = %+v, want ready with its tools", h)
 	}
-	for name, want := range map[string]tool.Effect{"read_text_file": tool.Observe, "list_directory": tool.Observe, "write_file": tool.Mutate} {
-		if found, err := r.Get("mcp__files__" + name); err != nil || found.Effect != want {
-			t.Errorf("%s is %v, %v, want %s", name, found.Effect, err, want)
+	for name, want := range map[string]tool.Class{"read_text_file": tool.Observe, "list_directory": tool.Observe, "write_file": tool.Mutate} {
+		if found, err := r.Get("mcp__files__" + name); err != nil || found.Class != want {
+			t.Errorf("%s is %v, %v, want %s", name, found.Class, err, want)
 		}
 	}
 	input := func(fields map[string]string) string {
@@ -176,7 +177,7 @@ func TestNPMEverythingHTTP(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	start := func() *process {
+	start := func() *supervise.Process {
 		t.Helper()
 		o, err := ordersFor(Server{
 			Command: npmServer(t, "mcp-server-everything"), Args: []string{"streamableHttp"},
@@ -185,18 +186,23 @@ func TestNPMEverythingHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := startProcess(o)
+		p, err := supervise.Start(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { p.stop(); <-p.done })
+		t.Cleanup(func() { p.Stop(); <-p.Done })
 		for deadline := time.Now().Add(30 * time.Second); ; {
 			if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 				_ = c.Close()
 				return p
 			}
-			if within(20*time.Millisecond, p.done) || time.Now().After(deadline) {
-				t.Fatalf("the server does not listen: %s", p.stderr)
+			select {
+			case <-p.Done:
+				t.Fatalf("the server has ended: %s", p.Stderr)
+			case <-time.After(20 * time.Millisecond):
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the server does not listen: %s", p.Stderr)
 			}
 		}
 	}
@@ -207,12 +213,12 @@ func TestNPMEverythingHTTP(t *testing.T) {
 	everything(t, r)
 
 	// It is started again and does not know us any more; then it is not there.
-	p.stop()
-	<-p.done
+	p.Stop()
+	<-p.Done
 	p = start()
 	everything(t, r)
-	p.stop()
-	<-p.done
+	p.Stop()
+	<-p.Done
 	if _, err := call(t, r, "mcp__all__echo", `{"message":"hello"}`); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("echo() without a server = %v, want an error", err)
 	}

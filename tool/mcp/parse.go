@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"reflect"
 
 	"github.com/maker-mdap/maker/tool"
 )
@@ -61,8 +60,8 @@ func withLine(data []byte, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-// parseServers reads the object by hand, because the library lets the last of two
-// servers with one name win, and names fields of Go types in its errors.
+// parseServers reads the object field by field, because the library lets the last of
+// two servers with one name win.
 func parseServers(data json.RawMessage) (Config, error) {
 	c := Config{Servers: map[string]Server{}}
 	if kind := kindOf(data); kind != "an object" {
@@ -100,128 +99,26 @@ func parseServer(data json.RawMessage) (Server, error) {
 	if kind := kindOf(data); kind != "an object" {
 		return s, fmt.Errorf("it is %s, want an object", kind)
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return s, err
+	err := json.Unmarshal(data, &s)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = fmt.Errorf("%s: got %s, want %s", wrong.Field, kinds[wrong.Value], forms[wrong.Type])
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if err := s.set(name, fields[name]); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
+	return s, err
 }
 
-// set reads one field. Null is the same as not there.
-func (s *Server) set(field string, raw json.RawMessage) (err error) {
-	if kindOf(raw) == "null" {
-		return nil
+// What the library calls values and types of Go, for a reader.
+var (
+	kinds = map[string]string{"string": "text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
+	forms = map[reflect.Type]string{
+		reflect.TypeFor[string]():            "text",
+		reflect.TypeFor[bool]():              "true or false",
+		reflect.TypeFor[Duration]():          `text such as "30s"`,
+		reflect.TypeFor[[]string]():          "a list of texts",
+		reflect.TypeFor[map[string]string](): "an object of texts",
+		reflect.TypeFor[[]tool.Declared]():   "a list",
+		reflect.TypeFor[tool.Declared]():     `{"name": ..., "description": ...}`,
 	}
-	switch field {
-	case "type":
-		err = read(field, raw, &s.Type)
-	case "command":
-		err = read(field, raw, &s.Command)
-	case "args":
-		s.Args, err = readList(field, raw)
-	case "env":
-		s.Env, err = readMap(field, raw)
-	case "cwd":
-		err = read(field, raw, &s.Cwd)
-	case "url":
-		err = read(field, raw, &s.URL)
-	case "headers":
-		s.Headers, err = readMap(field, raw)
-	case "tools":
-		s.Tools, err = readTools(raw)
-	case "trusted":
-		err = read(field, raw, &s.Trusted)
-	case "required":
-		err = read(field, raw, &s.Required)
-	case "disabled":
-		err = read(field, raw, &s.Disabled)
-	case "start_timeout":
-		err = read(field, raw, &s.StartTimeout)
-	case "call_timeout":
-		err = read(field, raw, &s.CallTimeout)
-	}
-	return err
-}
-
-// read reads a value that is one of the types below, and names the field if it is
-// something else.
-func read[T string | bool | Duration](field string, raw json.RawMessage, to *T) error {
-	want := "text"
-	switch any(to).(type) {
-	case *bool:
-		want = "true or false"
-	case *Duration:
-		want = `text such as "30s"`
-	}
-	err := json.Unmarshal(raw, to)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s is %s, want %s", field, kindOf(raw), want)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if kindOf(raw) == "null" {
-		return fmt.Errorf("%s is null, want %s", field, want)
-	}
-	return nil
-}
-
-func readList(field string, raw json.RawMessage) ([]string, error) {
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return nil, fmt.Errorf("%s is %s, want a list of texts", field, kindOf(raw))
-	}
-	out := make([]string, len(items))
-	for i, item := range items {
-		if err := read(fmt.Sprintf("%s[%d]", field, i), item, &out[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func readMap(field string, raw json.RawMessage) (map[string]string, error) {
-	var items map[string]json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return nil, fmt.Errorf("%s is %s, want an object of texts", field, kindOf(raw))
-	}
-	out := make(map[string]string, len(items))
-	for _, name := range slices.Sorted(maps.Keys(items)) {
-		var value string
-		if err := read(field+"."+name, items[name], &value); err != nil {
-			return nil, err
-		}
-		out[name] = value
-	}
-	return out, nil
-}
-
-func readTools(raw json.RawMessage) ([]tool.Declared, error) {
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return nil, fmt.Errorf("tools is %s, want a list", kindOf(raw))
-	}
-	out := make([]tool.Declared, len(items))
-	for i, item := range items {
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(item, &fields) != nil || fields == nil {
-			return nil, fmt.Errorf(`tools[%d] is %s, want {"name": ..., "description": ...}`, i, kindOf(item))
-		}
-		for name, to := range map[string]*string{"name": &out[i].Name, "description": &out[i].Description} {
-			if value, ok := fields[name]; ok {
-				if err := read(fmt.Sprintf("tools[%d].%s", i, name), value, to); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	return out, nil
-}
+)
 
 // kindOf says what a JSON value is, for a reader.
 func kindOf(raw json.RawMessage) string {

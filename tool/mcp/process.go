@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,26 +9,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/maker-mdap/maker/internal/process/tail"
+	"github.com/maker-mdap/maker/internal/process/supervise"
 )
 
-// orders say what program to run, and how.
-type orders struct {
-	Path  string
-	Args  []string // with the program's name
-	Env   []string
-	Dir   string
-	Grace time.Duration // between the signal that asks and the one that does not
-}
-
 // ordersFor is how a stdio server is run. Relative paths start at dir.
-func ordersFor(s Server, dir string, grace time.Duration) (orders, error) {
+func ordersFor(s Server, dir string, grace time.Duration) (supervise.Orders, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return orders{}, err
+		return supervise.Orders{}, err
 	}
 	if s.Cwd != "" {
 		if filepath.IsAbs(s.Cwd) {
@@ -39,14 +28,14 @@ func ordersFor(s Server, dir string, grace time.Duration) (orders, error) {
 		}
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return orders{}, fmt.Errorf("cwd: there is no folder %s", dir)
+		return supervise.Orders{}, fmt.Errorf("cwd: there is no folder %s", dir)
 	}
 	env := environment(s.Env)
 	path, err := find(s.Command, dir, env["PATH"])
 	if err != nil {
-		return orders{}, fmt.Errorf("command: %w", err)
+		return supervise.Orders{}, fmt.Errorf("command: %w", err)
 	}
-	o := orders{Path: path, Args: slices.Concat([]string{s.Command}, s.Args), Dir: dir, Grace: grace}
+	o := supervise.Orders{Path: path, Args: slices.Concat([]string{s.Command}, s.Args), Dir: dir, Grace: grace}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		o.Env = append(o.Env, name+"="+env[name])
 	}
@@ -98,110 +87,4 @@ func environment(configured map[string]string) map[string]string {
 	}
 	maps.Copy(env, configured)
 	return env
-}
-
-// A process is a stdio server with everything that it starts.
-type process struct {
-	stdin  *os.File
-	stdout *os.File
-	stderr *tail.Buffer
-
-	stopping  chan struct{} // closed when it is to end
-	stopOnce  sync.Once
-	polite    time.Duration // between the closing of stdin and the first signal
-	done      chan struct{} // closed when nothing of it is left
-	waitError error         // valid once done is closed
-}
-
-// tailSize is how much of stderr is kept.
-const tailSize = 4 << 10
-
-// An ending is how a platform ends what was launched.
-type ending struct {
-	terminate func()        // asks all of it to end
-	kill      func()        // ends it
-	sweep     func()        // ends what is left once the server itself has ended
-	patience  time.Duration // between terminate and kill
-}
-
-// startProcess starts a server. Its owner has to stop it and wait for done, even
-// if it has ended by itself.
-func startProcess(o orders) (*process, error) {
-	stdinRead, stdin, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, stdoutWrite, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, stdinRead.Close(), stdin.Close())
-	}
-	p := &process{
-		stdin: stdin, stdout: stdout, stderr: tail.New(tailSize),
-		stopping: make(chan struct{}), polite: o.Grace / 4, done: make(chan struct{}),
-	}
-	cmd := &exec.Cmd{Stdin: stdinRead, Stdout: stdoutWrite, Stderr: p.stderr, WaitDelay: 2 * time.Second}
-	end, err := launch(cmd, o)
-	err = errors.Join(err, stdinRead.Close(), stdoutWrite.Close())
-	if err != nil {
-		return nil, errors.Join(err, stdin.Close(), stdout.Close())
-	}
-	go p.watch(cmd, end)
-	return p, nil
-}
-
-// watch owns the process: it waits for its end and, when told to, brings it about.
-func (p *process) watch(cmd *exec.Cmd, end ending) {
-	defer close(p.done)
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		p.waitError = cmd.Wait()
-	}()
-	select {
-	case <-exited:
-	case <-p.stopping:
-		_ = p.stdin.Close() // which is how a client says goodbye
-		if !within(p.polite, exited) {
-			end.terminate()
-			if !within(end.patience, exited) {
-				end.kill()
-			}
-		}
-		<-exited
-	}
-	end.sweep()
-	_ = p.stdin.Close()
-}
-
-// stop makes the process end, and returns at once.
-func (p *process) stop() { p.stopOnce.Do(func() { close(p.stopping) }) }
-
-// howItEnded says how the process ended, if it does so within a moment; if not,
-// it has only stopped talking.
-func (p *process) howItEnded() string {
-	if !within(time.Second, p.done) {
-		return "it closed its stdin or stdout"
-	}
-	exit, ok := errors.AsType[*exec.ExitError](p.waitError)
-	switch {
-	case p.waitError == nil:
-		return "it ended with exit code 0"
-	case !ok:
-		return "it ended: " + p.waitError.Error()
-	case exit.ExitCode() > 128 && exit.ExitCode() <= 128+64:
-		return fmt.Sprintf("it was ended by signal %d", exit.ExitCode()-128)
-	}
-	return "it ended with " + strings.ReplaceAll(exit.String(), "exit status", "exit code")
-}
-
-// within reports whether done is closed before the time is up.
-func within(limit time.Duration, done <-chan struct{}) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-		return false
-	}
 }

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -198,7 +199,7 @@ func (s *server) run(ctx context.Context, t tool.Tool, name string, input json.R
 	if err := t.Validate(input); err != nil {
 		return tool.Failed("%v", err), nil
 	}
-	repeatable := t.Effect.BySample() || t.Idempotent
+	repeatable := t.Class.BySample() || t.Idempotent
 	mayHaveRun := false
 	var lost *failure // of the first attempt
 	for {
@@ -232,7 +233,7 @@ func (s *server) run(ctx context.Context, t tool.Tool, name string, input json.R
 // changed something, and that the server may have seen, nobody knows the outcome.
 func (s *server) callError(t tool.Tool, f *failure, mayHaveRun bool) error {
 	e := &Error{Server: s.name, Tool: t.Name, text: s.secrets.Redact(f.String()), causes: []error{f.err}}
-	if mayHaveRun && t.Effect == tool.Mutate {
+	if mayHaveRun && t.Class == tool.Mutate {
 		e.causes = append(e.causes, tool.ErrUnknownOutcome)
 	}
 	return e
@@ -309,11 +310,11 @@ func (s *server) toolsOf(list []*sdk.Tool) (tools []tool.Tool, warnings []string
 			err = fmt.Errorf("its name would have %d characters, and %d is the most", len(name), maxToolName)
 		}
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("the tool %q is left out: %v", clip(t.Name, maxToolName), err))
+			warnings = append(warnings, fmt.Sprintf("the tool %q is left out: %v", clip.Output(t.Name, maxToolName), err))
 			continue
 		}
 		taken[name] = t.Name
-		tools = append(tools, s.toolOf(name, clip(description, maxDescription), schema, t))
+		tools = append(tools, s.toolOf(name, clip.Output(description, maxDescription), schema, t))
 	}
 	return tools, warnings
 }
@@ -330,10 +331,10 @@ func schemaOf(t *sdk.Tool) (json.RawMessage, error) {
 }
 
 func (s *server) toolOf(name, description string, schema json.RawMessage, t *sdk.Tool) tool.Tool {
-	out := tool.Tool{Name: name, Description: description, Schema: schema, Effect: tool.Mutate, Source: s.name}
+	out := tool.Tool{Name: name, Description: description, Schema: schema, Class: tool.Mutate, Source: s.name}
 	if a := t.Annotations; a != nil && s.config.Trusted {
 		if a.ReadOnlyHint {
-			out.Effect = tool.Observe
+			out.Class = tool.Observe
 		}
 		out.Idempotent = a.ReadOnlyHint || a.IdempotentHint
 	}

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/maker-mdap/maker/internal/process/supervise"
 )
 
 // maxMessage bounds one message of a server.
@@ -22,7 +25,7 @@ const maxMessage = 16 << 20
 // stdio carries messages to and from a process, one a line. It is the SDK's
 // transport and its connection.
 type stdio struct {
-	process *process
+	process *supervise.Process
 	lines   *bufio.Reader
 	queue   []jsonrpc.Message // rest of a batch; used by Read only
 	writing chan struct{}     // held while writing
@@ -38,11 +41,11 @@ func newStdio(s Server, o Options) (*stdio, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(orders)
+	p, err := supervise.Start(orders)
 	if err != nil {
 		return nil, fmt.Errorf("command: %w", err)
 	}
-	return &stdio{process: p, lines: bufio.NewReaderSize(p.stdout, 64<<10), writing: make(chan struct{}, 1)}, nil
+	return &stdio{process: p, lines: bufio.NewReaderSize(p.Stdout, 64<<10), writing: make(chan struct{}, 1)}, nil
 }
 
 func (s *stdio) transport() sdk.Transport { return s }
@@ -64,8 +67,8 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 			s.queue, err = decodeLine(line)
 		}
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = errors.New(s.process.howItEnded())
+			if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+				err = errors.New(s.process.HowItEnded())
 			}
 			s.fail(err)
 			return nil, err
@@ -83,7 +86,7 @@ func (s *stdio) fail(why error) {
 		s.why = why
 	}
 	s.mu.Unlock()
-	s.process.stop()
+	s.process.Stop()
 }
 
 func (s *stdio) readLine() ([]byte, error) {
@@ -176,15 +179,15 @@ func (s *stdio) Write(ctx context.Context, message jsonrpc.Message) error {
 	expired := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(expired)
-		_ = s.process.stdin.SetWriteDeadline(time.Unix(1, 0))
+		_ = s.process.Stdin.SetWriteDeadline(time.Unix(1, 0))
 	})
-	n, err := s.process.stdin.Write(data)
+	n, err := s.process.Stdin.Write(data)
 	if n > 0 {
 		d.markSent()
 	}
 	if !stop() {
 		<-expired
-		_ = s.process.stdin.SetWriteDeadline(time.Time{})
+		_ = s.process.Stdin.SetWriteDeadline(time.Time{})
 	}
 	if err == nil {
 		return nil
@@ -195,15 +198,15 @@ func (s *stdio) Write(ctx context.Context, message jsonrpc.Message) error {
 		}
 		return ctx.Err()
 	}
-	err = errors.New(s.process.howItEnded())
+	err = errors.New(s.process.HowItEnded())
 	s.fail(err)
 	return err
 }
 
 // Close makes the process end. It does not wait: the SDK holds a lock.
 func (s *stdio) Close() error {
-	s.process.stop()
-	_ = s.process.stdout.Close()
+	s.process.Stop()
+	_ = s.process.Stdout.Close()
 	return nil
 }
 
@@ -233,7 +236,7 @@ const lastWordsMark = "; its stderr ends with "
 
 // lastWords quotes the end of what the server wrote to stderr.
 func (s *stdio) lastWords() string {
-	words := strings.ToValidUTF8(s.process.stderr.String(), "\uFFFD")
+	words := strings.ToValidUTF8(s.process.Stderr.String(), "\uFFFD")
 	if words == "" {
 		return ""
 	}
@@ -248,5 +251,5 @@ func (s *stdio) abort() { _ = s.Close() }
 
 func (s *stdio) close() {
 	_ = s.Close()
-	<-s.process.done
+	<-s.process.Done
 }

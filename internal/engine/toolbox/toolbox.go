@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/internal/runtime/approval"
@@ -19,47 +21,8 @@ import (
 	"github.com/maker-mdap/maker/tool/mcp"
 )
 
-// A Config says which tools there are and what they may do. It is plain data. The
-// zero value is the safe one: all built-in tools, in the current folder, in the
-// best sandbox there is, without network for commands, and calls that change
-// something wait for a person.
-type Config struct {
-	// Workspace is the folder that the tools work in and cannot leave.
-	Workspace string `json:"workspace,omitempty"`
-
-	// Builtin names the built-in tools; nil means all of them.
-	Builtin []string `json:"builtin,omitempty"`
-
-	Sandbox      string   `json:"sandbox,omitempty"` // of Bash: auto, strict or off
-	Readable     []string `json:"readable,omitempty"`
-	AllowNetwork bool     `json:"allow_network,omitempty"`
-	AllowPrivate bool     `json:"allow_private,omitempty"`
-	SearchURL    string   `json:"search_url,omitempty"`
-
-	// MCPConfig names a JSON or YAML file with mcpServers. It is read again when a
-	// run is resumed: what it says may be secret and is in no log.
-	MCPConfig string `json:"mcp_config,omitempty"`
-
-	// Approve says which calls wait for a person: none, mutate (or "") or all;
-	// Allow and Deny are rules, such as Bash(git status) or Write(docs/).
-	Approve string   `json:"approve,omitempty"`
-	Allow   []string `json:"allow,omitempty"`
-	Deny    []string `json:"deny,omitempty"`
-}
-
-// A FieldError is a setting that cannot be used.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
-
-// Unwrap returns the cause.
-func (e *FieldError) Unwrap() error { return e.Err }
-
 // Policy is the approval that the configuration asks for.
-func (c *Config) Policy() (approval.Policy, error) {
+func Policy(c config.Tools) (approval.Policy, error) {
 	p := approval.Policy{Mode: approval.Mode(c.Approve), Workspace: c.Workspace}
 	if p.Workspace == "" {
 		p.Workspace = "."
@@ -69,14 +32,14 @@ func (c *Config) Policy() (approval.Policy, error) {
 		p.Mode = approval.Mutate
 	case approval.None, approval.Mutate, approval.All:
 	default:
-		return p, &FieldError{"approve", fmt.Errorf("%q, want none, mutate or all", c.Approve)}
+		return p, config.Errorf("approve", "%q, want none, mutate or all", c.Approve)
 	}
 	var err error
 	if p.Allow, err = approval.ParseRules(c.Allow); err != nil {
-		return p, &FieldError{"allow", err}
+		return p, &config.Error{Field: "allow", Err: err}
 	}
 	if p.Deny, err = approval.ParseRules(c.Deny); err != nil {
-		return p, &FieldError{"deny", err}
+		return p, &config.Error{Field: "deny", Err: err}
 	}
 	return p, nil
 }
@@ -84,7 +47,8 @@ func (c *Config) Policy() (approval.Policy, error) {
 // Options are what opening needs beyond the configuration.
 type Options struct {
 	Env       func(string) string
-	Protected []string // folders that tools must not change, such as the run logs
+	Protected []string // files that tools must not change, such as settings
+	Own       []string // the same for what this program writes to, such as the run logs
 	Extra     []tool.Tool
 	Version   string
 	Warn      func(string)
@@ -98,12 +62,25 @@ type Toolbox struct {
 	MCP      *mcp.Config  // nil if there is none
 }
 
-// Open opens the tools. Errors that are about a setting are a [*FieldError]. The
+// Open opens the tools. Errors that are about a setting are a [*config.Error]. The
 // caller closes the toolbox when no tool runs any more.
-func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
+func Open(ctx context.Context, c config.Tools, o Options) (*Toolbox, error) {
 	t := &Toolbox{Registry: tool.NewRegistry()}
-	options := c.options()
-	options.Protected = o.Protected
+	options := builtinOptions(c)
+	options.Protected, options.Own = o.Protected, o.Own
+	if c.MCPConfig != "" {
+		servers, err := ReadMCP(c.MCPConfig, o.Env)
+		if err != nil {
+			return nil, &config.Error{Field: "mcp_config", Err: err}
+		}
+		file, err := filepath.Abs(c.MCPConfig)
+		if err != nil {
+			return nil, &config.Error{Field: "mcp_config", Err: err}
+		}
+		t.MCP = &servers
+		options.Protected = append(slices.Clone(o.Protected), file)
+		options.Own = append(slices.Clone(o.Own), programs(servers, filepath.Dir(file))...)
+	}
 	var err error
 	t.Builtin, err = builtin.New(ctx, options)
 	if err != nil {
@@ -117,7 +94,7 @@ func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 		case errors.Is(err, sandbox.ErrNone), errors.Is(err, sandbox.ErrProbe):
 			field = "sandbox"
 		}
-		return nil, &FieldError{field, err}
+		return nil, &config.Error{Field: field, Err: err}
 	}
 	if err := t.open(ctx, c, o); err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -125,7 +102,7 @@ func Open(ctx context.Context, c Config, o Options) (*Toolbox, error) {
 	return t, nil
 }
 
-func (c *Config) options() builtin.Options {
+func builtinOptions(c config.Tools) builtin.Options {
 	return builtin.Options{
 		Workspace: c.Workspace, Tools: c.Builtin, Sandbox: c.Sandbox, Readable: c.Readable,
 		AllowNetwork: c.AllowNetwork, AllowPrivate: c.AllowPrivate, SearchURL: c.SearchURL,
@@ -133,35 +110,52 @@ func (c *Config) options() builtin.Options {
 }
 
 // Attachments returns what looks at the things that tasks refer to.
-func (t *Toolbox) Attachments(c Config) func(context.Context, flow.Reference) (flow.Attached, error) {
-	return t.Builtin.Attachments(c.options())
+func (t *Toolbox) Attachments(c config.Tools) func(context.Context, flow.Reference) (flow.Attached, error) {
+	return t.Builtin.Attachments(builtinOptions(c))
 }
 
-func (t *Toolbox) open(ctx context.Context, c Config, o Options) error {
+func (t *Toolbox) open(ctx context.Context, c config.Tools, o Options) error {
 	if err := t.Registry.Register(t.Builtin.Tools()...); err != nil {
 		return err
 	}
 	if err := t.Registry.Register(o.Extra...); err != nil {
 		return err
 	}
-	if c.MCPConfig == "" {
+	if t.MCP == nil {
 		return nil
-	}
-	servers, err := ReadMCP(c.MCPConfig, o.Env)
-	if err != nil {
-		return &FieldError{"mcp_config", err}
 	}
 	warn := func(server, text string) {
 		if o.Warn != nil {
 			o.Warn(fmt.Sprintf("MCP server %s: %s", server, text))
 		}
 	}
-	t.MCP = &servers
-	t.Servers, err = mcp.Connect(ctx, servers, t.Registry, &mcp.Options{Dir: filepath.Dir(c.MCPConfig), Version: o.Version, Warn: warn})
+	var err error
+	t.Servers, err = mcp.Connect(ctx, *t.MCP, t.Registry, &mcp.Options{Dir: filepath.Dir(c.MCPConfig), Version: o.Version, Warn: warn})
 	if err != nil {
-		return &FieldError{"mcp_config", err}
+		return &config.Error{Field: "mcp_config", Err: err}
 	}
 	return nil
+}
+
+// programs are the files that servers are started with. What an agent put into them
+// would run with the person's rights. Among them may be some that a server writes to.
+func programs(c mcp.Config, dir string) []string {
+	var files []string
+	for _, s := range c.Servers {
+		from := s.Cwd
+		if !filepath.IsAbs(from) {
+			from = filepath.Join(dir, from)
+		}
+		for _, name := range append([]string{s.Command}, s.Args...) {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(from, name)
+			}
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
 }
 
 // Close ends the servers and releases the workspace.

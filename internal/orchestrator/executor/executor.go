@@ -10,8 +10,8 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/outline"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
@@ -78,8 +78,8 @@ type Executor struct {
 	committed int                        // steps, over all plans
 	base      int                        // the number of the present plan's step 0
 
-	summaries *outline.Summaries // nil if steps are told their inputs only
-	err       error              // why there are none although there should be
+	summaries *summary.Context // nil if steps are told their inputs only
+	err       error            // why there are none although there should be
 }
 
 // New returns an executor for one run.
@@ -92,7 +92,7 @@ func New(c Config) *Executor {
 	}
 	x := &Executor{config: c, outputs: map[string]json.RawMessage{}}
 	if c.Context == Summary {
-		x.summaries, x.err = outline.NewSummaries(c.ContextBudget, outline.SummaryConfig{
+		x.summaries, x.err = summary.NewContext(c.ContextBudget, summary.Config{
 			Prompts: c.Prompts, Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
 			MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
 		})

@@ -20,7 +20,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	}
 	context := ""
 	if r.summaries != nil {
-		context = r.summaries.Context(wordsOf(s))
+		context = r.summaries.Text()
 	}
 	system, err := c.Prompts.Render(prompts.ExecutorSystem{})
 	if err != nil {

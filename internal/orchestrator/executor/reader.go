@@ -6,7 +6,7 @@ import (
 	"regexp"
 
 	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/internal/outline"
+	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
@@ -43,8 +43,8 @@ var errorField = regexp.MustCompile(`(?i)\berror\b`)
 
 // Readers are the readers that the executor's questions name.
 func Readers() domain.Readers {
-	summary := outline.Readers()[outline.SummaryReader]
-	return domain.Readers{outline.SummaryReader: summary, MappingReader: func(params json.RawMessage) (domain.Reader, error) {
+	readers := summary.Readers()
+	readers[MappingReader] = func(params json.RawMessage) (domain.Reader, error) {
 		var format MappingFormat
 		if len(params) > 0 {
 			if err := json.Unmarshal(params, &format); err != nil {
@@ -59,7 +59,8 @@ func Readers() domain.Readers {
 			return nil, err
 		}
 		return &mappingReader{format, clusters}, nil
-	}}
+	}
+	return readers
 }
 
 type mappingReader struct {

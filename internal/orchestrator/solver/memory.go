@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // What a run remembers stays small, however large the tree is: it becomes part of
@@ -36,7 +37,7 @@ func newMemory(cfg *Config, problem string) memory {
 
 // learn notes the solution of a problem.
 func (m *memory) learn(problem string, s Solution) {
-	m.notes = append(m.notes, clip(problem+": "+s.Solution, maxNote))
+	m.notes = append(m.notes, clip.Text(problem+": "+s.Solution, maxNote))
 	m.notes = m.notes[max(0, len(m.notes)-MaxNotes):]
 	if blank(s.Work) {
 		return
@@ -48,14 +49,6 @@ func (m *memory) learn(problem string, s Solution) {
 	if extra := utf8.RuneCountInString(m.work) - MaxWork; extra > 0 {
 		m.work = string([]rune(m.work)[extra:])
 	}
-}
-
-// clip shortens a text for a note.
-func clip(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return string([]rune(text)[:limit-1]) + "…"
 }
 
 // hash stands for all that is known: two states with the same hash will go the

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/maker-mdap/maker/internal/process/family"
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // A cgroup is a control group in which the kernel counts the processes and threads
@@ -118,7 +119,7 @@ func cgroupFolder(mounts, kind, controller, group string) (string, error) {
 		}
 		// What is mounted may be a part of the tree only.
 		root, point := strings.TrimSuffix(place[3], "/"), place[4]
-		if within(root+"/", group) || group == root {
+		if protect.Within(root, group) {
 			return filepath.Join(point, strings.TrimPrefix(group, root)), nil
 		}
 	}

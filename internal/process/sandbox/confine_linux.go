@@ -50,6 +50,7 @@ func (c confinement) become() error {
 			take func() error
 		}{
 			{"capabilities", c.dropCapabilities},
+			{"powers in the namespace", dropAmbient},
 			{"rules", c.restrict},
 			{"filter on system calls", func() error { return filterSockets(c.Network) }},
 		} {

@@ -79,6 +79,14 @@ func superviseCommand(control *os.File) (Outcome, error) {
 		_, _ = io.Copy(io.Discard, orders) // until it is closed
 		close(orphaned)
 	}()
+	if p.Mounts {
+		switch err := makeReadOnly(p.Workspace, p.ReadOnly); {
+		case isRefusal(err):
+			return Outcome{}, refuse("%v", err)
+		case err != nil:
+			return Outcome{}, err
+		}
+	}
 	w := watcher{plan: p, census: newCensus(p.Limits.Processes)}
 	var confined helper
 	if err := confined.start(p.Confine.Env); err != nil {

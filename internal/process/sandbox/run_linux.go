@@ -89,12 +89,40 @@ func namespacesAllowed() bool {
 // doWithout gives up a means that the level does not need, and reports whether there
 // was one.
 func (s *Sandbox) doWithout() bool {
-	if s.level != Landlock || s.without.PIDs {
+	var note string
+	switch {
+	case s.hasMounts():
+		s.without.Mounts = true
+		note = "settings that they change are put back"
+	case s.level == Landlock && !s.without.PIDs:
+		s.without.PIDs = true
+		note = "their processes are found and ended one by one"
+	default:
 		return false
 	}
-	s.without.PIDs = true
-	s.detail = strings.TrimPrefix(s.detail+"; their processes are found and ended one by one", "; ")
+	s.detail = strings.TrimPrefix(s.detail+"; "+note, "; ")
 	return true
+}
+
+// hasMounts reports whether we give commands mounts of their own, to protect something:
+// with a PID namespace, never in ours.
+func (s *Sandbox) hasMounts() bool {
+	return s.level == Landlock && !s.without.PIDs && !s.without.Mounts && len(s.options.Protected.Paths()) > 0
+}
+
+// readOnly lists what is protected in the workspace and can be made read-only: what is
+// there, and no link.
+func (s *Sandbox) readOnly() []string {
+	var names []string
+	for _, p := range s.options.Protected.Paths() {
+		info, err := os.Lstat(p.Name)
+		if s.reaches(p) && err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+			names = append(names, p.Name)
+		}
+	}
+	// Folders come before what is in them, which is mounted within them.
+	slices.Sort(names)
+	return names
 }
 
 // A plan is what the supervisor is told.
@@ -106,6 +134,10 @@ type plan struct {
 	// Wrapped says that the process it starts is a wrapper, which would take
 	// everything down at once if it got the first, polite signal.
 	Wrapped bool
+
+	Workspace string
+	Mounts    bool     // it has mounts of its own,
+	ReadOnly  []string // and makes these, in the workspace, read-only by them
 
 	Without means
 }
@@ -220,18 +252,24 @@ func (s *Sandbox) attributes() *syscall.SysProcAttr {
 		return a
 	}
 	a.Cloneflags = syscall.CLONE_NEWPID
+	if s.hasMounts() {
+		a.Cloneflags |= syscall.CLONE_NEWNS
+	}
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
 		// Users may make one in a user namespace, in which they stay who they are.
 		a.Cloneflags |= syscall.CLONE_NEWUSER
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		if s.hasMounts() {
+			a.AmbientCaps = []uintptr{capSysAdmin}
+		}
 	}
 	return a
 }
 
 // plan is how args are run at the level in force.
 func (s *Sandbox) plan(args []string, temp *scratch.Dir) (plan, error) {
-	p := plan{Limits: s.options.Limits, Temp: temp.Top(), Without: s.without}
+	p := plan{Limits: s.options.Limits, Temp: temp.Top(), Workspace: s.options.Workspace, Mounts: s.hasMounts(), Without: s.without}
 	program, err := exec.LookPath(args[0])
 	if err != nil {
 		return p, err
@@ -252,6 +290,7 @@ func (s *Sandbox) plan(args []string, temp *scratch.Dir) (plan, error) {
 			return p, err
 		}
 	case Landlock:
+		p.ReadOnly = s.readOnly()
 		p.Confine.Landlock = true
 		p.Confine.Network = s.options.Network
 		p.Confine.Readable = s.view().readable
@@ -287,8 +326,8 @@ func (s *Sandbox) bubblewrap(args []string, temp string) ([]string, error) {
 		line = append(line, "--ro-bind-try", dir, dir)
 	}
 	line = append(line, "--bind", s.options.Workspace, s.options.Workspace)
-	for _, dir := range s.options.Protected {
-		line = append(line, "--ro-bind-try", dir, dir)
+	for _, name := range s.readOnly() {
+		line = append(line, "--ro-bind-try", name, name)
 	}
 	line = append(line, "--chdir", s.options.Workspace, "--")
 	return append(line, args...), nil

@@ -39,6 +39,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/process/protect"
 	"github.com/maker-mdap/maker/internal/process/scratch"
 )
 
@@ -99,8 +100,11 @@ type Options struct {
 	Workspace string   // the folder that commands may change; they start in it
 	Network   bool     // commands may use the network
 	Readable  []string // further folders that commands may read
-	Protected []string // folders in the workspace that only bubblewrap keeps them from changing
 	Limits    Limits
+
+	// Protected is what commands must not change. Files that cannot be made read-only
+	// for them are put back when they end.
+	Protected *protect.Set
 
 	// Levels are those that may be used; nil means all. With it tests compare
 	// levels.
@@ -113,6 +117,7 @@ type Options struct {
 type means struct {
 	Cgroup bool // a control group counts the processes
 	PIDs   bool // the processes have a PID namespace
+	Mounts bool // they have mounts of their own too
 }
 
 func (m means) String() string {
@@ -122,6 +127,9 @@ func (m means) String() string {
 	}
 	if m.PIDs {
 		names = append(names, "a PID namespace")
+	}
+	if m.Mounts {
+		names = append(names, "mounts")
 	}
 	return strings.Join(names, " and ")
 }
@@ -304,6 +312,10 @@ type Command struct {
 type Outcome struct {
 	ExitCode int    `json:"exit_code"` // 128 + n if signal n ended it
 	Limit    string `json:"limit"`     // the limit that ended it, if one did
+
+	// Changed says which protected files were changed while it ran, and what became of
+	// that.
+	Changed []string `json:"-"`
 }
 
 // Run runs a command and waits until it and everything that it started has
@@ -324,7 +336,12 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Outcome, error) {
 	if err := os.Mkdir(filepath.Join(temp.Path, "home"), 0o700); err != nil {
 		return Outcome{}, fmt.Errorf("sandbox: %w", err)
 	}
+	guard, err := s.options.Protected.Guard(s.options.Workspace, s.reaches)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("sandbox: %w", err)
+	}
 	outcome, err := s.run(ctx, c, temp)
+	outcome.Changed = guard.End()
 	if ctx.Err() != nil {
 		return outcome, context.Cause(ctx)
 	}
@@ -332,6 +349,11 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Outcome, error) {
 		return outcome, fmt.Errorf("sandbox: %w", err)
 	}
 	return outcome, nil
+}
+
+// reaches reports whether commands could change something, were it not protected.
+func (s *Sandbox) reaches(p protect.Path) bool {
+	return s.level == None || protect.Within(s.options.Workspace, p.Name)
 }
 
 // environment is all that a command gets to know of ours. Keys, tokens and

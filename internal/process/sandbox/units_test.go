@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // TestDefaultLimits: what is not set has a bound all the same.
@@ -91,8 +93,8 @@ func TestWithin(t *testing.T) {
 		dir, path string
 		want      bool
 	}{{"/a", "/a", true}, {"/a", "/a/b", true}, {"/a/", "/a/b", true}, {"/a", "/ab", false}, {"/a/b", "/a", false}, {"/", "/a", true}} {
-		if got := within(test.dir, test.path); got != test.want {
-			t.Errorf("within(%s, %s) = %t, want %t", test.dir, test.path, got, test.want)
+		if got := protect.Within(test.dir, test.path); got != test.want {
+			t.Errorf("Within(%s, %s) = %t, want %t", test.dir, test.path, got, test.want)
 		}
 		if got := (view{readable: []string{"/x", test.dir}}).shows(test.path); got != test.want {
 			t.Errorf("shows(%s) of %s = %t, want %t", test.path, test.dir, got, test.want)

@@ -4,7 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
 // hidden are folders in / that a command does not see: other people's files,
@@ -26,7 +27,7 @@ func (s *Sandbox) view() view {
 		path := "/" + e.Name()
 		switch {
 		case slices.Contains(hidden, path):
-		case e.IsDir() && !within(path, home): // a home such as /var/lib/x is dealt with below
+		case e.IsDir() && !protect.Within(path, home): // a home such as /var/lib/x is dealt with below
 			v.readable = append(v.readable, path)
 		case e.IsDir():
 			v.readable = append(v.readable, around(path, home)...)
@@ -38,7 +39,7 @@ func (s *Sandbox) view() view {
 	}
 	// Programs that the user has installed in a hidden place.
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) && !within(real, home) && !v.shows(real) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) && !protect.Within(real, home) && !v.shows(real) {
 			v.readable = append(v.readable, dir)
 		}
 	}
@@ -56,7 +57,7 @@ func (s *Sandbox) view() view {
 
 // shows reports whether path is in a readable folder.
 func (v view) shows(path string) bool {
-	return slices.ContainsFunc(v.readable, func(dir string) bool { return within(dir, path) })
+	return slices.ContainsFunc(v.readable, func(dir string) bool { return protect.Within(dir, path) })
 }
 
 // around returns the folders below top that neither are nor contain hole.
@@ -67,16 +68,11 @@ func around(top, hole string) []string {
 		path := filepath.Join(top, e.Name())
 		switch {
 		case !e.IsDir() || path == hole:
-		case within(path, hole):
+		case protect.Within(path, hole):
 			out = append(out, around(path, hole)...)
 		default:
 			out = append(out, path)
 		}
 	}
 	return out
-}
-
-// within reports whether path is dir or in it.
-func within(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

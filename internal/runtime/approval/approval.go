@@ -72,7 +72,7 @@ type Decision struct {
 }
 
 // Decide says what is to be done about an intent of a tool with the given effect.
-func (p *Policy) Decide(i tool.Intent, effect tool.Effect) Decision {
+func (p *Policy) Decide(i tool.Intent, effect tool.Class) Decision {
 	w := newWorkspace(p.Workspace)
 	for _, r := range p.Deny {
 		if r.denies(i, w) {

@@ -75,7 +75,7 @@ func (a *attempt) doWork(ctx context.Context, req *model.Request, start time.Tim
 func (r *race) readIntent(intent *tool.Intent) domain.Answer {
 	key := "call " + intent.Key()
 	for _, t := range r.work.Tools {
-		if t.Name == intent.Tool && t.Effect == tool.Human {
+		if t.Name == intent.Tool && t.Class == tool.Human {
 			key = "call " + intent.Tool
 		}
 	}

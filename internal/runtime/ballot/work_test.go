@@ -52,9 +52,9 @@ func registry(t *testing.T) *tool.Registry {
 		t.Fatal(err)
 	}
 	if err := r.Register(
-		tool.Tool{Name: "Write", Effect: tool.Mutate, Schema: schema, Run: run},
-		tool.Tool{Name: "Ask", Effect: tool.Human, Schema: schema},
-		tool.Tool{Name: "mcp__gone__x", Effect: tool.Mutate, Schema: schema, Run: run, Source: "gone"},
+		tool.Tool{Name: "Write", Class: tool.Mutate, Schema: schema, Run: run},
+		tool.Tool{Name: "Ask", Class: tool.Human, Schema: schema},
+		tool.Tool{Name: "mcp__gone__x", Class: tool.Mutate, Schema: schema, Run: run, Source: "gone"},
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	if err != nil {
 		return p.refuse(key, e, err.Error(), "registry")
 	}
-	if t.Effect == tool.Human {
+	if t.Class == tool.Human {
 		return p.askFor(ctx, key, e)
 	}
 	if reason := p.lostSecret(e.Intent.Input); reason != "" {
@@ -130,7 +130,7 @@ func (p *Performer) askFor(ctx context.Context, key string, e *flow.Effect) (*fl
 // approve asks whoever has to be asked before a call is made. It returns who let
 // it pass, or the result of a call that did not.
 func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t tool.Tool) (by string, refused *flow.Result, err error) {
-	d := p.Approve.Decide(e.Intent, t.Effect)
+	d := p.Approve.Decide(e.Intent, t.Class)
 	switch {
 	case d.Denied:
 		refused, err = p.refuse(key, e, d.Reason, d.Reason)
@@ -248,7 +248,7 @@ func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effec
 			return nil, err
 		}
 	}
-	may := p.Approve.Decide(e.Intent, t.Effect)
+	may := p.Approve.Decide(e.Intent, t.Class)
 	options := []string{Happened, NotYet, GiveUp}
 	if gone != nil || may.Denied {
 		options = []string{Happened, GiveUp}

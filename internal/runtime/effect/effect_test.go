@@ -65,7 +65,7 @@ var errFull = errors.New("the journal is full")
 // when it ran.
 func pay(t *testing.T, m *memory, mode approval.Mode, synced *[]int) *Performer {
 	t.Helper()
-	made, err := tool.New(tool.Tool{Name: "Pay", Effect: tool.Mutate}, func(context.Context, struct{}) (tool.Result, error) {
+	made, err := tool.New(tool.Tool{Name: "Pay", Class: tool.Mutate}, func(context.Context, struct{}) (tool.Result, error) {
 		*synced = append(*synced, m.synced)
 		return tool.Result{Text: "paid"}, nil
 	})
@@ -135,7 +135,7 @@ func TestWhyNobodyKnows(t *testing.T) {
 	m := &memory{states: States{}}
 	var synced []int
 	p := pay(t, m, approval.None, &synced)
-	lost, err := tool.New(tool.Tool{Name: "Transfer", Effect: tool.Mutate}, func(context.Context, struct{}) (tool.Result, error) {
+	lost, err := tool.New(tool.Tool{Name: "Transfer", Class: tool.Mutate}, func(context.Context, struct{}) (tool.Result, error) {
 		return tool.Result{}, fmt.Errorf("%s; %w", why, tool.ErrUnknownOutcome)
 	})
 	if err != nil {
@@ -213,7 +213,7 @@ func TestOnlyLostKeysAreRefused(t *testing.T) {
 		m := &memory{states: States{}}
 		runs := 0
 		tools := tool.NewRegistry()
-		if err := tools.Register(tool.Tool{Name: "Note", Effect: tool.Mutate, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (tool.Result, error) {
+		if err := tools.Register(tool.Tool{Name: "Note", Class: tool.Mutate, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (tool.Result, error) {
 			runs++
 			return tool.Result{Text: "noted"}, nil
 		}}); err != nil {

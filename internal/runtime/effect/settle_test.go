@@ -82,7 +82,7 @@ func TestSettling(t *testing.T) {
 			policy.Deny = rules(t, "Pay")
 		}
 		runs := 0
-		p := performer(t, j, tool.Tool{Name: "Pay", Effect: tool.Mutate, Idempotent: test.idempotent}, policy, func(context.Context) (tool.Result, error) {
+		p := performer(t, j, tool.Tool{Name: "Pay", Class: tool.Mutate, Idempotent: test.idempotent}, policy, func(context.Context) (tool.Result, error) {
 			runs++
 			return tool.Result{Text: "paid"}, nil
 		})
@@ -129,7 +129,7 @@ func TestEndingWhileItRuns(t *testing.T) {
 	} {
 		j := newAsked(nil)
 		ctx, end := context.WithCancel(t.Context())
-		p := performer(t, j, tool.Tool{Name: "Pay", Effect: tool.Mutate}, approval.Policy{Mode: approval.None}, func(context.Context) (tool.Result, error) {
+		p := performer(t, j, tool.Tool{Name: "Pay", Class: tool.Mutate}, approval.Policy{Mode: approval.None}, func(context.Context) (tool.Result, error) {
 			end()
 			return test.result, test.err
 		})
@@ -158,7 +158,7 @@ func TestHumanTools(t *testing.T) {
 	} {
 		want.Step, want.Kind, want.Free = 3, event.ClarifyQuestion, true
 		j := newAsked(map[string]string{"k": "the second"})
-		p := performer(t, j, tool.Tool{Name: "Ask", Effect: tool.Human}, approval.Policy{}, nil)
+		p := performer(t, j, tool.Tool{Name: "Ask", Class: tool.Human}, approval.Policy{}, nil)
 		e := &flow.Effect{Step: 3, Intent: event.Intent{Tool: "Ask", Input: json.RawMessage(input)}}
 		r, err := p.Perform(t.Context(), "k", e)
 		if err != nil || r.Text != "the second" || r.IsError {

@@ -78,11 +78,10 @@ func (a *Audit) note(d difference) {
 
 // stored checks the values that an event refers to. Those of steps are read anyway.
 func (a *Audit) stored(dir string, rec event.Record) {
-	c, ok := rec.Event.(event.Carrier)
-	if !ok || rec.Event.Type() == event.TypeStepCompleted {
+	if rec.Event.Type() == event.TypeStepCompleted {
 		return
 	}
-	if _, err := c.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) }); err != nil {
+	if _, err := event.WithValues(rec.Event, func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) }); err != nil {
 		a.differ("line %d (%s): %v", rec.Seq+1, rec.Event.Type(), err)
 	}
 }

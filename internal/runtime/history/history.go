@@ -148,13 +148,13 @@ func (h *History) Visit(l runlog.Line) error {
 	if err != nil {
 		return h.damaged(l, err.Error())
 	}
-	switch e := rec.Event.(type) {
+	switch rec.Event.(type) {
 	case event.SampleCompleted, event.SampleRedFlagged: // what most samples said is not needed again
-	case event.Carrier:
+	default:
 		if h.bare {
 			break
 		}
-		rec.Event, err = e.WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(h.dir, v) })
+		rec.Event, err = event.WithValues(rec.Event, func(v event.Value) (event.Value, error) { return runlog.Load(h.dir, v) })
 	}
 	if err == nil {
 		err = h.learn(rec)
@@ -455,11 +455,11 @@ func (h *History) Finish() error {
 // load fetches what the samples said. One that is lost is asked again.
 func (v *Vote) load(dir string) {
 	v.Samples = slices.DeleteFunc(v.Samples, func(e event.Event) bool {
-		_, err := e.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+		_, err := event.WithValues(e, func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
 		return err != nil
 	})
 	for i, e := range v.Samples {
-		v.Samples[i], _ = e.(event.Carrier).WithValues(func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+		v.Samples[i], _ = event.WithValues(e, func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
 	}
 }
 

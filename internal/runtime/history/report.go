@@ -65,13 +65,13 @@ const maxEnds = 2
 
 // An Effect is a call that won a vote, and what came of it.
 type Effect struct {
-	Effect string
-	Step   int
-	Tool   string
-	Input  event.Value
-	Status string
-	By     string // who let it pass or refused it
-	Result event.Value
+	Effect string      `json:"effect"` // the key that the log has it under
+	Step   int         `json:"step"`
+	Tool   string      `json:"tool"`
+	Input  event.Value `json:"input"`
+	Status string      `json:"status"`       // done, failed, refused or unknown
+	By     string      `json:"by,omitempty"` // who let it pass or refused it
+	Result event.Value `json:"result"`
 }
 
 // The statuses of an effect.
@@ -85,14 +85,14 @@ const (
 // Totals sum up the voting of the committed steps; of a run that solves a problem that
 // of all questions, because a step may take several.
 type Totals struct {
-	Rule           vote.Rule
-	Samples        int
-	RedFlagged     int
-	Faults         int
-	Contested      int
-	MostSamples    int
-	LeastMargin    int
-	SamplesPerStep float64
+	Rule           vote.Rule `json:"rule"`
+	Samples        int       `json:"samples"`
+	RedFlagged     int       `json:"red_flagged"`
+	Faults         int       `json:"faults"`
+	Contested      int       `json:"contested"` // steps with more than one answer
+	MostSamples    int       `json:"most_samples"`
+	LeastMargin    int       `json:"least_margin"`
+	SamplesPerStep float64   `json:"samples_per_step"`
 }
 
 // config is what a report needs to know of the configuration of a run.

@@ -11,20 +11,21 @@ import (
 // Solve are the figures of a run that solves a problem, beyond what its steps say: a
 // step may have taken several questions.
 type Solve struct {
-	Questions   int
-	Undecided   int // questions without a winner
-	Escalations int
-	Recoveries  int // steps that were committed after an escalation
+	Questions   int `json:"questions"` // that were put to voters
+	Undecided   int `json:"undecided"` // of them without a winner
+	Escalations int `json:"escalations"`
+	Recoveries  int `json:"recoveries"` // steps that were committed after an escalation
 
-	SamplesPerStep float64
-	RejectionRate  float64
-	MaxRounds      int
+	SamplesPerStep float64 `json:"samples_per_step"`
+	RejectionRate  float64 `json:"rejection_rate"` // share of samples that were discarded
+	MaxRounds      int     `json:"max_rounds"`     // batches of samples that the longest question took
 
-	Nodes int // of the tree
-	Depth int
-	Memo  int // parts that were known already
+	Nodes int `json:"nodes"` // of the tree
+	Depth int `json:"depth"` // of the tree; 0 if the problem was not split
+	Memo  int `json:"memo"`  // parts that were known already
 
-	Calibrated *event.Calibrated
+	// Calibrated is what the margin follows from, if the voters were measured.
+	Calibrated *event.Calibrated `json:"calibrated,omitempty"`
 }
 
 // solving is what is remembered while the figures are counted.

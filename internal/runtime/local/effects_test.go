@@ -49,7 +49,7 @@ type askInput struct {
 func (w *world) registry(t *testing.T) *tool.Registry {
 	t.Helper()
 	made := func(name string, idempotent bool) tool.Tool {
-		m, err := tool.New(tool.Tool{Name: name, Effect: tool.Mutate, Idempotent: idempotent}, func(ctx context.Context, in payInput) (tool.Result, error) {
+		m, err := tool.New(tool.Tool{Name: name, Class: tool.Mutate, Idempotent: idempotent}, func(ctx context.Context, in payInput) (tool.Result, error) {
 			w.ran = append(w.ran, name+" "+in.To)
 			if w.run != nil {
 				return w.run(ctx, in.To)
@@ -61,7 +61,7 @@ func (w *world) registry(t *testing.T) *tool.Registry {
 		}
 		return m
 	}
-	human, err := tool.New[askInput](tool.Tool{Name: "AskUserQuestion", Effect: tool.Human}, nil)
+	human, err := tool.New[askInput](tool.Tool{Name: "AskUserQuestion", Class: tool.Human}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,7 +456,7 @@ func TestAHumanToolOfOnesOwn(t *testing.T) {
 	type order struct {
 		Dish string `json:"dish"`
 	}
-	waiter, err := tool.New[order](tool.Tool{Name: "Order", Effect: tool.Human}, nil)
+	waiter, err := tool.New[order](tool.Tool{Name: "Order", Class: tool.Human}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (o *onDisk) session(ctx context.Context, redact runlog.Redact, orchestrate 
 		return &model.Response{Text: text, Stop: model.StopEnd}, nil
 	})
 	tools := tool.NewRegistry()
-	acts, err := tool.New(tool.Tool{Name: flowtest.Tool, Effect: tool.Mutate}, func(ctx context.Context, in struct {
+	acts, err := tool.New(tool.Tool{Name: flowtest.Tool, Class: tool.Mutate}, func(ctx context.Context, in struct {
 		What string `json:"what"`
 	}) (tool.Result, error) {
 		text, err := w.Act(ctx, in.What)

@@ -274,9 +274,9 @@ func encodeLine(r event.Record) ([]byte, error) {
 
 // AppendKeyed is Append for an event that has a key.
 func (l *Log) AppendKeyed(key string, e event.Event) error {
-	if c, ok := e.(event.Carrier); ok && c.Largest() > maxPlain {
+	if event.Largest(e) > maxPlain {
 		var err error
-		if e, err = c.WithValues(l.store); err != nil {
+		if e, err = event.WithValues(e, l.store); err != nil {
 			return err
 		}
 	}

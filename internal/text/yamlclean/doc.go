@@ -46,20 +46,16 @@
 // of the text can be read after it:
 //
 //   - tabs: tabs in indentation become spaces, in the whole text.
-//   - smart_quotes: typographic quotes around keys and values become plain, in the
-//     whole text.
 //   - trailing_commas: commas between what is JSON but for its brackets go.
 //   - bad_escapes: a text such as "\d" is put in single quotes.
-//   - block_marker: a text of several lines that is no YAML becomes a literal block.
 //   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, or
 //     with a quoted word, and has no other reading, is put in quotes.
 //   - unquoted_colon: so is one with a colon in it.
-//   - indentation: a key or item that is a space or two off moves to the only place
-//     that it can belong to.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //
 // A fix changes no letter and no digit. Where there are two readings there is no
 // repair: it is better to ask again than to guess. So what is nearly JSON, with
-// comments, quotes within quotes or commas that are missing, is not repaired.
+// comments, quotes within quotes or commas that are missing, is not repaired, nor is
+// a text of several lines without a block marker, or a line that is a space off.
 package yamlclean

@@ -84,3 +84,5 @@ func (h *hashes) quote(n *yaml.Node, comment string) {
 		return
 	}
 }
+
+func isEmpty(n *yaml.Node) bool { return n.Tag == tagNull && n.Value == "" }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // fixUnquotedSpecial puts quotes around a value on one line that begins with a
@@ -241,4 +243,20 @@ func (d *damage) siblings() []int {
 		members = append(members, i)
 	}
 	return members
+}
+
+// A level is a list or a mapping that is open where a line begins.
+type level struct {
+	node   *yaml.Node
+	column int
+	list   bool
+}
+
+// openLevels returns the levels that are open after a text, the outermost first.
+func openLevels(root *yaml.Node) []level {
+	var levels []level
+	for n := root; n != nil && len(n.Content) > 0 && n.Style&yaml.FlowStyle == 0; n = n.Content[len(n.Content)-1] {
+		levels = append(levels, level{n, n.Column - 1, n.Kind == yaml.SequenceNode})
+	}
+	return levels
 }

@@ -1,54 +1,6 @@
 package yamlclean
 
-import (
-	"regexp"
-	"strings"
-)
-
-const smartQuotes = "“”„‘’"
-
-// smartQuoted is a text within typographic quotes. Another quote or a backslash in
-// it could mean anything.
-var smartQuoted = regexp.MustCompile(`[“”„]([^“”„"\\\n]*)[“”]|‘([^‘’"\\\n]*)’`)
-
-// fixSmartQuotes makes the typographic quotes around keys and values plain, unless
-// such quotes also stand where they belong to a text.
-func fixSmartQuotes(d *damage) [][]string {
-	if !strings.ContainsAny(d.lines[d.at], smartQuotes) {
-		return nil
-	}
-	text := strings.Join(d.lines, "\n")
-	var b strings.Builder
-	done := 0
-	for _, m := range smartQuoted.FindAllStringSubmatchIndex(text, -1) {
-		if !aroundValue(text, m[0], m[1]) {
-			return nil
-		}
-		b.WriteString(text[done:m[0]] + `"` + text[max(m[2], m[4]):max(m[3], m[5])] + `"`)
-		done = m[1]
-	}
-	b.WriteString(text[done:])
-	if strings.ContainsAny(b.String(), "“”„‘") {
-		return nil
-	}
-	return [][]string{strings.Split(b.String(), "\n")}
-}
-
-// aroundValue reports whether all that is between two places can be a key or a
-// value: nothing is before it and after it but syntax.
-func aroundValue(text string, start, end int) bool {
-	before := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
-	trimmed := strings.TrimRight(before, " \t")
-	if trimmed != "" {
-		last := trimmed[len(trimmed)-1]
-		if strings.IndexByte("[{,", last) < 0 && (strings.IndexByte(":-", last) < 0 || trimmed == before) {
-			return false
-		}
-	}
-	after, _, _ := strings.Cut(text[end:], "\n")
-	after = strings.TrimLeft(after, " \t")
-	return after == "" || strings.IndexByte(":,]}", after[0]) >= 0
-}
+import "strings"
 
 // fixTabs replaces tabs in indentation by spaces. Where all indentation is tabs,
 // how wide they are does not matter. Where there are spaces too, it does: every

@@ -109,13 +109,6 @@ func nameLike(key string) bool {
 	return true
 }
 
-// isSentence reports whether a line reads like prose, and not like a key and a
-// value.
-func isSentence(t string) bool {
-	words := strings.Fields(t)
-	return len(words) > 2 || len(words) == 2 && strings.ContainsAny(t[len(t)-1:], ".!?:")
-}
-
 // maybeComment reports whether a value has a part that may be a comment. What
 // follows the # without a blank, as in "issue #12", is not one.
 func maybeComment(v string) bool {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // The bounds of a text. They are far above what plans and answers need and low
@@ -50,7 +52,7 @@ func nodeError(n *yaml.Node, format string, args ...any) *ParseError {
 
 // duplicate returns the error for a key that is in its mapping already.
 func duplicate(key *yaml.Node, line int) *ParseError {
-	err := nodeError(key, "the key %q is already on line %d; remove one of them", clip(key.Value), line)
+	err := nodeError(key, "the key %q is already on line %d; remove one of them", clip.Short(key.Value), line)
 	err.refers = line
 	return err
 }
@@ -90,7 +92,7 @@ func load(text string) (*yaml.Node, *problem) {
 	// long keys, and in what ends a line.
 	root, err := loadJSON(text)
 	if err != nil {
-		return nil, &problem{exact: err, parsed: true}
+		return nil, &problem{exact: err}
 	}
 	if root != nil {
 		return root, nil
@@ -104,7 +106,7 @@ func load(text string) (*yaml.Node, *problem) {
 		return nil, p
 	}
 	if err := resolve(text, root); err != nil {
-		return nil, &problem{exact: err, parsed: true}
+		return nil, &problem{exact: err}
 	}
 	return root, nil
 }

@@ -10,8 +10,7 @@ import (
 // A problem is why a text cannot be loaded. What the library refuses has no exact
 // place yet: it names the line on which a whole block begins, or none.
 type problem struct {
-	exact  *ParseError
-	parsed bool // the syntax is right, what it says is not
+	exact *ParseError
 
 	text    string
 	message string // of the library

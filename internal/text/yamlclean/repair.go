@@ -21,13 +21,10 @@ type fix struct {
 // what is surest.
 var fixes = []fix{
 	{"tabs", fixTabs},
-	{"smart_quotes", fixSmartQuotes},
 	{"trailing_commas", fixTrailingCommas},
 	{"bad_escapes", fixEscapes},
-	{"block_marker", fixBlockMarker},
 	{"unquoted_special", fixUnquotedSpecial},
 	{"unquoted_colon", fixUnquotedColon},
-	{"indentation", fixIndentation},
 }
 
 // maxRepair is the length of a text up to which it is repaired. It is more than a
@@ -44,7 +41,6 @@ type damage struct {
 	lines  []string
 	at     int        // the index of the line
 	before *yaml.Node // what the lines before it say, nil if that is nothing
-	syntax bool       // it is no YAML; otherwise it says what is not read
 
 	root *yaml.Node // what the text says, if there is no damage
 
@@ -83,9 +79,9 @@ func repair(text string) (root *yaml.Node, mended string, names []string) {
 	var r repairer
 	d := r.diagnose(strings.Split(text, "\n"))
 	for d != nil && d.root == nil {
-		var done []string
-		if d, done = r.mend(d); d != nil {
-			names = append(names, slices.DeleteFunc(done, func(n string) bool { return slices.Contains(names, n) })...)
+		var done string
+		if d, done = r.mend(d); !slices.Contains(names, done) {
+			names = append(names, done)
 		}
 	}
 	if d == nil {
@@ -109,50 +105,31 @@ func closeBracket(text string) (*yaml.Node, string) {
 	return nil, ""
 }
 
-// mend applies the first fix after which more can be read, or the first two if
-// there are two damages on one line. It returns nil if there are none.
-func (r *repairer) mend(d *damage) (*damage, []string) {
-	type attempt struct {
-		damage *damage
-		name   string
-	}
-	var attempts []attempt
+// mend applies the first fix after which more can be read. It returns nil if there is
+// none.
+func (r *repairer) mend(d *damage) (*damage, string) {
 	for _, f := range fixes {
-		better, equal := r.apply(f, d)
-		if better != nil {
-			return better, []string{f.name}
-		}
-		if equal != nil {
-			attempts = append(attempts, attempt{equal, f.name})
+		if better := r.apply(f, d); better != nil {
+			return better, f.name
 		}
 	}
-	for _, a := range attempts {
-		for _, f := range fixes {
-			if better, _ := r.apply(f, a.damage); better != nil {
-				return better, []string{a.name, f.name}
-			}
-		}
-	}
-	return nil, nil
+	return nil, ""
 }
 
-// apply returns what a fix makes of a text: as better if more of it can be read
-// then, and as equal if just as much. It returns neither if there is more than one
-// reading.
-func (r *repairer) apply(f fix, d *damage) (better, equal *damage) {
+// apply returns what a fix makes of a text, if more of it can be read then. It returns
+// nil if not, or if there is more than one reading.
+func (r *repairer) apply(f fix, d *damage) (better *damage) {
 	for _, lines := range f.mend(d) {
 		next := r.diagnose(lines)
 		switch {
-		case next == nil || next.left() > d.left():
-		case next.left() == d.left():
-			equal = next
+		case next == nil || next.left() >= d.left():
 		case better == nil:
 			better = next
 		case !bytes.Equal(better.readable(), next.readable()):
-			return nil, nil
+			return nil
 		}
 	}
-	return better, equal
+	return better
 }
 
 // diagnose finds the first damage of a text. It returns nil if it cannot be found.
@@ -170,11 +147,11 @@ func (r *repairer) diagnose(lines []string) *damage {
 		}
 		at := p.lastLine() - 1
 		if !slices.ContainsFunc(lines[:at], saysSomething) {
-			return &damage{lines: lines, at: at, syntax: !p.parsed}
+			return &damage{lines: lines, at: at}
 		}
 		before, earlier := r.load(lines[:at])
 		if earlier == nil {
-			return &damage{lines: lines, at: at, before: before, syntax: !p.parsed}
+			return &damage{lines: lines, at: at, before: before}
 		}
 		p = earlier
 	}
@@ -206,22 +183,6 @@ func (d *damage) after(i int) string {
 		}
 	}
 	return ""
-}
-
-// bodyEnd returns the last line after i that is indented more than a column, i if
-// there is none.
-func (d *damage) bodyEnd(i, column int) int {
-	last := i
-	for j := i + 1; j < len(d.lines); j++ {
-		if isBlank(d.lines[j]) {
-			continue
-		}
-		if indentOf(d.lines[j]) <= column {
-			break
-		}
-		last = j
-	}
-	return last
 }
 
 // keyCount returns how many lines begin with a key, behind a dash or not.

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // A tree is checked for what YAML reads in silence as something else than what is
@@ -29,9 +31,9 @@ func (t *tree) visit(n *yaml.Node, depth int) *ParseError {
 	case n.Kind == yaml.AliasNode:
 		return nodeError(n, "%s", noAliases(n.Value))
 	case n.Anchor != "":
-		return nodeError(n, "anchors such as &%s are not read; remove it, or put the value in quotes if this is text", clip(n.Anchor))
+		return nodeError(n, "anchors such as &%s are not read; remove it, or put the value in quotes if this is text", clip.Short(n.Anchor))
 	case n.Style&yaml.TaggedStyle != 0:
-		return nodeError(n, "tags such as %s are not read; remove it, or put the value in quotes if this is text", clip(n.Tag))
+		return nodeError(n, "tags such as %s are not read; remove it, or put the value in quotes if this is text", clip.Short(n.Tag))
 	case t.text.at(n.Line, n.Column) == '!': // the library passes over a single one
 		return nodeError(n, "tags are not read; remove the !, or put the value in quotes if this is text")
 	}
@@ -84,6 +86,8 @@ func (t *tree) visitMapping(n *yaml.Node, depth int) *ParseError {
 	return nil
 }
 
+const smartQuotes = "“”„‘’"
+
 // checkKey makes a string of a key: the text that it is written as.
 func checkKey(key *yaml.Node) *ParseError {
 	first, _ := utf8.DecodeRuneInString(key.Value)
@@ -131,7 +135,7 @@ func jsonComment(s string) bool {
 var tooDeep = fmt.Sprintf("the nesting is deeper than %d; write it flatter", MaxDepth)
 
 func noAliases(name string) string {
-	return "aliases such as *" + clip(name) + " are not read; write the value out, or put it in quotes if this is text"
+	return "aliases such as *" + clip.Short(name) + " are not read; write the value out, or put it in quotes if this is text"
 }
 
 // A cursor goes through a text once, from node to node.
@@ -155,13 +159,4 @@ func (c *cursor) at(line, column int) byte {
 		return 0
 	}
 	return c.rest[0]
-}
-
-// clip shortens what is quoted in a message.
-func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
 }

@@ -1,0 +1,206 @@
+package config
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// MaxFacts is how many facts the solver of a part is told at most.
+const MaxFacts = 5
+
+// escalations are what can be done when voters do not agree.
+var escalations = []string{"diversity", "model", "split", "person"}
+
+// WithDefaults fills in what was left open, for a kind of run, and leaves out what is
+// about other kinds.
+func (c Config) WithDefaults(k Kinds) Config {
+	if k&Planning == 0 && k&Do == 0 {
+		c.Plan, c.Outline = Plan{}, Outline{}
+	}
+	if k&(Solving|Measuring) == 0 {
+		c.Solve = Solve{}
+	}
+	// A rule that is given is taken as it is, but for steps that may have another one: then
+	// all of its numbers are needed.
+	given := c.Voting.Strategy != "" && k&Agents == 0
+	c.Voting.Strategy = cmp.Or(c.Voting.Strategy, vote.Strategy(Find("voting").DefaultFor(k)))
+	for _, s := range settings {
+		if s.For&k == 0 || s.field == nil || given && s.ofRule() {
+			continue
+		}
+		v := s.Value(&c)
+		if text := s.DefaultFor(k); v.isZero() && text != "" && !s.ZeroIsNone {
+			_ = v.Set(text) // a default of ours is one that it takes
+		}
+	}
+	if k == Measuring { // which has no use for a rule, but every run has one
+		c.Voting.K, c.Voting.MaxSamples = cmp.Or(c.Voting.K, 2), cmp.Or(c.Voting.MaxSamples, 20)
+	}
+	if c.Voting.MaxSamples == 0 {
+		// Far beyond any race that is worth finishing.
+		const times = 50
+		c.Voting.MaxSamples = times * min(max(c.Voting.K, c.Voting.N, 1), vote.MostSamples/times)
+	}
+	if k&Planning != 0 {
+		c.Plan.Voting.Strategy = cmp.Or(c.Plan.Voting.Strategy, vote.None)
+		c.Plan.Voting.MaxSamples = cmp.Or(c.Plan.Voting.MaxSamples, 10)
+	}
+	if k&(Planning|Do) != 0 {
+		c.Outline.OnFailure = cmp.Or(c.Outline.OnFailure, "continue")
+		c.Outline.Retries = cmp.Or(c.Outline.Retries, 2)
+		c.Outline.ContextBudget = cmp.Or(c.Outline.ContextBudget, c.Plan.ContextBudget)
+	}
+	if c.Flags == nil {
+		flags := redflag.Format()
+		flags.ExcessiveLength.MaxTokens = int64(c.MaxOutput)
+		if k&(Solving|Measuring) != 0 {
+			flags = SolveFlags(c.MaxOutput)
+		}
+		c.Flags = &flags
+	}
+	return c
+}
+
+// ofRule reports whether a setting is a number of the voting rule.
+func (s *Setting) ofRule() bool {
+	return s.Name == "ahead_by" || s.Name == "voting_n" || s.Name == "max_samples"
+}
+
+// SolveFlags are the red flags of runs that solve a problem, for answers of at most
+// maxOutput tokens.
+func SolveFlags(maxOutput int) redflag.Config {
+	const charsPerToken = 4
+	flags := redflag.Default()
+	flags.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: int64(maxOutput), MaxChars: charsPerToken * maxOutput}
+	return flags
+}
+
+// Check reports the first setting that makes no sense for a kind of run. Defaults have
+// been filled in.
+func (c Config) Check(k Kinds) error {
+	if c.Model == "" && len(c.Voters) == 0 && c.ModelExecution == "" {
+		return Errorf("model", "no model is named; try sim/default")
+	}
+	for _, s := range settings {
+		if s.For&k == 0 || s.field == nil || s.ofRule() && s.Value(&c).isZero() { // which its strategy may not need
+			continue
+		}
+		if err := s.check(&c); err != nil {
+			return err
+		}
+	}
+	return first(c.checkVoting, func() error { return c.checkPlanVoting(k) }, c.checkSolve, c.checkRest)
+}
+
+// CheckGiven reports the first setting that makes no sense whatever the run is about.
+// What was left open is not looked at.
+func (c Config) CheckGiven() error {
+	for _, s := range settings {
+		if s.field == nil || s.Value(&c).isZero() {
+			continue
+		}
+		if err := s.check(&c); err != nil {
+			return err
+		}
+	}
+	return first(c.WithDefaults(Chain).checkVoting, func() error { return c.WithDefaults(Run).checkPlanVoting(Run) }, c.checkSolve, c.checkRest)
+}
+
+// first is the first error of several checks.
+func first(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check says whether a configuration has a setting within its bounds.
+func (s *Setting) check(c *Config) error {
+	v := s.Value(c)
+	if err := s.bounds(v); err != nil {
+		return &Error{s.Name, err}
+	}
+	if text := v.String(); len(s.Choices) > 0 && !slices.Contains(s.Choices, text) {
+		return Errorf(s.Name, "%q, want %s", text, oneOf(s.Choices))
+	}
+	return nil
+}
+
+// checkVoting checks the rule as a whole, and the red flags.
+func (c Config) checkVoting() error {
+	if err := c.Voting.Validate(); err != nil {
+		field := "ahead_by"
+		switch {
+		case c.Voting.N > vote.MostSamples:
+			field = "voting_n"
+		case c.Voting.MaxSamples < 1, c.Voting.MaxSamples > vote.MostSamples, c.Voting.K > c.Voting.MaxSamples:
+			field = "max_samples"
+		case c.Voting.Strategy != vote.FirstToK:
+			field = "voting"
+		}
+		return &Error{Field: field, Err: err}
+	}
+	if err := c.Flags.Validate(); err != nil {
+		return &Error{Field: "flags", Err: err}
+	}
+	return nil
+}
+
+func (c Config) checkPlanVoting(k Kinds) error {
+	if k&Planning == 0 {
+		return nil
+	}
+	if err := c.Plan.Voting.Validate(); err != nil {
+		return &Error{Field: "plan_voting", Err: err}
+	}
+	return nil
+}
+
+func (c Config) checkSolve() error {
+	for i, name := range c.Solve.Escalate {
+		if !slices.Contains(escalations, name) {
+			return Errorf("escalate", "%q, want %q", name, escalations)
+		}
+		if slices.Contains(c.Solve.Escalate[:i], name) {
+			return Errorf("escalate", "%q is there twice", name)
+		}
+	}
+	if t := c.Solve.Tolerance; t >= 1 {
+		return Errorf("tolerance", "%v, want 0 or more and less than 1", t)
+	}
+	if t := c.Solve.Calibration.Target; t >= 1 {
+		return Errorf("target_error", "%v, want more than 0 and less than 1", t)
+	}
+	if len(c.Solve.Facts) > MaxFacts {
+		return Errorf("fact", "%d facts, want at most %d", len(c.Solve.Facts), MaxFacts)
+	}
+	return nil
+}
+
+func (c Config) checkRest() error {
+	if math.IsInf(c.MaxUSD, 0) {
+		return Errorf("max_usd", "%v is not an amount of money", c.MaxUSD)
+	}
+	if on := c.Outline.OnFailure; on != "" && on != "stop" && on != "continue" {
+		return Errorf("on_failure", "%q, want stop or continue", on)
+	}
+	if c.Outline.Retries < -1 || c.Outline.Retries > maxCount {
+		return Errorf("task_retries", "%d is out of bounds", c.Outline.Retries)
+	}
+	if b := c.Outline.ContextBudget; b != 0 && (b < minBudget || b > maxCount) {
+		return Errorf("context_budget", "%d is out of bounds, want at least %d", b, minBudget)
+	}
+	if n := c.Plan.MaxReplans; n < 0 || n > maxCount {
+		return Errorf("max_replans", "%d is out of bounds", n)
+	}
+	if c.Agent == AgentClaudeCode && c.MaxTokens > 0 {
+		return Errorf("max_tokens", "it cannot be kept with the agent %s, whose calls we do not see; use --max-usd or --max-calls", AgentClaudeCode)
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+// Package engine puts a run together: what a kind of run asks for, the models with
+// everything that is around them, the tools, the log and the runtime. Package maker is
+// its public face.
+//
+// A kind of run is a file called kind_something.go.
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// An Engine starts and resumes runs, which share its connections and the limits of
+// the providers. It is safe for concurrent use. See [Engine.Close] for its end.
+type Engine struct {
+	opts     Options
+	prepared person.Person // answers that were given in advance
+	shared   *shared
+}
+
+// New returns an engine.
+func New(opts Options) (*Engine, error) {
+	o := opts
+	// What was left open depends on the kind of run; what was said is checked now.
+	if err := checkGiven(o.Config); err != nil {
+		return nil, err
+	}
+	prepared, err := person.ReadAnswers(o.Answers)
+	if err != nil {
+		return nil, &config.Error{Field: "answers", Err: err}
+	}
+	o = o.withDefaults()
+	if err := checkFamilies(o.Families); err != nil {
+		return nil, err
+	}
+	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
+}
+
+// Chain starts a task of the named family with the given parameters and returns
+// at once. The run ends with ctx.
+func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, error) {
+	if !e.isChain(family) {
+		return nil, noFamily(family)
+	}
+	return e.launchParams(ctx, family, params)
+}
+
+func (e *Engine) launchParams(ctx context.Context, kind string, params any) (*Run, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("maker: parameters of %s: %w", kind, err)
+	}
+	return e.launch(ctx, kind, raw)
+}
+
+// launch starts a run of the given kind.
+func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage) (*Run, error) {
+	if err := e.shared.check(); err != nil {
+		return nil, err
+	}
+	k := e.kindOf(kind)
+	cfg, err := configFor(e.opts.Config, k.settings)
+	if err != nil {
+		return nil, err
+	}
+	j, err := k.job(e, kind, params, cfg)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("maker: %w", err)
+	}
+	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j)
+	if err != nil {
+		return nil, err
+	}
+	id := newID(kind, time.Now())
+	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, stack.secrets.RedactBytes)
+	if err != nil {
+		return nil, errors.Join(&config.Error{Field: "log_dir", Err: err}, stack.close())
+	}
+	first := event.TaskSubmitted{
+		Format: event.Format, Maker: Version, Kind: kind, Task: j.task,
+		Params: params, Config: stored, Steps: j.steps, Simulated: stack.simulated, Setup: stack.setup(),
+		Prompts: j.promptHashes(),
+	}
+	return e.start(ctx, log, stack, j, first, nil)
+}
+
+// ResumeOptions say how a run goes on.
+type ResumeOptions struct {
+	// Change is applied to the configuration that the run had. Raise a budget
+	// here, or move to another address.
+	Change func(*config.Config)
+
+	// SetAside moves the damaged rest of a log into a file beside it and goes
+	// on from the last intact line. Without it a damaged log is an error.
+	SetAside bool
+}
+
+// ErrFinished says that a run is over and has nothing to resume.
+var ErrFinished = errors.New("the run is finished")
+
+// ErrTooOld says that a run can be read, but not continued.
+var ErrTooOld = errors.New("the run was begun by an earlier version, whose log does not say all that is needed to go on without repeating anything: it can be read (maker show, maker replay), not resumed; finish it with that version, or start anew")
+
+// Resume continues a run from its last committed step. The run is named as in
+// [runs.Find].
+func (e *Engine) Resume(ctx context.Context, run string, o ResumeOptions) (*Run, error) {
+	if err := e.shared.check(); err != nil {
+		return nil, err
+	}
+	dir, err := e.find(run)
+	if err != nil {
+		return nil, err
+	}
+	var secrets atomic.Pointer[secret.Set] // known once the log has said which models it is about
+	redact := func(line []byte) []byte { return secrets.Load().RedactBytes(line) }
+	log, past, rec, err := e.reopen(dir, redact, o.SetAside)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.resume(ctx, log, &secrets, past, rec, o)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return r, nil
+}
+
+func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *history.History, runlog.Recovery, error) {
+	past := history.New(dir, e.isChain)
+	log, rec, err := runlog.Open(dir, redact, past.Visit)
+	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
+		if _, err := runlog.SetAside(damage); err != nil {
+			return nil, nil, rec, err
+		}
+		past = history.New(dir, e.isChain)
+		log, rec, err = runlog.Open(dir, redact, past.Visit)
+	}
+	if err != nil {
+		return nil, nil, rec, err
+	}
+	if err := past.Finish(); err != nil {
+		return nil, nil, rec, errors.Join(err, log.Close())
+	}
+	return log, past, rec, nil
+}
+
+func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *history.History, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
+	switch end := past.End.(type) {
+	case event.TaskCompleted:
+		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), mendResult(log.Dir()))
+	case event.TaskFailed:
+		if end.Wrong {
+			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendResult(log.Dir()))
+		}
+	}
+	cfg, err := config.Parse(past.Config)
+	if err != nil {
+		return nil, fmt.Errorf("maker: %w", err)
+	}
+	k := e.kindOf(past.Submitted.Kind)
+	if o.Change != nil {
+		was := cfg
+		o.Change(&cfg)
+		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
+		if k.ruleStays && cfg.Voting != was.Voting {
+			// A question of a committed step that had no winner could now have one.
+			return nil, config.Errorf("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
+		}
+	}
+	if cfg, err = configFor(cfg, k.settings); err != nil {
+		return nil, err
+	}
+	j, err := k.job(e, past.Submitted.Kind, past.Submitted.Params, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if past.Unkeyed {
+		return nil, ErrTooOld
+	}
+	stored, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("maker: %w", err)
+	}
+	stack, err := e.newStack(ctx, cfg, past.Spent, j)
+	if err != nil {
+		return nil, err
+	}
+	secrets.Store(stack.secrets)
+	for key := range past.Answered {
+		if err := person.Discard(log.Dir(), key); err != nil {
+			return nil, errors.Join(err, stack.close())
+		}
+	}
+	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
+	return e.start(ctx, log, stack, j, first, past)
+}
+
+// start opens the session in the log and sets the run going.
+func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, first event.Event, past *history.History) (*Run, error) {
+	err := log.Append(first)
+	if err == nil {
+		err = log.Sync(ctx)
+	}
+	if err != nil {
+		err = errors.Join(err, log.Close(), s.close())
+		if past == nil {
+			err = errors.Join(err, runlog.RemoveEmpty(log.Dir()))
+		}
+		return nil, err
+	}
+	s.ledger.OnClaim(func(ctx context.Context, c budget.Claim) error {
+		if err := log.Append(event.BudgetClaimed{Calls: c.Calls, Tokens: c.Tokens, USD: c.USD}); err != nil {
+			return err
+		}
+		return log.Sync(ctx)
+	})
+	looks := j.looks
+	if j.agents {
+		looks = s.toolLooks()
+	}
+	cfg := s.config
+	voting := ballot.New(s.voters, j.readers, &ballot.Options{
+		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
+		Group: s.group, Tools: s.registry(),
+	})
+	r := &Run{
+		log: log, stack: s, steps: j.steps, kind: j.kind, done: make(chan struct{}), ballot: voting,
+		runtime: local.New(local.Options{
+			Log: log, Ballot: voting, Ledger: s.ledger,
+			Setup:       s.setup(),
+			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
+		}),
+	}
+	var at chain.Checkpoint
+	if past != nil {
+		at = past.Checkpoint
+	}
+	go r.run(ctx, func(ctx context.Context) error {
+		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.run(f, s, at) })
+	})
+	return r, nil
+}

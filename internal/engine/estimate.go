@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// An Estimate is what carrying out a plan will take if its voters agree and all
+// goes well. What it assumes about the length of answers is a guess.
+type Estimate struct {
+	Steps  int          `json:"steps"`
+	Calls  int          `json:"calls"`
+	Tokens usage.Tokens `json:"tokens"`
+	Model  string       `json:"model"`
+
+	// CostUSD is nil if the model's price is not known.
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+// What a call is taken to have: a token is about four bytes of text.
+const (
+	bytesPerToken    = 4
+	systemTokens     = 350 // of the prompt that all steps share
+	toolTokens       = 300 // of the description of one tool
+	inputTokens      = 200 // of one input of a step
+	answerTokens     = 150
+	callsOfAToolStep = 2 // one that asks for the tool and one that reads its result
+)
+
+// Estimate says what the plan will take with the engine's configuration. A plan
+// with branches is taken to go through all of its steps.
+func (e *Engine) Estimate(planText string) (*Estimate, error) {
+	p, findings := plan.Parse(planText)
+	if len(findings) > 0 {
+		return nil, fmt.Errorf("maker: %s", findings[0])
+	}
+	cfg := e.opts.Config.WithDefaults(config.Run)
+	out := &Estimate{Steps: len(p.Steps), Model: cfg.Execution()}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		rule := s.Voting.Rule(cfg.Voting)
+		samples := 1
+		switch rule.Strategy {
+		case vote.Majority:
+			samples = rule.N
+		case vote.FirstToK:
+			samples = rule.K
+		}
+		tools := len(s.PrimaryTools) + len(s.FallbackTools)
+		calls := samples
+		if len(s.PrimaryTools) > 0 {
+			calls *= callsOfAToolStep
+		}
+		text := len(s.TaskDescription) + len(s.PrimaryToolInstructions) + len(s.FallbackToolInstructions) + len(s.OutputSchema)
+		out.Calls += calls
+		out.Tokens.Input += int64(calls * (systemTokens + text/bytesPerToken + tools*toolTokens + len(s.InputVariables)*inputTokens))
+		out.Tokens.Output += int64(calls * answerTokens)
+	}
+	v, err := route.Open(out.Model, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
+	if err == nil && v.Price != nil {
+		usd := v.Price.Cost(out.Tokens).USD()
+		out.CostUSD = &usd
+	}
+	return out, nil
+}

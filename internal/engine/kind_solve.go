@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/solver"
+	"github.com/maker-mdap/maker/internal/prompts"
+)
+
+// The kinds of run about problems without a plan.
+const (
+	KindSolve     = event.KindSolve     // split, solve the parts, compose
+	KindCalibrate = event.KindCalibrate // measure the voters
+)
+
+var (
+	solveKind     = kind{names: []string{KindSolve}, settings: config.Solving, ruleStays: true, job: (*Engine).solveJob}
+	calibrateKind = kind{names: []string{KindCalibrate}, settings: config.Measuring, ruleStays: true, job: (*Engine).solveJob}
+)
+
+// Solve starts to solve a problem.
+func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
+	if !utf8.ValidString(problem) { // which JSON, and so the log, could not hold
+		return nil, config.Errorf("problem", "the problem is not valid UTF-8")
+	}
+	return e.launchParams(ctx, KindSolve, solveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
+}
+
+// Calibrate starts to measure the voters.
+func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
+	return e.launchParams(ctx, KindCalibrate, solveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
+}
+
+// solveParams are what a run is about, as its log has it.
+type solveParams struct {
+	Problem string `json:"problem,omitempty"`
+	Domain  string `json:"domain"`
+}
+
+// solveJob is a run that solves a problem, or measures those who would.
+func (e *Engine) solveJob(kind string, params json.RawMessage, cfg config.Config) (*job, error) {
+	var p solveParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
+	}
+	set, err := promptSet(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var ask algebra
+	all, err := e.adapters(cfg.Solve, &ask)
+	if err != nil {
+		return nil, err
+	}
+	adapter, ok := all[p.Domain]
+	if !ok {
+		return nil, config.Errorf("domain", "there is no domain %q; there are %q", p.Domain, slices.Sorted(maps.Keys(all)))
+	}
+	readers, err := solver.Readers(all)
+	if err != nil {
+		return nil, &config.Error{Field: "domains", Err: err}
+	}
+	how := solverConfig(cfg, p.Domain, adapter, set)
+	atoms, err := solver.NewAtoms(how)
+	if err != nil {
+		return nil, &config.Error{Field: "solve", Err: err}
+	}
+	j := &job{
+		kind: kind, task: p.Problem, prompts: set, readers: readers, roles: []string{flow.Reasoning}, looks: solver.Looks(all),
+	}
+	if name := cfg.Solve.ModelEscalation; name != "" {
+		j.roles = append(j.roles, name)
+	}
+	if cfg.Solve.SymPy {
+		j.open = ask.open
+	}
+	measure := calibrateConfig(cfg.Solve.Calibration, adapter)
+	if kind == KindCalibrate {
+		if len(measure.Trials) == 0 {
+			return nil, config.Errorf("domain", "the domain %s has no calibration problems", p.Domain)
+		}
+		j.task, j.roles = fmt.Sprintf("Measure the voters with %s problems", p.Domain), nil
+		j.run = func(f flow.Flow, _ *stack, _ chain.Checkpoint) error {
+			return calibrateAlone(f, atoms, measure)
+		}
+		return j, nil
+	}
+	if strings.TrimSpace(p.Problem) == "" {
+		return nil, config.Errorf("problem", "the problem is empty")
+	}
+	j.run = func(f flow.Flow, _ *stack, _ chain.Checkpoint) error {
+		if cfg.Solve.Calibrate {
+			measured, err := calibrate.Run(f, atoms, measure)
+			if err != nil {
+				return err
+			}
+			how.Rule = calibrate.Rule(how.Rule, measured.K)
+		}
+		return solver.Run(f, p.Problem, how)
+	}
+	return j, nil
+}
+
+func solverConfig(cfg config.Config, name string, adapter domain.Adapter, set *prompts.Set) solver.Config {
+	s := cfg.Solve
+	how := solver.Config{
+		Domain: name, Adapter: adapter, Prompts: set,
+		Rule: cfg.Voting, Flags: *cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
+		Structured: cfg.StructuredMode, MaxFaults: cfg.MaxFaults,
+		MaxOutput:  cfg.MaxOutput,
+		AtomOutput: max(1, cfg.MaxOutput*solver.DefaultAtomOutput/solver.DefaultMaxOutput), // what is small has a short answer
+		Models:     solver.Models{Reasoning: flow.Reasoning, Execution: flow.Voters, Escalation: s.ModelEscalation},
+		Direct:     solver.Direct{Off: s.NoDirect},
+		MaxDepth:   s.MaxDepth, MaxNodes: s.MaxNodes, MaxFillRounds: s.MaxFillRounds, MaxStagnant: s.MaxStagnant,
+		Escalate:      []solver.Escalation{},
+		ComposeByCode: s.ComposeByCode, VerifyVotes: s.VerifyVotes, RequireWork: s.RequireWork, Facts: s.Facts,
+	}
+	for _, e := range s.Escalate {
+		how.Escalate = append(how.Escalate, solver.Escalation(e))
+	}
+	return how
+}
+
+func calibrateConfig(c config.Calibration, a domain.Adapter) calibrate.Config {
+	out := calibrate.Config{Problems: c.Problems, Samples: c.Samples, Target: c.Target, Steps: c.Steps, MaxK: c.MaxK}
+	if known, ok := a.(domain.Calibrated); ok {
+		out.Trials = known.Calibration()
+	}
+	return out
+}
+
+// calibrateAlone measures the voters and ends the run with what came of it.
+func calibrateAlone(f flow.Flow, atoms *solver.Atoms, cfg calibrate.Config) error {
+	measured, err := calibrate.Run(f, atoms, cfg)
+	if err != nil {
+		return err
+	}
+	if measured.Samples == 0 {
+		f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: "nobody answered: nothing could be measured", Reopen: []string{"calibrate", "calibrated"}})
+		return nil
+	}
+	raw, err := json.Marshal(measured)
+	if err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	f.Emit("end", event.TaskCompleted{Output: event.JSONValue(raw)})
+	return nil
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/tool"
+)
+
+// Version is the version of this module.
+const Version = "0.1.0-dev"
+
+// DefaultLogDir is the folder of runs if none is named.
+const DefaultLogDir = "runs"
+
+// Options are those of package maker, which says what each is for.
+type Options struct {
+	Config    config.Config
+	LogDir    string
+	Families  []domain.Family
+	Domains   map[string]domain.Adapter
+	Prices    *price.Table
+	Record    string
+	Protected []string
+	Tools     []tool.Tool
+	Modules   func() []flow.Module
+	Ask       func(ctx context.Context, q flow.HumanQuestion) (string, error)
+	Answers   []byte
+	Transport http.RoundTripper
+	Env       func(string) string
+	Logger    *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.LogDir = cmp.Or(o.LogDir, DefaultLogDir)
+	o.Families = append([]domain.Family{hanoi.Family()}, o.Families...)
+	if o.Prices == nil {
+		o.Prices = price.Default()
+	}
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

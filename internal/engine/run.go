@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// A Run is one execution of one task. It goes on by itself; its methods may be
+// called from any goroutine.
+type Run struct {
+	log     *runlog.Log
+	stack   *stack
+	ballot  *ballot.Ballot
+	runtime *local.Runtime
+	steps   int
+	kind    string
+
+	done   chan struct{} // closed when result and err are set
+	result *Result
+	err    error
+}
+
+// ErrDeadline is why a run that ran out of time stopped.
+var ErrDeadline = errors.New("the deadline has passed")
+
+// ErrInterrupted is the cause to cancel a run's context with when a person
+// stopped it.
+var ErrInterrupted = errors.New("interrupted")
+
+// newID names a run so that names sort by time.
+func newID(family string, t time.Time) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	suffix := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))[:5]
+	return fmt.Sprintf("%s-%s-%s", family, t.UTC().Format("20060102-150405"), suffix)
+}
+
+// ID is the run's name.
+func (r *Run) ID() string { return r.log.Run() }
+
+// Kind is what kind of run it is: a task family, or one of the Kind constants.
+func (r *Run) Kind() string { return r.kind }
+
+// Dir is the run's folder.
+func (r *Run) Dir() string { return r.log.Dir() }
+
+// Events yields the run's events in order, from its first one on, each as soon
+// as it is on disk, until the run ends or ctx does. Any number of readers may
+// read at any pace.
+func (r *Run) Events(ctx context.Context) iter.Seq2[event.Record, error] {
+	return func(yield func(event.Record, error) bool) {
+		for line, err := range r.log.Follow(ctx) {
+			var rec event.Record
+			if err == nil {
+				rec, err = line.Decode()
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Lines is like Events, but yields the lines of the log as they stand there. A
+// line is valid until the next one is yielded.
+func (r *Run) Lines(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for line, err := range r.log.Follow(ctx) {
+			if !yield(line.Raw, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Result waits for the end of the run. An error means that the run has no
+// result worth the name: its log or the results could not be written. A run
+// that failed, was stopped or remained undecided has a result that says so.
+func (r *Run) Result() (*Result, error) {
+	<-r.done
+	return r.result, r.err
+}
+
+// Done is closed when the run has ended.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Progress is where a run stands.
+type Progress struct {
+	Steps      int // committed
+	Total      int // steps of the task
+	Session    int // committed since the run was started or resumed
+	Samples    int // votes and red flags of this session
+	Contested  int // decisions of this session with more than one answer
+	RedFlagged int
+	Faults     int
+	Spent      usage.Spent
+	Elapsed    time.Duration // over all sessions
+	Trouble    string        // what the provider's outage is, if there is one
+}
+
+// Progress returns where the run stands now. It is cheap.
+func (r *Run) Progress() Progress {
+	p := r.runtime.Progress()
+	out := Progress{
+		Steps: int(p.Steps.Load()), Total: r.steps, Session: int(p.Session.Load()),
+		Samples: int(p.Samples.Load()), Contested: int(p.Contested.Load()),
+		RedFlagged: int(p.RedFlagged.Load()), Faults: int(p.Faults.Load()),
+		Spent: r.stack.ledger.Spent(), Elapsed: r.runtime.Elapsed(),
+	}
+	out.Trouble = r.stack.trouble()
+	return out
+}
+
+// run executes the orchestrator and ends the session.
+func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) {
+	defer close(r.done)
+	if d := r.stack.config.Deadline; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrDeadline)
+		defer cancel()
+	}
+	err := orchestrate(ctx)
+	r.ballot.Close()
+	if err != nil {
+		r.logStop(ctx, err)
+	}
+	r.log.FreeSpare()
+	// From here on nothing is cancelled: what is committed is to be kept.
+	if r.err = r.log.Sync(context.WithoutCancel(ctx)); r.err == nil {
+		r.result, r.err = storeResult(r.log.Dir())
+	}
+	if err := errors.Join(r.stack.close(), r.log.Close()); r.err == nil {
+		r.err = err
+	}
+}
+
+// logStop says in the log why the run ended before the task did. If the log
+// itself is the reason, there is nothing left to say there.
+func (r *Run) logStop(ctx context.Context, cause error) {
+	// The context of the run has ended; this needs none.
+	f := r.runtime.Flow(context.Background())
+	step := int(r.runtime.Progress().Steps.Load())
+	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error(), Step: step}
+	exhausted, outOfBudget := errors.AsType[*budget.ExhaustedError](cause)
+	waiting, needsPerson := errors.AsType[*person.WaitingError](cause)
+	switch {
+	case needsPerson:
+		end.Stop, end.Step = event.StopWaiting, waiting.Question.Step
+	case outOfBudget:
+		end.Stop = exhausted.Limit
+		f.Emit("end", event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max})
+	case errors.Is(cause, ErrDeadline), errors.Is(cause, context.DeadlineExceeded):
+		end.Stop = "deadline"
+		f.Emit("end", event.BudgetExhausted{Limit: end.Stop, Max: r.stack.config.Deadline.String()})
+	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(cause, context.Cause(ctx)):
+		end.Stop = event.StopCancelled
+		f.Emit("end", event.RunCancelled{Reason: cause.Error()})
+	default:
+		end.Status = event.StatusFailed
+		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
+			end.Stop = event.StopConfiguration
+		}
+	}
+	f.Emit("end", end)
+}

@@ -1,0 +1,173 @@
+// Package report shows runs to people: what happens in a line, what came of a run, how a
+// problem was taken apart, as text and as a page.
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// Describe is an event of a kind of run in one line for people; empty if they need
+// not see it.
+func Describe(kind string, e event.Event, titles map[int]string) string {
+	switch e := e.(type) {
+	case event.TaskSubmitted:
+		return saySandbox(e.Setup)
+	case event.RunResumed:
+		return saySandbox(e.Setup)
+	case event.PlanCreated:
+		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
+	case event.ValidationPassed:
+		if e.Score != nil {
+			return fmt.Sprintf("plan     passed its checks, quality %.2f", *e.Score)
+		}
+		return "plan     passed its checks"
+	case event.ValidationFailed:
+		lines := []string{fmt.Sprintf("plan     rejected: %d problems", len(e.Checks))}
+		for _, c := range e.Checks {
+			lines = append(lines, fmt.Sprintf("         - %s (%s)", show.Line(c.Message), c.Name))
+		}
+		return strings.Join(lines, "\n")
+	case event.ReplanRequested:
+		return fmt.Sprintf("plan     anew, because of %s", show.Line(e.Reason))
+	case event.StepStarted:
+		titles[e.Step] = e.Title
+		return fmt.Sprintf("%s %s …", stepColumn(kind, e.Step), show.Line(e.Title))
+	case event.StepCompleted:
+		return fmt.Sprintf("%s %s: done%s", stepColumn(kind, e.Step), show.Line(e.Title), votesOf(e.Voting))
+	case event.StepFailed:
+		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(kind, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))
+	case event.EffectClaimed:
+		again := ""
+		if e.Again {
+			again = " again"
+		}
+		return fmt.Sprintf("  call   %s %s%s (%s)", e.Tool, brief(e.Input), again, strings.TrimPrefix(votesOf(e.Voting)+", "+show.Line(e.Approved), ", "))
+	case event.EffectDone:
+		if e.IsError {
+			return fmt.Sprintf("         failed: %s", brief(e.Result))
+		}
+		return ""
+	case event.EffectReleased:
+		return fmt.Sprintf("         %s was not called: the run was ended before", e.Tool)
+	case event.EffectRefused:
+		return fmt.Sprintf("  call   %s %s refused: %s", e.Tool, brief(e.Input), show.Line(e.Reason))
+	case event.EffectUnknown:
+		return fmt.Sprintf("  call   %s %s: OUTCOME UNKNOWN: %s", e.Tool, brief(e.Input), show.Line(e.Reason))
+	case event.ClarificationRequested:
+		return fmt.Sprintf("  asks   %s", show.Line(e.Text))
+	case event.ClarificationProvided:
+		return fmt.Sprintf("  answer %s (%s)", show.Line(e.Answer), e.By)
+	case event.QuestionChanged:
+		return "         " + AskedDifferently(e.Changed)
+	case event.ContextCompacted:
+		return fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
+	default:
+		return describeSolve(e)
+	}
+}
+
+// AskedDifferently says what of a question that is decided a resume would now ask in
+// another way.
+func AskedDifferently(parts []string) string {
+	return "asked differently now: " + show.Line(strings.Join(parts, ", "))
+}
+
+// stepColumn is StepOf at the beginning of a line, above others.
+func stepColumn(kind string, step int) string {
+	if kind == event.KindDo {
+		return fmt.Sprintf("task %-3d", step+1)
+	}
+	return fmt.Sprintf("step %-3d", step)
+}
+
+func saySandbox(s event.Setup) string {
+	if s.Sandbox == "" {
+		return ""
+	}
+	return "sandbox  " + s.Sandbox
+}
+
+// votesOf says how a decision came about.
+func votesOf(v event.Voting) string {
+	if v.Samples == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(", votes %s", v.Split())
+	if v.Split() == "" {
+		text = ", no votes"
+	}
+	if v.RedFlagged > 0 {
+		text += fmt.Sprintf(", %d flagged", v.RedFlagged)
+	}
+	return text
+}
+
+// brief is a value in a few words.
+func brief(v event.Value) string {
+	const most = 120
+	if v.Ref != nil {
+		return fmt.Sprintf("(%d bytes)", v.Ref.Bytes)
+	}
+	text := v.Compact()
+	if strings.HasPrefix(text, `"`) {
+		text = v.Text()
+	}
+	text = show.Line(text)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// describeSolve is an event of solving in one line for people.
+func describeSolve(e event.Event) string {
+	switch e := e.(type) {
+	case event.Calibrated:
+		return fmt.Sprintf("measured p %.3f (%.3f to %.3f, %s), v %.3f: k is %d", e.P, e.PLow, e.PHigh, e.Basis, e.V, e.K)
+	case event.DecompositionSelected:
+		if e.Atomic {
+			return fmt.Sprintf("  atomic %s: %s%s", e.Path, brief(e.Problem), because(e.By, e.Reason))
+		}
+		return fmt.Sprintf("  split  %s: %s | %s%s", e.Path, brief(e.PartA), brief(e.PartB), because(e.By, e.Reason))
+	case event.SubproblemSolved:
+		return fmt.Sprintf("  solved %s: %s%s", e.Path, brief(e.Solution), because(e.By, ""))
+	case event.AnswerComposed:
+		answer := e.Answer
+		if full, ok := runs.ReadAnswer(answer); ok {
+			answer = event.TextValue(full.Answer)
+		}
+		switch {
+		case e.Draft:
+			return fmt.Sprintf("  draft  %s (%s)", brief(answer), show.Line(e.Reason))
+		case e.Final:
+			return ""
+		default:
+			return fmt.Sprintf("  made   %s: %s%s", e.Path, brief(answer), because(e.By, ""))
+		}
+	case event.CompletenessChecked:
+		if e.Complete {
+			return "  check  nothing is missing"
+		}
+		return fmt.Sprintf("  check  missing: %s", show.Line(strings.Join(e.Missing, "; ")))
+	case event.Escalated:
+		return fmt.Sprintf("  no agreement on %s: %s is next (%s)", e.Path, e.To, show.Line(e.Reason))
+	default:
+		return ""
+	}
+}
+
+// because says who settled something, if that was not a vote.
+func because(by, reason string) string {
+	if by == event.ByVote {
+		return ""
+	}
+	if reason != "" {
+		reason = ": " + show.Line(reason)
+	}
+	return fmt.Sprintf(" (by %s%s)", by, reason)
+}

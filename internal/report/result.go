@@ -1,0 +1,237 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// Result shows a result to people. The output is that of the run, with its content.
+func Result(w io.Writer, r *runs.Result, output event.Value) {
+	fmt.Fprintf(w, "%s: %s\n", show.Line(r.Task), r.Status)
+	if r.Reason != "" {
+		fmt.Fprintf(w, "  reason      %s\n", show.Line(r.Reason))
+	}
+	fmt.Fprintf(w, "  run         %s\n", r.Run)
+	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
+	if r.Kind == event.KindCalibrate {
+		printMeasured(w, r)
+		return
+	}
+	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
+	for _, s := range r.Sessions {
+		fmt.Fprintf(w, "    from step %s: %s, %s\n", Thousands(s.Step), s.Model, runs.DescribeRule(s.Rule))
+	}
+	if r.StepsTotal > 0 {
+		fmt.Fprintf(w, "  steps       %s of %s\n", Thousands(r.StepsCompleted), Thousands(r.StepsTotal))
+	} else {
+		fmt.Fprintf(w, "  steps       %s\n", Thousands(r.StepsCompleted))
+	}
+	if len(r.Effects) > 0 {
+		fmt.Fprintf(w, "  calls       %s\n", countEffects(r.Effects))
+	}
+	if r.Solve != nil {
+		printSolve(w, r)
+	}
+	v := r.Voting
+	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
+	of := "steps"
+	if r.Solve != nil {
+		of = "questions"
+	}
+	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
+	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
+	if f := r.FailedStep; f != nil {
+		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Kind, f.Step),
+			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
+	}
+	printCost(w, r)
+	const most = 10
+	shown := 0
+	for _, s := range r.Steps {
+		if !s.Voting.Contested() {
+			continue
+		}
+		if shown++; shown > most {
+			break
+		}
+		if shown == 1 {
+			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
+		}
+		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", StepOf(r.Kind, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+	}
+	if rest := v.Contested - most; rest > 0 {
+		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
+	}
+	if r.Kind == event.KindSolve {
+		printAnswer(w, output)
+	} else if r.Kind == event.KindDo {
+		printOutcome(w, r, output)
+	} else if r.Solve == nil && r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
+		if out := runs.DescribeOutput(r.Output); out != "" {
+			fmt.Fprintf(w, "\n%s\n", show.Text(strings.TrimRight(out, "\n")))
+		}
+	}
+}
+
+// countEffects says in a few words what came of the calls that won a vote.
+func countEffects(effects []runs.EffectResult) string {
+	counts := map[string]int{}
+	for _, e := range effects {
+		counts[e.Status]++
+	}
+	var parts []string
+	for _, status := range []string{runs.EffectDone, runs.EffectFailed, runs.EffectRefused, runs.EffectUnknown} {
+		if n := counts[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", Thousands(n), status))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printCost shows what a run took.
+func printCost(w io.Writer, r *runs.Result) {
+	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", runs.DescribeCost(r.TotalCostUSD),
+		Thousands(int(r.Usage.Calls)), Thousands(int(r.Usage.Tokens.Total())))
+	if u := r.Usage; u.HeldUSD > 0 || u.Abandoned > 0 {
+		fmt.Fprintf(w, "  held        up to %s more for %s calls that were given up and may be billed\n",
+			runs.DescribeCost(&u.HeldUSD), Thousands(int(u.Abandoned)))
+	}
+	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
+}
+
+// printSolve shows the figures of a run that solved a problem.
+func printSolve(w io.Writer, r *runs.Result) {
+	s := r.Solve
+	fmt.Fprintf(w, "  questions   %s, %s without agreement, %s escalations, %s recoveries, at most %d rounds\n", Thousands(s.Questions),
+		Thousands(s.Undecided), Thousands(s.Escalations), Thousands(s.Recoveries), s.MaxRounds)
+	fmt.Fprintf(w, "  tree        %s nodes, depth %d, %s known already\n", Thousands(s.Nodes), s.Depth, Thousands(s.Memo))
+	fmt.Fprintf(w, "  rejected    %.1f %% of the samples\n", 100*s.RejectionRate)
+	if c := s.Calibrated; c != nil {
+		printCalibrated(w, c)
+	}
+}
+
+// printMeasured shows what a run that measured voters found out.
+func printMeasured(w io.Writer, r *runs.Result) {
+	if c := r.Solve.Calibrated; c != nil {
+		printCalibrated(w, c)
+	}
+	fmt.Fprintf(w, "  faults      %s\n", Thousands(r.Voting.Faults))
+	printCost(w, r)
+}
+
+// printCalibrated shows what is known about the voters.
+func printCalibrated(w io.Writer, c *event.Calibrated) {
+	switch c.Basis {
+	case "known":
+		fmt.Fprintf(w, "  p           %.3f: %d of %d valid answers to %d problems are right; %.0f %% interval %.3f to %.3f\n",
+			c.P, c.Right, c.Valid, c.Problems, 100*c.Confidence, c.PLow, c.PHigh)
+	case "agreement":
+		fmt.Fprintf(w, "  p           at most %.3f, by agreement; %.0f %% interval %.3f to %.3f\n", c.P, 100*c.Confidence, c.PLow, c.PHigh)
+	default:
+		fmt.Fprintf(w, "  p           %.3f, a guess\n", c.P)
+	}
+	fmt.Fprintf(w, "  v           %.3f: %d of %d samples are valid; %.0f %% interval %.3f to %.3f\n",
+		c.V, c.Valid, c.Samples, 100*c.Confidence, c.VLow, c.VHigh)
+	of := "one step"
+	if c.Steps > 0 {
+		of = fmt.Sprintf("%s steps", Thousands(c.Steps))
+	}
+	fmt.Fprintf(w, "  k           %d for an error of %g in %s, computed with p = %.3f", c.K, c.Target, of, c.PUsed)
+	if c.Limited {
+		fmt.Fprint(w, ": LIMITED")
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "  expected    error %.2g per step", c.StepError)
+	if c.Steps > 0 {
+		fmt.Fprintf(w, ", %.2g in all", c.RunError)
+	}
+	fmt.Fprintf(w, "; %.1f samples per step\n", c.SamplesPerStep)
+	if c.Reason != "" {
+		fmt.Fprintf(w, "  note        %s\n", show.Line(c.Reason))
+	}
+}
+
+// printAnswer shows the answer, or the best draft.
+func printAnswer(w io.Writer, output event.Value) {
+	answer, ok := runs.ReadAnswer(output)
+	if !ok {
+		fmt.Fprintln(w, "\nThere is no draft of an answer.")
+		return
+	}
+	fmt.Fprintf(w, "\nAnswer (%s, confidence %g):\n\n%s\n", answer.Status, answer.Confidence, Indented(answer.Answer))
+	for _, remark := range answer.Remarks {
+		fmt.Fprintf(w, "\nRemark: %s\n", show.Line(remark))
+	}
+	if text := strings.TrimSpace(answer.Support.Summary); text != "" {
+		fmt.Fprintf(w, "\n%s\n", show.Text(text))
+	}
+	for _, fact := range slices.Concat(answer.Support.Equations, answer.Support.Points) {
+		fmt.Fprintf(w, "- %s\n", show.Line(fact))
+	}
+}
+
+// Indented is a text of others, set off from what this program says.
+func Indented(s string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(show.Text(s), "\n"), "\n", "\n  ")
+}
+
+// printOutcome shows how the tasks of an outline went.
+func printOutcome(w io.Writer, r *runs.Result, output event.Value) {
+	if text := runs.DescribeOutput(output); text != "" && r.Stop == "" {
+		fmt.Fprintf(w, "\n%s\n", show.Text(shortOutcome(r.Run, strings.TrimRight(text, "\n"))))
+	}
+}
+
+// mostDone is how many of the tasks that are done are listed for people; those that
+// failed or are left are all.
+const mostDone = 50
+
+// shortOutcome leaves out most of a long list of what is done.
+func shortOutcome(run, text string) string {
+	head, rest, ok := strings.Cut(text, "\n## Done\n\n")
+	if !ok {
+		return text
+	}
+	done, after, more := strings.Cut(rest, "\n## ")
+	tasks := strings.Split(done, "\n- ")
+	if len(tasks) <= mostDone {
+		return text
+	}
+	text = fmt.Sprintf("%s\n## Done\n\n%s\n… and %s more: maker show %s --step N\n",
+		head, strings.Join(tasks[:mostDone], "\n- "), Thousands(len(tasks)-mostDone), run)
+	if more {
+		text += "\n## " + after
+	}
+	return text
+}
+
+// StepOf is how a step is called for people: the tasks of an outline count from 1.
+func StepOf(kind string, step int) string {
+	if kind == event.KindDo {
+		return "task " + Thousands(step+1)
+	}
+	return "step " + Thousands(step)
+}
+
+// Thousands writes 1048575 as 1,048,575.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	start := 0
+	if n < 0 {
+		start = 1
+	}
+	for i := len(s) - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
