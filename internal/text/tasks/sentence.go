@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -139,6 +140,10 @@ const (
 	sentenceEnds = ".!?…؟۔।॥։።\u037E" // the last one is the Greek question mark
 )
 
+// itemLabel is what stands before an item: a number at the beginning of the text, or a
+// letter or Roman number at that of a line.
+var itemLabel = regexp.MustCompile(`^\s*\p{Nd}+\.$|(?:^|\n)\s*(?i:[a-z]|[ivx]+)\.$`)
+
 // ends reports whether a sentence ends with left, where rest follows after space.
 func (p *prose) ends(left, rest string) bool {
 	core := strings.TrimRight(left, closingMarks)
@@ -156,14 +161,12 @@ func (p *prose) ends(left, rest string) bool {
 		stem := strings.TrimSuffix(word, ".")
 		starts := sequels.has(next) || isInstruction(next) && unicode.IsUpper(firstLetter(rest))
 		switch {
-		case titles.has(stem):
+		case titles.has(stem), itemLabel.MatchString(core):
 			return false
 		case isInitials(stem):
 			return starts
 		case shortenings.has(stem):
 			return unicode.IsUpper(firstRune(rest)) && !strings.ContainsFunc(next, unicode.IsDigit) || sequels.has(next)
-		case strings.TrimSpace(core) == word && strings.TrimFunc(stem, unicode.IsDigit) == "":
-			return false // the number of an item
 		}
 	}
 	return p.begins(rest)
