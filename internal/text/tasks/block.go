@@ -3,6 +3,7 @@ package tasks
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -112,9 +113,18 @@ type block struct {
 
 func (b *block) text() string { return strings.Join(b.rows, "\n") }
 
-// done reports whether an item is marked as done.
+// done reports whether an item is marked as done. A box is that of one item: with the
+// next number on its line ("1. [x] Build it. 2. Test it") it is not.
 func (b *block) done() bool {
-	return b.marker.box == doneBox || isStruck(strings.TrimSpace(b.text()))
+	text := strings.TrimSpace(b.text())
+	if b.marker.box != doneBox || len(b.marker.ordinal) != 1 {
+		return b.marker.box == doneBox || isStruck(text)
+	}
+	next := strconv.Itoa(b.marker.ordinal[0] + 1)
+	words := strings.Fields(text)
+	return !slices.ContainsFunc(words[:max(0, len(words)-1)], func(word string) bool {
+		return word != next && strings.Trim(word, "().:") == next
+	})
 }
 
 func (b *block) lastRow() string {

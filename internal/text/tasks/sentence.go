@@ -20,12 +20,16 @@ type prose struct {
 	mask    mask
 	breaks  bool // line breaks separate, where the words allow it
 	lower   bool // the author begins sentences in lower case
+	counts  bool // it numbers its parts: "Steps: 1. Build it 2. Test it"
 	dropped []string
 }
+
+var firstOfList = regexp.MustCompile(`(?:^|:\s)\s*1\.\s`)
 
 func newProse(text string) *prose {
 	p := &prose{text: text, mask: maskOf(text)}
 	p.breaks = !isFilled(text)
+	p.counts = firstOfList.MatchString(text)
 	p.lower = unicode.IsLower(firstLetter(text))
 	return p
 }
@@ -34,22 +38,14 @@ func newProse(text string) *prose {
 func Sentences(line string) []string {
 	line = strings.TrimFunc(line, isBlank)
 	var out []string
-	for _, p := range newProse(line).sentences(0, len(line)) {
+	for _, p := range newProse(line).sentences() {
 		out = append(out, p.text)
 	}
 	return out
 }
 
-// pieces splits the paragraph.
-func (p *prose) pieces() []piece {
-	if out := p.enumeration(); out != nil {
-		return out
-	}
-	return p.sentences(0, len(p.text))
-}
-
-// sentences splits the part of the text between two places.
-func (p *prose) sentences(from, to int) []piece {
+// sentences splits the paragraph.
+func (p *prose) sentences() []piece {
 	var spans []span
 	add := func(start, end int) {
 		start += len(p.text[start:end]) - len(strings.TrimLeftFunc(p.text[start:end], unicode.IsSpace))
@@ -65,8 +61,8 @@ func (p *prose) sentences(from, to int) []piece {
 		}
 		spans = append(spans, s)
 	}
-	start := from
-	for i := from; i < to; {
+	start, to := 0, len(p.text)
+	for i := 0; i < to; {
 		r, size := utf8.DecodeRuneInString(p.text[i:])
 		end, next := -1, i+size
 		switch {
@@ -161,7 +157,7 @@ func (p *prose) ends(left, rest string) bool {
 		stem := strings.TrimSuffix(word, ".")
 		starts := sequels.has(next) || isInstruction(next) && unicode.IsUpper(firstLetter(rest))
 		switch {
-		case titles.has(stem), itemLabel.MatchString(core):
+		case titles.has(stem), itemLabel.MatchString(core), p.counts && strings.TrimFunc(stem, unicode.IsDigit) == "":
 			return false
 		case isInitials(stem):
 			return starts
