@@ -32,26 +32,22 @@ func (p *parts) literal() (cmd string, fenced bool) {
 	return cmd, fenced
 }
 
-// inlineCommand is the code in a sentence like "Run `make test`.", "`make test`"
-// and "Install it with `npm ci`."
+// inlineCommand is the code in a sentence like "Run `make test`." and "`make test`".
 func (p *parts) inlineCommand(s span) string {
 	cmd := codeOf(s.of(p.prose))
 	if strings.Contains(cmd, "\n") {
 		return ""
 	}
-	before := strings.TrimRight(p.prose[:s.start], " \t\n*_")
-	after := strings.TrimLeft(p.prose[s.end:], "*_")
-	if !isTail(after) {
+	if !isTail(strings.TrimLeft(p.prose[s.end:], "*_")) {
 		return ""
 	}
-	words := plainWords(before, maxLead)
+	words := plainWords(p.prose[:s.start], maxLead)
 	if len(words) == maxLead {
 		return ""
 	}
 	words = instruction(words)
 	runs := len(words) > 0 && runVerbs.has(words[0]) && onlyFillers(words[1:])
-	means := len(words) == 0 || meansVerbs.has(words[0]) && isMeans(words, strings.HasSuffix(before, ":"))
-	if runs && isCommand(cmd, false) || !runs && means && isCommand(cmd, true) {
+	if runs && isCommand(cmd, false) || len(words) == 0 && isCommand(cmd, true) {
 		return cmd
 	}
 	return ""
@@ -59,59 +55,12 @@ func (p *parts) inlineCommand(s span) string {
 
 func onlyFillers(words []string) bool { return !slices.ContainsFunc(words, runFillers.lacks) }
 
-// isMeans is true of "install the tools with", "build it by running" and, before
-// a colon, of the verb and its object alone.
-func isMeans(words []string, colon bool) bool {
-	const maxObject = 5
-	n := len(words)
-	for _, w := range words {
-		if isCareful(w, true) || w == "and" || w == "then" {
-			return false
-		}
-	}
-	switch {
-	case n > 2+maxObject:
-		return false
-	case words[n-1] == "with" || words[n-1] == "using" || words[n-1] == "via":
-		return n > 1
-	case n > 2 && words[n-2] == "by":
-		return words[n-1] == "running" || words[n-1] == "executing" || words[n-1] == "using"
-	}
-	return colon
-}
-
-// isTail reports whether what follows a command adds nothing to it: an end mark,
-// a word such as "again", or plainly what it is for.
+// isTail reports whether what follows a command adds nothing to it: an end mark, or a
+// word such as "again".
 func isTail(after string) bool {
-	trimmed := strings.TrimSpace(after)
-	if strings.ContainsAny(trimmed, "?;:,()[]{}\"'“”…，、；：？（）") {
-		return false
-	}
-	bare := strings.TrimRight(trimmed, ".!。！*_ ")
-	if strings.ContainsAny(bare, ".!。！") {
-		return false
-	}
-	words := plainWords(bare, maxLead)
-	if len(words) == 0 {
-		return bare == ""
-	}
-	switch strings.Join(words, " ") {
-	case "in the terminal", "in a terminal", "in your terminal", "in the shell", "in a shell", "on the command line", "from the command line":
-		return true
-	}
-	if words[0] == "to" {
-		const maxPurpose = 6
-		if len(words) < 2 || len(words) > maxPurpose || !plainPurposes.has(words[1]) {
-			return false
-		}
-		for _, w := range words {
-			if isCareful(w, false) || w == "and" || w == "then" {
-				return false
-			}
-		}
-		return true
-	}
-	return onlyFillers(words)
+	bare := strings.TrimRight(strings.TrimSpace(after), ".!。！*_ ")
+	words := plainWords(bare, len(bare))
+	return !strings.ContainsAny(bare, "?;:,.!()[]{}\"'“”…，、；：？（）。！") && onlyFillers(words) && len(words) == len(strings.Fields(bare))
 }
 
 // fencedCommand is the code of a fence that a shell is to run.
