@@ -76,35 +76,16 @@ func (p *parts) fencedCommand(f fenced) string {
 	case f.info != "" || !p.leadsIn(true):
 		return ""
 	}
-	rows := strings.Split(f.code, "\n")
-	comment := func(row string) bool { return strings.HasPrefix(strings.TrimSpace(row)+"#", "#") }
-	switch {
-	case !slices.ContainsFunc(rows, func(row string) bool { return !comment(row) }):
-		return ""
-	case strings.HasPrefix(strings.TrimSpace(f.code), promptMark):
-		return typed(rows)
-	}
-	return f.code
-}
-
-// typed returns what was typed in a session: the lines after the prompts, without
-// what was printed.
-func typed(rows []string) string {
-	var out []string
-	for i := 0; i < len(rows); i++ {
-		trimmed := strings.TrimLeft(rows[i], " \t")
-		if strings.HasPrefix(trimmed, "> ") {
-			return "" // a second prompt: where the command ends is a guess
-		}
-		if cmd, ok := strings.CutPrefix(trimmed, promptMark); ok {
-			out = append(out, cmd)
-			for strings.HasSuffix(rows[i], `\`) && i+1 < len(rows) {
-				i++
-				out = append(out, rows[i])
-			}
+	code := ""
+	for row := range strings.SplitSeq(f.code, "\n") {
+		switch row = strings.TrimSpace(row); {
+		case strings.HasPrefix(row, promptMark):
+			return "" // a session, with what was printed in it
+		case row != "" && row[0] != '#':
+			code = f.code
 		}
 	}
-	return strings.Join(out, "\n")
+	return code
 }
 
 // leadsIn reports whether the words of a task only say that what follows is to be
