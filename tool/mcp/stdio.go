@@ -122,11 +122,8 @@ func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	}
 	var out []jsonrpc.Message
 	for _, raw := range raws {
-		if kindOf(raw) != "an object" {
-			return nil, garbage(line)
-		}
 		message, err := jsonrpc.DecodeMessage(raw)
-		if err != nil {
+		if err != nil || raw[0] != '{' {
 			return nil, garbage(line)
 		}
 		out = append(out, unmistakable(message))
