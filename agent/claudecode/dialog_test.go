@@ -1,9 +1,7 @@
 package claudecode
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -12,7 +10,6 @@ import (
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/process/tail"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -383,35 +380,5 @@ func TestPrompt(t *testing.T) {
 		if diff := cmp.Diff(test.want, prompt(&test.task)); diff != "" {
 			t.Errorf("prompt(%q): -want +got\n%s", test.task.Prompt, diff)
 		}
-	}
-}
-
-func TestReadLine(t *testing.T) {
-	r := bufio.NewReaderSize(strings.NewReader("one\n"+strings.Repeat("x", 100)+"\n"+strings.Repeat("y", 101)+"\n"), 16)
-	for _, want := range []string{"one\n", strings.Repeat("x", 100) + "\n"} {
-		if got, err := readLine(r, 101); err != nil || string(got) != want {
-			t.Errorf("readLine(101) = %q, %v, want %q", got, err, want)
-		}
-	}
-	if got, err := readLine(r, 101); !errors.Is(err, errLongLine) {
-		t.Errorf("readLine(101) = %q, %v, want it too long", got, err)
-	}
-}
-
-func TestLastLines(t *testing.T) {
-	const lastWords = 2000
-	end := tail.New(lastWords)
-	for range 1000 {
-		if n, err := end.Write([]byte("a line of words\n")); n != 16 || err != nil {
-			t.Fatalf("Write = %d, %v, want 16", n, err)
-		}
-	}
-	if got := end.String(); len(got) > lastWords {
-		t.Errorf("the tail keeps %d bytes, want at most %d", len(got), lastWords)
-	}
-	end.Write([]byte(strings.Repeat("x", 2*lastWords)))
-	end.Write([]byte("\nlast\n"))
-	if got := lastLines(end.String()); got != "last" {
-		t.Errorf("lastLines(x...\\nlast) = %q, want the last line", got)
 	}
 }

@@ -27,10 +27,6 @@ type process struct {
 	group  sync.WaitGroup
 }
 
-// maxLine bounds a line of the output. The longest that is known has a whole message
-// in it.
-const maxLine = 16 << 20
-
 func start(o supervise.Orders) (*process, error) {
 	running, err := supervise.Start(o)
 	if err != nil {
@@ -46,38 +42,20 @@ func start(o supervise.Orders) (*process, error) {
 // read passes the lines on until the output or the process ends.
 func (p *process) read(lines chan<- []byte) {
 	defer close(lines)
-	r := bufio.NewReaderSize(p.Stdout, 64<<10)
-	for {
-		line, err := readLine(r, maxLine)
-		if len(bytes.TrimSpace(line)) > 0 {
-			select {
-			case lines <- line:
-			case <-p.stop:
-				return
-			}
-		}
-		if err != nil {
-			if err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) {
-				p.unread = err
+	for r := p.Lines(); ; {
+		if !r.Scan() {
+			if !errors.Is(r.Err(), os.ErrDeadlineExceeded) {
+				p.unread = r.Err()
 			}
 			return
 		}
-	}
-}
-
-var errLongLine = errors.New("a line is longer than 16 MB")
-
-// readLine returns the next line, of at most so many bytes.
-func readLine(r *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > most {
-			return nil, errLongLine
+		if len(bytes.TrimSpace(r.Bytes())) == 0 {
+			continue
 		}
-		line = append(line, part...)
-		if err != bufio.ErrBufferFull {
-			return line, err
+		select {
+		case lines <- bytes.Clone(r.Bytes()):
+		case <-p.stop:
+			return
 		}
 	}
 }
@@ -103,11 +81,14 @@ func (p *process) kill() {
 
 // died is the error of a process whose output ended without a result.
 func (p *process) died() *model.Error {
-	if p.unread != nil {
+	switch {
+	case errors.Is(p.unread, bufio.ErrTooLong):
+		return broken("a line is longer than %d MB", supervise.MaxLine>>20)
+	case p.unread != nil:
 		return broken("%v", p.unread)
 	}
 	how := p.HowItEnded()
-	words := lastLines(p.Stderr.String())
+	words := p.LastWords()
 	if strings.Contains(words, "error: unknown option") {
 		return invalid("the program does not know what it is told (%s); install version 2.1.197 or later", clip.Text(words, maxWords))
 	}
@@ -120,18 +101,6 @@ func (p *process) died() *model.Error {
 		words = "it printed no reason"
 	}
 	return broken("there is no result: %s: %s", how, clip.Text(words, maxWords))
-}
-
-// lastLines returns as many of the last lines as an error has room for.
-func lastLines(text string) string {
-	const most = 400
-	if len(text) > most {
-		text = text[len(text)-most:]
-		if _, rest, ok := strings.Cut(text, "\n"); ok {
-			text = rest
-		}
-	}
-	return strings.ToValidUTF8(text, "")
 }
 
 // A queue holds what the process has not read yet, so that a process that does
