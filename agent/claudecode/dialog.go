@@ -215,7 +215,7 @@ func (d *dialog) event(e *streamEvent) {
 		}
 		d.asking, d.lost = false, d.lost || d.turn.open
 		d.closed = d.closed.Add(d.turn.used)
-		d.turn = turn{id: e.Message.ID, open: true, used: e.Message.Usage.over(usage.Tokens{})}
+		d.turn = turn{open: true, used: e.Message.Usage.over(usage.Tokens{})}
 		d.result.Model = e.Message.Model
 	case "content_block_start":
 		d.turn.blocks = append(d.turn.blocks, &block{index: e.Index, kind: e.Block.Type, id: e.Block.ID, name: e.Block.Name})
@@ -288,34 +288,17 @@ func (d *dialog) deny(id, why string, stop bool) {
 // used is what all turns have used so far.
 func (d *dialog) used() usage.Tokens { return d.closed.Add(d.turn.used) }
 
-// message takes what was not streamed: the program's own words, or a message of
-// the model in one piece.
+// message takes what the program says in place of the model. What the model says was
+// streamed.
 func (d *dialog) message(m *messageLine) {
-	if m.Message.Model == synthetic || m.Error != "" {
-		d.trouble = string(m.Error)
-		for _, b := range m.Message.Content {
-			if b.Type == "text" {
-				d.spoken = b.Text
-			}
-		}
+	if m.Message.Model != synthetic && m.Error == "" {
 		return
 	}
-	if m.Message.ID == d.turn.id {
-		return // streamed
-	}
-	if d.turn.whole != m.Message.ID {
-		d.lost = d.lost || d.turn.open
-		d.closed = d.closed.Add(d.turn.used)
-		d.turn = turn{whole: m.Message.ID}
-		d.asking, d.result.Model = false, m.Message.Model
-	}
-	d.turn.stop = m.Message.StopReason
-	for i := range m.Message.Content {
-		c := &m.Message.Content[i]
-		b := &block{index: len(d.turn.blocks), kind: c.Type, id: c.ID, name: c.Name}
-		b.text.WriteString(c.Text)
-		b.text.Write(c.Input)
-		d.turn.blocks = append(d.turn.blocks, b)
+	d.trouble = string(m.Error)
+	for _, b := range m.Message.Content {
+		if b.Type == "text" {
+			d.spoken = b.Text
+		}
 	}
 }
 
@@ -362,15 +345,5 @@ func (d *dialog) settle(r *resultLine) *model.Error {
 	if r.IsError || r.Subtype != "success" {
 		return d.failure(r)
 	}
-	switch t := &d.turn; {
-	case t.whole == "":
-		return broken("it ended without an answer of the model: %s", clip.Text(r.Result, maxWords))
-	case d.structure && t.structured() != nil:
-		d.end(nil, string(t.structured()), model.StopEnd)
-	case t.calls() > 0:
-		return broken("it ended in the middle of a tool call: %s", clip.Text(r.Result, maxWords))
-	default:
-		d.end(nil, t.lastText(), stopOf(t.stop))
-	}
-	return nil
+	return broken("it ended without an answer of the model: %s", clip.Text(r.Result, maxWords))
 }

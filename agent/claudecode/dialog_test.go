@@ -330,13 +330,6 @@ func TestStructuredAnswers(t *testing.T) {
 	if r := p.dialog.result; r.Text != `{"n": 9007199254740993}` || r.Stop != model.StopEnd || !p.dialog.over {
 		t.Errorf("an answer as data: %+v, want it as it was written", r)
 	}
-	// In one piece, it can only be seen at the end.
-	p = newPlay(t, task)
-	p.says(`{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"tool_use","id":"c1","name":"StructuredOutput","input":{"n":1}}]}}`)
-	done, err := p.dialog.take([]byte(`{"type":"result","subtype":"success"}`))
-	if r := p.dialog.result; !done || err != nil || r.Text != `{"n":1}` {
-		t.Errorf("an answer as data in one piece: %+v, %v, want it", r, err)
-	}
 	for _, o := range []*model.OutputFormat{nil, {Mode: model.JSONSchema, Schema: json.RawMessage(`{"type":"array"}`)}, {Mode: model.JSONSchema}} {
 		if got := schemaOf(o); got != nil {
 			t.Errorf("schemaOf(%+v) = %s, want none", o, got)

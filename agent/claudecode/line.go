@@ -65,7 +65,6 @@ type streamEvent struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
 	Message struct {
-		ID    string     `json:"id"`
 		Model string     `json:"model"`
 		Usage tokenUsage `json:"usage"`
 	} `json:"message"`
@@ -80,21 +79,18 @@ type streamEvent struct {
 }
 
 type contentBlock struct {
-	Type  string          `json:"type"`
-	Text  string          `json:"text"`
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // messageLine is a part of a message of the model, or what the program says in
 // its place.
 type messageLine struct {
 	Message struct {
-		ID         string         `json:"id"`
-		Model      string         `json:"model"`
-		Content    []contentBlock `json:"content"`
-		StopReason string         `json:"stop_reason"`
+		Model   string         `json:"model"`
+		Content []contentBlock `json:"content"`
 	} `json:"message"`
 	Error httpclient.Text `json:"error"` // why it is the program that speaks
 }
