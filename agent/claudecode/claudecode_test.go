@@ -236,7 +236,7 @@ func TestFailures(t *testing.T) {
 		{"initialization", `> {"type":"control_response","response":{"subtype":"error","request_id":"maker-initialize","error":"what?"}}` + "\n", model.Invalid, 0, "what?; install version"},
 		{"missing tools", `> {"type":"system","subtype":"init","tools":["Extra"],"claude_code_version":"1.0"}` + "\n", model.Invalid, 0, "(version 1.0) offers the tools Extra, but was given none"},
 		{"garbage", hello + "> hello\n", model.Transient, 0, `"hello" is not a JSON object`},
-		{"garbage of a kind that is known", hello + `> {"type":"result","is_error":"yes"}` + "\n", model.Transient, 0, "is not a result as it should be"},
+		{"garbage of a kind that is known", hello + `> {"type":"result","is_error":"yes"}` + "\n", model.Transient, 0, "is not as it should be"},
 		{"long line", hello + "long 17000000\n", model.Transient, 0, "longer than 16 MB"},
 		{"crash", hello + "2 one\n2 out of memory\nexit 3\n", model.Transient, 0, "it ended with exit code 3: one\nout of memory"},
 		{"silent crash", "exit 0\n", model.Transient, 0, "it ended with exit code 0: it printed no reason"},

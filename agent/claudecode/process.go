@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -21,8 +20,8 @@ type process struct {
 	*supervise.Process
 	lines <-chan []byte // what it prints; closed at the end
 
-	in     *queue
-	unread error         // why reading ended, if not with the output
+	in     chan []byte   // what it is to read
+	failed error         // why reading ended, if not with the output
 	stop   chan struct{} // closed by kill
 	group  sync.WaitGroup
 }
@@ -33,10 +32,28 @@ func start(o supervise.Orders) (*process, error) {
 		return nil, err
 	}
 	lines := make(chan []byte)
-	p := &process{Process: running, lines: lines, in: newQueue(), stop: make(chan struct{})}
+	p := &process{Process: running, lines: lines, in: make(chan []byte, unread), stop: make(chan struct{})}
 	p.group.Go(func() { p.read(lines) })
-	p.group.Go(func() { p.in.drain(p.Stdin) })
+	p.group.Go(p.feed)
 	return p, nil
+}
+
+// unread is how many lines wait for a process that does not read: more than it can ask
+// for, so that it blocks nobody.
+const unread = 4096
+
+// feed passes on what the process is to read, until it is gone or reads no more.
+func (p *process) feed() {
+	for {
+		select {
+		case line := <-p.in:
+			if _, err := p.Stdin.Write(line); err != nil {
+				return
+			}
+		case <-p.stop:
+			return
+		}
+	}
 }
 
 // read passes the lines on until the output or the process ends.
@@ -45,7 +62,7 @@ func (p *process) read(lines chan<- []byte) {
 	for r := p.Lines(); ; {
 		if !r.Scan() {
 			if !errors.Is(r.Err(), os.ErrDeadlineExceeded) {
-				p.unread = r.Err()
+				p.failed = r.Err()
 			}
 			return
 		}
@@ -66,14 +83,16 @@ func (p *process) write(v any) {
 	if err != nil { // all JSON in it was checked before
 		panic(err)
 	}
-	p.in.put(append(data, '\n'))
+	select {
+	case p.in <- append(data, '\n'):
+	case <-p.stop:
+	}
 }
 
 // kill ends the process and all that it started, and waits for it.
 func (p *process) kill() {
 	close(p.stop)
 	p.Stop()
-	p.in.close()
 	_ = p.Stdout.Close() // somebody who got away may hold the other end
 	<-p.Done
 	p.group.Wait()
@@ -82,10 +101,10 @@ func (p *process) kill() {
 // died is the error of a process whose output ended without a result.
 func (p *process) died() *model.Error {
 	switch {
-	case errors.Is(p.unread, bufio.ErrTooLong):
+	case errors.Is(p.failed, bufio.ErrTooLong):
 		return broken("a line is longer than %d MB", supervise.MaxLine>>20)
-	case p.unread != nil:
-		return broken("%v", p.unread)
+	case p.failed != nil:
+		return broken("%v", p.failed)
 	}
 	how := p.HowItEnded()
 	words := p.LastWords()
@@ -101,57 +120,4 @@ func (p *process) died() *model.Error {
 		words = "it printed no reason"
 	}
 	return broken("there is no result: %s: %s", how, clip.Text(words, maxWords))
-}
-
-// A queue holds what the process has not read yet, so that a process that does
-// not read blocks nobody.
-type queue struct {
-	mu     sync.Mutex
-	more   *sync.Cond
-	lines  [][]byte
-	closed bool
-}
-
-func newQueue() *queue {
-	q := new(queue)
-	q.more = sync.NewCond(&q.mu)
-	return q
-}
-
-// put adds a line, which is lost if the queue is closed.
-func (q *queue) put(line []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.lines = append(q.lines, line)
-		q.more.Signal()
-	}
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed, q.lines = true, nil
-	q.more.Signal()
-}
-
-// drain writes the lines until the queue is closed or the reader is gone.
-func (q *queue) drain(w io.Writer) {
-	for {
-		q.mu.Lock()
-		for len(q.lines) == 0 && !q.closed {
-			q.more.Wait()
-		}
-		if q.closed {
-			q.mu.Unlock()
-			return
-		}
-		line := q.lines[0]
-		q.lines = q.lines[1:]
-		q.mu.Unlock()
-		if _, err := w.Write(line); err != nil {
-			q.close()
-			return
-		}
-	}
 }
