@@ -414,15 +414,25 @@ func TestLayersBelowCanFail(t *testing.T) {
 	}
 }
 
-// maxLines is where a file has become hard to read.
-const maxLines = 700
+// Where a file, a function or a package has become hard to read.
+const (
+	maxLines        = 700
+	maxFunction     = 80
+	maxPackageLines = 4000
+)
 
 func TestFiles(t *testing.T) {
-	documented := map[string]bool{}
+	documented, lines := map[string]bool{}, map[string]int{}
 	for _, s := range sources(t) {
+		lines[s.pkg] += s.lines
 		documented[s.pkg] = documented[s.pkg] || s.file.Doc != nil
 		for _, problem := range fileProblems(s) {
 			t.Error(problem)
+		}
+	}
+	for pkg, n := range lines {
+		if n > maxPackageLines {
+			t.Errorf("%s has %d lines, want at most %d: it is more than one package", pkg, n, maxPackageLines)
 		}
 	}
 	for pkg, ok := range documented {
@@ -437,6 +447,13 @@ func fileProblems(s *source) []string {
 	var problems []string
 	if s.lines > maxLines {
 		problems = append(problems, fmt.Sprintf("%s has %d lines, want at most %d", s.path, s.lines, maxLines))
+	}
+	for _, d := range s.file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && !matchAny(tests, s.pkg) {
+			if n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1; n > maxFunction {
+				problems = append(problems, fmt.Sprintf("%s: %s has %d lines, want at most %d", s.path, f.Name.Name, n, maxFunction))
+			}
+		}
 	}
 	if matchAny(deterministic, s.pkg) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -602,6 +619,8 @@ func TestFileProblemsCanBeFound(t *testing.T) {
 		{"domain/hanoi/a.go", "package hanoi\n\nfunc f() { go f() }\n", 1},
 		{"internal/runtime/ballot/a.go", "package ballot\n\nfunc f() { go f() }\n", 0},
 		{"internal/runtime/ballot/a.go", "package ballot" + long, 1},
+		{"model/a.go", "package model\n\nfunc f() {" + strings.Repeat("\n", maxFunction) + "}\n", 1},
+		{"model/a.go", "package model\n\nfunc f() {" + strings.Repeat("\n", maxFunction-1) + "}\n", 0},
 		{"model/a.go", "package model\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 1},
 		{"internal/a/a.go", "package a\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 0},
 		{"test/bench/a.go", "package main\n\nimport \"example.com/dep\"\n\ntype T struct{ F dep.T }\n", 0},

@@ -24,6 +24,9 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&(Solving|Measuring) == 0 {
 		c.Solve = Solve{}
 	}
+	if k&Agents != 0 {
+		c.StructuredMode = "" // agents answer in YAML
+	}
 	// A rule that is given is taken as it is, but for steps that may have another one: then
 	// all of its numbers are needed.
 	given := c.Voting.Strategy != "" && k&Agents == 0

@@ -115,26 +115,12 @@ type Question struct {
 	// Work, if not nil, has each sample made by an agent with tools.
 	Work *Work `json:"work,omitempty"`
 
-	Answer Format         `json:"answer"`
-	Rule   vote.Rule      `json:"rule"`
-	Flags  redflag.Config `json:"flags"`
+	Answer Format `json:"answer"`
 
-	// FirstTemperature is used for the first sample, Temperature for all
-	// others: one greedy answer is worth having, a second copy of it is not a
-	// second opinion. Nil leaves the temperature to the provider.
-	FirstTemperature *float64 `json:"first_temperature,omitempty"`
-	Temperature      *float64 `json:"temperature,omitempty"`
+	Terms
 
-	// Structured asks the provider for JSON: "json_schema" for JSON that fits
-	// Schema, "json_object" for any object, "" for text.
-	Structured string          `json:"structured,omitempty"`
-	Schema     json.RawMessage `json:"schema,omitempty"`
-
-	// MaxOutput bounds the tokens of one answer.
-	MaxOutput int `json:"max_output,omitempty"`
-
-	// MaxFaults is how many failed attempts the question bears.
-	MaxFaults int `json:"max_faults,omitempty"`
+	// Schema is what the JSON of an answer fits, with the structured mode "json_schema".
+	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
@@ -142,6 +128,28 @@ type Question struct {
 	// DelayMS is how long to wait before the first sample: a question that is asked
 	// again after a failure gives the world time to mend.
 	DelayMS int64 `json:"delay_ms,omitempty"`
+}
+
+// Terms are how a question is put and decided, whatever it is about.
+type Terms struct {
+	Rule  vote.Rule      `json:"rule"`
+	Flags redflag.Config `json:"flags"`
+
+	// FirstTemperature is used for the first sample, Temperature for all
+	// others: one greedy answer is worth having, a second copy of it is not a
+	// second opinion. Nil leaves the temperature to the provider.
+	FirstTemperature *float64 `json:"first_temperature,omitempty"`
+	Temperature      *float64 `json:"temperature,omitempty"`
+
+	// Structured asks the provider for JSON: "json_schema" for JSON that fits a
+	// schema, "json_object" for any object, "" for text.
+	Structured string `json:"structured,omitempty"`
+
+	// MaxOutput bounds the tokens of one answer.
+	MaxOutput int `json:"max_output,omitempty"`
+
+	// MaxFaults is how many failed attempts the question bears.
+	MaxFaults int `json:"max_faults,omitempty"`
 }
 
 // An Image is a picture that voters are shown.

@@ -20,8 +20,11 @@ func TestPlainData(t *testing.T) {
 		{},
 		{
 			Step: 7, System: "rules", Prompt: "what next? <&>", Answer: flow.Format{Reader: "hanoi", Params: json.RawMessage(`{"disks":3}`)},
-			Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 150}, Flags: redflag.Format(),
-			FirstTemperature: &zero, Temperature: &warm, Structured: "json_schema", Schema: json.RawMessage(`{"type":"object"}`), MaxOutput: 750, MaxFaults: 20,
+			Terms: flow.Terms{
+				Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 150}, Flags: redflag.Format(),
+				FirstTemperature: &zero, Temperature: &warm, Structured: "json_schema", MaxOutput: 750, MaxFaults: 20,
+			},
+			Schema: json.RawMessage(`{"type":"object"}`),
 		},
 	}
 	for _, want := range questions {
@@ -60,7 +63,7 @@ func TestTemperatureZeroIsNotNone(t *testing.T) {
 	for _, test := range []struct {
 		q    flow.Question
 		want bool
-	}{{flow.Question{FirstTemperature: &zero}, true}, {flow.Question{}, false}} {
+	}{{flow.Question{Terms: flow.Terms{FirstTemperature: &zero}}, true}, {flow.Question{}, false}} {
 		data, err := json.Marshal(test.q)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/tasks"
 )
 
@@ -136,7 +137,7 @@ func (c *Compactor) nextNeed(key string) int {
 // Add takes in the result of a task.
 func (c *Compactor) Add(task int, title, result string) {
 	c.now = max(c.now, task)
-	head := fmt.Sprintf("Task %d: %s\n", task, tasks.OneLine(valid(title), maxName))
+	head := fmt.Sprintf("Task %d: %s\n", task, clip.Words(valid(title), maxName))
 	if EstimateTokens(head) > c.maxNote()/2 {
 		head = fmt.Sprintf("Task %d:\n", task)
 	}
@@ -155,7 +156,7 @@ const maxQuestion = 120
 
 // Decided takes in what a person decided for a task.
 func (c *Compactor) Decided(task int, a Answer) {
-	text := fmt.Sprintf("- Task %d: %s Decided by %s: %s\n", task, tasks.OneLine(valid(a.Question), maxQuestion), tasks.OneLine(valid(a.By), maxName), strings.TrimSpace(valid(a.Answer)))
+	text := fmt.Sprintf("- Task %d: %s Decided by %s: %s\n", task, clip.Words(valid(a.Question), maxQuestion), clip.Words(valid(a.By), maxName), strings.TrimSpace(valid(a.Answer)))
 	if EstimateTokens(text) > c.maxDecisions()/2 {
 		c.Add(task, "a decision", text)
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/tasks"
 )
 
@@ -378,5 +379,5 @@ func excerpt(text string) string {
 	if limit := 16 * maxExcerpt; len(text) > limit {
 		text = text[:limit]
 	}
-	return tasks.OneLine(strings.ToValidUTF8(text, ""), maxExcerpt)
+	return clip.Words(strings.ToValidUTF8(text, ""), maxExcerpt)
 }

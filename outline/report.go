@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/maker-mdap/maker/internal/text/tasks"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // Report tells in Markdown how a run went: what was done, what failed, what was
@@ -24,14 +24,14 @@ func (s *PlannerState) Report() string {
 		case StatusNeedsClarification:
 			question := ""
 			if p := s.PendingClarificationFor; p != nil {
-				question = tasks.OneLine(p.Question, maxExcerpt)
+				question = clip.Words(p.Question, maxExcerpt)
 			}
 			left.WriteString(line + "\n  It waits for an answer: " + question + "\n")
 		default:
 			left.WriteString(line + "\n")
 		}
 		for _, a := range t.Answers {
-			fmt.Fprintf(&decided, "- Task %d: %s\n  %s: %s\n", t.ID, tasks.OneLine(a.Question, maxExcerpt), tasks.OneLine(a.By, maxName), tasks.OneLine(a.Answer, maxExcerpt))
+			fmt.Fprintf(&decided, "- Task %d: %s\n  %s: %s\n", t.ID, clip.Words(a.Question, maxExcerpt), clip.Words(a.By, maxName), clip.Words(a.Answer, maxExcerpt))
 		}
 	}
 	var b strings.Builder

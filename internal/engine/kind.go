@@ -67,6 +67,14 @@ func inFlight(cfg config.Config) int {
 	return cfg.BatchSize
 }
 
+// terms are what all questions of a run have in common.
+func terms(cfg config.Config) flow.Terms {
+	return flow.Terms{
+		Rule: cfg.Voting, Flags: *cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
+		Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+	}
+}
+
 // promptSet are the prompts with those that the user replaced.
 func promptSet(cfg config.Config) (*prompts.Set, error) {
 	set, err := prompts.New(cfg.Prompts)

@@ -62,9 +62,7 @@ func (e *Engine) chainJob(family string, params json.RawMessage, cfg config.Conf
 		kind: family, task: task, steps: c.Steps(), readers: readers, chain: true,
 		run: func(f flow.Flow, _ *stack, at chain.Checkpoint) error {
 			return chain.Run(f, c, chain.Config{
-				Rule: cfg.Voting, Flags: *cfg.Flags,
-				FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-				Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+				Terms: terms(cfg),
 			}, at)
 		},
 	}, nil

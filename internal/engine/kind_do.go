@@ -76,9 +76,7 @@ func outlineConfig(cfg config.Config, s *stack) do.Config {
 		Planner: outline.PlannerConfig{
 			OnFailure: outline.Policy(cfg.Outline.OnFailure), Retries: cfg.Outline.Retries, ContextBudget: cfg.Outline.ContextBudget,
 		},
-		Rule: cfg.Voting, Flags: *cfg.Flags,
-		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(cfg.Plan.Repair),
+		Terms: terms(cfg), Repair: flow.Repair(cfg.Plan.Repair),
 		AskTool: plan.LastResort, ShellTool: "Bash", ReadAttachments: true,
 		RetryDelayMS: cfg.RetryDelay.Milliseconds(),
 	}

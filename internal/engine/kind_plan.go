@@ -89,25 +89,24 @@ func (e *Engine) modules(kind string, cfg config.Config, s *stack) []flow.Module
 		return e.opts.Modules()
 	}
 	p := cfg.Plan
-	planFlags := redflag.Format()
-	planFlags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
+	ofPlans := terms(cfg)
+	ofPlans.Rule, ofPlans.Flags, ofPlans.MaxOutput = p.Voting, redflag.Format(), p.MaxPlan
+	ofPlans.Flags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
 	validator := planner.NewValidator(planner.ValidatorConfig{
 		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: s.prompts,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate,
 	})
 	maker := planner.New(planner.Config{
-		Prompts: s.prompts, Rule: p.Voting, Flags: planFlags,
-		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: p.MaxPlan, MaxFaults: cfg.MaxFaults, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
+		Prompts: s.prompts,
+		Terms:   ofPlans, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
 	})
 	replans := p.MaxReplans
 	if kind == KindExec {
 		replans = 0 // nobody makes another plan
 	}
 	doer := executor.New(executor.Config{
-		Prompts: s.prompts, Rule: cfg.Voting, Flags: *cfg.Flags,
-		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Repair: flow.Repair(p.Repair),
+		Prompts: s.prompts,
+		Terms:   terms(cfg), Repair: flow.Repair(p.Repair),
 		Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel,
 		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: replans,
 		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,

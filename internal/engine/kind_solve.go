@@ -118,10 +118,8 @@ func solverConfig(cfg config.Config, name string, adapter domain.Adapter, set *p
 	s := cfg.Solve
 	how := solver.Config{
 		Domain: name, Adapter: adapter, Prompts: set,
-		Rule: cfg.Voting, Flags: *cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		Structured: cfg.StructuredMode, MaxFaults: cfg.MaxFaults,
-		MaxOutput:  cfg.MaxOutput,
-		AtomOutput: max(1, cfg.MaxOutput*solver.DefaultAtomOutput/solver.DefaultMaxOutput), // what is small has a short answer
+		Terms:      terms(cfg),
+		AtomOutput: max(1, cfg.MaxOutput*solver.DefaultAtomOutput/solver.DefaultMaxOutput),
 		Models:     solver.Models{Reasoning: flow.Reasoning, Execution: flow.Voters, Escalation: s.ModelEscalation},
 		Direct:     solver.Direct{Off: s.NoDirect},
 		MaxDepth:   s.MaxDepth, MaxNodes: s.MaxNodes, MaxFillRounds: s.MaxFillRounds, MaxStagnant: s.MaxStagnant,

@@ -245,7 +245,7 @@ func (c *Client) CheckUsage(req *model.Request, n int, answers ...*model.Respons
 
 // maxMessage bounds the text of an error: a server may explain itself at length,
 // and errors end in logs.
-const maxMessage = 1000
+const maxMessage = 500
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {

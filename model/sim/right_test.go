@@ -173,7 +173,7 @@ func TestShipped(t *testing.T) {
 		t.Errorf("Answer(%q) with a script = %q, want mine", task, got)
 	}
 	for i := range shipped().rules {
-		if r := &shipped().rules[i]; r.Right == nil || !strings.Contains(r.Match, "# ") {
+		if r := &shipped().rules[i]; r.Right == nil || !strings.Contains(r.Match, "# ") && !strings.HasPrefix(r.Match, `"ask":"solve"`) {
 			t.Errorf("the rule for %q has no right answer, or fits more than a prompt of ours", r.Match)
 		}
 	}

@@ -138,6 +138,10 @@ func TestSolveAtoms(t *testing.T) {
 		{"Sort these numbers in ascending order: [37, 5, 81, 12, 64]. Answer with a list.", "[5, 12, 37, 64, 81]"},
 		{"Merge these sorted lists into one sorted list: [3, 9, 20] and [1, 9, 14, 25].", "[1, 3, 9, 9, 14, 20, 25]"},
 		{"Which month comes three months after November? Answer with its name only.", "February"},
+		{"Write the word \"planet\" backwards. Answer with the word only.", "tenalp"},
+		{"How many letters does the word \"committee\" have? Answer with a number only.", "9"},
+		{"What is the largest number of this list: 408, 84, 480, 48? Answer with the number only.", "480"},
+		{"Put these words in alphabetical order, with commas between them: pear, fig, apple, plum.", "apple, fig, pear, plum"},
 	} {
 		v := askVoter(t, m, prompts.SolveAtom{Problem: test.problem})
 		if v.Solution != test.want || v.Confidence < 0.5 {

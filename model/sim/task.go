@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/maker-mdap/maker/model"
+import (
+	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/sim/internal/problem"
+)
 
 // A task is what a question turns out to be: a rule of a script answers it, it is an
 // inquiry of maker solve, or it stands on a line of the prompt.
@@ -30,11 +33,14 @@ func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.line.read(q.prompt); t.line.kind == towersTask {
 		return t.line.hash()
 	}
-	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil {
+	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || problem.Read(t.inquiry.Problem) != nil) {
 		return t.inquiry.hash()
 	}
 	if t.scripted = shipped().find(q); t.scripted.rule != nil {
 		return t.scripted.problem()
+	}
+	if t.inquiry != nil {
+		return t.inquiry.hash()
 	}
 	if t.line.kind != noTask {
 		return t.line.hash()

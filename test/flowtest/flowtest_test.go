@@ -102,7 +102,7 @@ func TestParallelReturnsTheFirstError(t *testing.T) {
 
 func TestDecided(t *testing.T) {
 	for _, k := range []int{0, 1, 3} {
-		q := &flow.Question{Rule: vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: 9}}
+		q := &flow.Question{Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: 9}}}
 		n := max(k, 1)
 		want := &flow.Verdict{
 			Status: flow.Decided, Answer: json.RawMessage(`{"a":1}`),

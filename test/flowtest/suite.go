@@ -196,7 +196,7 @@ func ask(f flow.Flow, key, prompt string) (string, error) {
 }
 
 func askBy(f flow.Flow, key, prompt string, r vote.Rule) (string, error) {
-	v, err := f.Decide(key, &flow.Question{Prompt: prompt, Answer: flow.Format{Reader: Reader}, Rule: r})
+	v, err := f.Decide(key, &flow.Question{Prompt: prompt, Answer: flow.Format{Reader: Reader}, Terms: flow.Terms{Rule: r}})
 	if err != nil {
 		return "", err
 	}

@@ -66,7 +66,7 @@ func Hostile(t *testing.T, c Config) {
 		{"endless error", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(400)
 			pour(w, chunk)
-		}, model.Invalid, "xxx..."},
+		}, model.Invalid, "xxx…"},
 		{"endless header", func(w http.ResponseWriter, r *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {

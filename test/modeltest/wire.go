@@ -127,11 +127,11 @@ func broken(t *testing.T, c Config, plain answer) {
 		{"large error", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(500)
 			io.WriteString(w, strings.Repeat("x", 3*MaxResponseBytes))
-		}, model.Transient, "xxx..."},
+		}, model.Transient, "xxx…"},
 		{"long explanation", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(400)
 			io.WriteString(w, `{"type": "error", "error": {"type": "invalid_request_error", "message": "`+strings.Repeat("ü", 3000)+`"}}`)
-		}, model.Invalid, "ü..."},
+		}, model.Invalid, "ü…"},
 	} {
 		_, err := newClient(t, c, serve(t, test.send), "m").Generate(t.Context(), ask("x"))
 		wantKind(t, test.name, err, test.kind, test.text)

@@ -26,7 +26,7 @@ func (plain) Question(problem string) (*flow.Question, error) {
 	if problem == "broken" {
 		return nil, errors.New("broken")
 	}
-	return &flow.Question{Prompt: problem, FirstTemperature: &first, Temperature: &other}, nil
+	return &flow.Question{Prompt: problem, Terms: flow.Terms{FirstTemperature: &first, Temperature: &other}}, nil
 }
 
 func (plain) Solution(answer json.RawMessage) (s string, err error) {

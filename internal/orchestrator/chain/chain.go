@@ -9,19 +9,11 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is what every question of the chain has in common.
 type Config struct {
-	Rule             vote.Rule
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	Structured       string
-	MaxOutput        int
-	MaxFaults        int
+	flow.Terms
 }
 
 // A Checkpoint is where to begin: the first step to do and the output of the
@@ -49,10 +41,7 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 			fail(f, step, event.StepFailed{Status: string(flow.Failed), Reason: err.Error()})
 			return nil
 		}
-		q.Step = step
-		q.Rule, q.Flags = cfg.Rule, cfg.Flags
-		q.FirstTemperature, q.Temperature = cfg.FirstTemperature, cfg.Temperature
-		q.Structured, q.MaxOutput, q.MaxFaults = cfg.Structured, cfg.MaxOutput, cfg.MaxFaults
+		q.Step, q.Terms = step, cfg.Terms
 
 		key := Key(step)
 		v, err := f.Decide(key, q)

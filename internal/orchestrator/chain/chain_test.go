@@ -44,7 +44,7 @@ func (c counter) Finish(json.RawMessage) error {
 	return nil
 }
 
-var config = Config{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 9}, MaxOutput: 7, MaxFaults: 5}
+var config = Config{Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 9}, MaxOutput: 7, MaxFaults: 5}}
 
 // count decides every question with the number that its step has.
 func count(_ string, q *flow.Question) (*flow.Verdict, error) {

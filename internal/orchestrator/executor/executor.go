@@ -13,22 +13,14 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how steps are carried out.
 type Config struct {
 	Prompts *prompts.Set
 
-	// What every question has in common.
-	Rule             vote.Rule
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	MaxOutput        int
-	MaxFaults        int
-	Repair           flow.Repair
+	flow.Terms // of every question
+	Repair     flow.Repair
 
 	// Retries is how often a step that failed is tried again where it has one
 	// sample only; voting has its own way to try again.
@@ -93,8 +85,8 @@ func New(c Config) *Executor {
 	x := &Executor{config: c, outputs: map[string]json.RawMessage{}}
 	if c.Context == Summary {
 		x.summaries, x.err = summary.NewContext(c.ContextBudget, summary.Config{
-			Prompts: c.Prompts, Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
-			MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+			Prompts: c.Prompts,
+			Terms:   c.Terms,
 		})
 	}
 	return x

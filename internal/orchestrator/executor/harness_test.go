@@ -22,8 +22,8 @@ var one = vote.Rule{Strategy: vote.None, N: 3, K: 2, MaxSamples: 10}
 func config() executor.Config {
 	first, others := 0.0, 0.1
 	return executor.Config{
-		Prompts: prompts.Default(), Rule: one, FirstTemperature: &first, Temperature: &others,
-		MaxOutput: 1000, MaxFaults: 20, Repair: flow.RepairLLM, Retries: 2, Parallel: 1,
+		Prompts: prompts.Default(),
+		Terms:   flow.Terms{Rule: one, FirstTemperature: &first, Temperature: &others, MaxOutput: 1000, MaxFaults: 20}, Repair: flow.RepairLLM, Retries: 2, Parallel: 1,
 	}
 }
 

@@ -28,11 +28,10 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	}
 	q := &flow.Question{
 		Step: a.number, Scope: a.key(), System: system, Model: s.Model,
-		Rule: s.Voting.Rule(c.Rule), Flags: c.Flags,
-		FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
-		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
-		Work: &flow.Work{Repair: c.Repair},
+		Terms: c.Terms,
+		Work:  &flow.Work{Repair: c.Repair},
 	}
+	q.Rule = s.Voting.Rule(c.Rule)
 	if q.Rule.Strategy == vote.None && (s.Voting == nil || s.Voting.MaxSamples == 0) {
 		q.Rule.MaxSamples = 1 // a sample that is discarded is a try that failed
 	}

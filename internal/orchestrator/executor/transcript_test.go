@@ -99,7 +99,7 @@ func perform(t *testing.T, archive *txtar.Archive) string {
 	}
 	s.world.rule = c.Rule
 	err := flow.Pipe(s, event.TaskSubmitted{Task: task},
-		planner.New(planner.Config{Prompts: c.Prompts, Rule: one, Retries: 1}),
+		planner.New(planner.Config{Prompts: c.Prompts, Terms: flow.Terms{Rule: one}, Retries: 1}),
 		planner.NewValidator(planner.ValidatorConfig{}),
 		executor.New(c),
 	)

@@ -15,10 +15,9 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/summary"
-	"github.com/maker-mdap/maker/internal/text/tasks"
 	"github.com/maker-mdap/maker/outline"
-	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -27,14 +26,8 @@ type Config struct {
 	Prompts *prompts.Set
 	Planner outline.PlannerConfig
 
-	// What every question has in common.
-	Rule             vote.Rule
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	MaxOutput        int
-	MaxFaults        int
-	Repair           flow.Repair
+	flow.Terms // of every question
+	Repair     flow.Repair
 
 	// AskTool is the tool that asks the person, if it is there, and ShellTool executes
 	// literal commands.
@@ -204,8 +197,8 @@ func (r *runner) compact(c *outline.CompactContext) (outline.ExecutorEvent, erro
 	cfg := &r.config
 	r.now.before = r.planner.Compactor.Size()
 	text, err := summary.Ask(r.flow, r.summaryKey(c.NodeID), c.NodeID-1, &c.Request, &summary.Config{
-		Prompts: cfg.Prompts, Rule: cfg.Rule, Flags: cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+		Prompts: cfg.Prompts,
+		Terms:   cfg.Terms,
 	})
 	return outline.ContextCompacted{NodeID: c.NodeID, Summary: text}, err
 }
@@ -260,7 +253,7 @@ const (
 // lastWords is the end of what a command said, where the reason for a failure and
 // the exit code stand.
 func lastWords(text string) string {
-	text = tasks.OneLine(strings.ToValidUTF8(text, "\uFFFD"), len(text))
+	text = clip.Words(strings.ToValidUTF8(text, "\uFFFD"), len(text))
 	if len(text) <= maxExcerpt {
 		return text
 	}
@@ -330,7 +323,7 @@ func callsOf(moves []flow.Move) string {
 		if b.Len() == 0 {
 			b.WriteString("\nThese calls were made before:")
 		}
-		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, tasks.OneLine(string(m.Intent.Input), maxExcerpt), tasks.OneLine(m.Result.Text, maxShown))
+		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, clip.Words(string(m.Intent.Input), maxExcerpt), clip.Words(m.Result.Text, maxShown))
 	}
 	return b.String()
 }

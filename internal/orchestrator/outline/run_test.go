@@ -40,7 +40,8 @@ var one = vote.Rule{Strategy: vote.None, N: 3, K: 2, MaxSamples: 10}
 func runConfig() Config {
 	first, others := 0.0, 0.1
 	return Config{
-		Prompts: prompts.Default(), Rule: one, FirstTemperature: &first, Temperature: &others, MaxOutput: 1000, MaxFaults: 20,
+		Prompts: prompts.Default(),
+		Terms:   flow.Terms{Rule: one, FirstTemperature: &first, Temperature: &others, MaxOutput: 1000, MaxFaults: 20},
 		AskTool: "AskUserQuestion", ShellTool: "Bash", ReadAttachments: true,
 		Planner: outline.PlannerConfig{ContextBudget: 4000}, RetryDelayMS: 500,
 	}

@@ -146,16 +146,13 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 	data := prompts.OutlineTask{
 		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.ContextSummary, AskTool: r.askTool,
 	}
-	rule := cfg.Rule
-	if rule.Strategy == vote.None {
-		rule.MaxSamples = 1 // another attempt is another sample
-	}
 	q := &flow.Question{
 		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
-		Rule: rule, Flags: cfg.Flags,
-		FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, DelayMS: r.delay(c.Parameters.Attempt),
+		Terms: cfg.Terms, DelayMS: r.delay(c.Parameters.Attempt),
 		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.tries.Moves},
+	}
+	if q.Rule.Strategy == vote.None {
+		q.Rule.MaxSamples = 1 // another attempt is another sample
 	}
 	if c.Parameters.Attempt > 1 {
 		q.FirstTemperature = q.Temperature // the greedy answer is known

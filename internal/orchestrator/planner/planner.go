@@ -15,7 +15,6 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -23,14 +22,8 @@ import (
 type Config struct {
 	Prompts *prompts.Set
 
-	// Rule is how plans are voted on; [vote.None] takes one as it comes.
-	Rule             vote.Rule
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	MaxOutput        int
-	MaxFaults        int
-	Repair           flow.Repair
+	flow.Terms // of plans; [vote.None] takes one as it comes
+	Repair     flow.Repair
 
 	// Retries is how often a plan that was rejected is made anew.
 	Retries int
@@ -187,21 +180,18 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if err != nil {
 		return nil, err
 	}
-	rule := c.Rule
-	if rule.Strategy == vote.None {
-		rule.MaxSamples = c.Retries + 1 // a plan that is cut off is one of the attempts
+	terms := c.Terms
+	if terms.Rule.Strategy == vote.None {
+		terms.Rule.MaxSamples = c.Retries + 1 // a plan that is cut off is one of the attempts
 	}
-	first := c.FirstTemperature
 	if attempt > 0 {
-		first = c.Temperature // the greedy plan may just be the rejected one again
+		terms.FirstTemperature = c.Temperature // the greedy plan may just be the rejected one again
 	}
 	return &flow.Question{
 		System: system, Prompt: prompt, Model: flow.Reasoning,
 		Answer: flow.Format{Reader: Reader, Params: params},
-		Rule:   rule, Flags: c.Flags,
-		FirstTemperature: first, Temperature: c.Temperature,
-		MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
-		Work: &flow.Work{Repair: c.Repair},
+		Terms:  terms,
+		Work:   &flow.Work{Repair: c.Repair},
 	}, nil
 }
 

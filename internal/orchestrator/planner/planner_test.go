@@ -40,8 +40,8 @@ plan:
 
 func config() planner.Config {
 	return planner.Config{
-		Prompts: prompts.Default(), Rule: one, Flags: redflag.Format(),
-		MaxOutput: 1000, MaxFaults: 20, Repair: flow.RepairLLM, Retries: 2,
+		Prompts: prompts.Default(),
+		Terms:   flow.Terms{Rule: one, Flags: redflag.Format(), MaxOutput: 1000, MaxFaults: 20}, Repair: flow.RepairLLM, Retries: 2,
 	}
 }
 

@@ -210,9 +210,10 @@ func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) 
 	again := 0.1 // a discarded answer would come again at 0
 	verdict, err := f.Decide(check, &flow.Question{
 		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
-		Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{Refusal: redflag.RefusalCheck{On: true}},
-		FirstTemperature: new(float64), Temperature: &again,
-		MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
+		Terms: flow.Terms{
+			Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{Refusal: redflag.RefusalCheck{On: true}},
+			FirstTemperature: new(float64), Temperature: &again, MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
+		},
 		Work: &flow.Work{Repair: flow.RepairSyntax},
 	})
 	if err != nil {

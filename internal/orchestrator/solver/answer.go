@@ -2,7 +2,10 @@ package solver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -105,32 +108,64 @@ func Normal(text string) string {
 	return strings.TrimRight(normal, ".。 ")
 }
 
-// fields reads text as one JSON object that has the wanted fields and no others.
-// A Markdown fence around the whole text is no part of it. Nothing is repaired.
-func fields(text string, want ...string) (map[string]json.RawMessage, *redflag.Flag) {
+// parse reads text as one JSON object that has the fields of T, at every depth, none of
+// them null and no others. A Markdown fence around the whole text is no part of it.
+// Nothing is repaired.
+func parse[T any](text string) (v T, flag *redflag.Flag) {
 	raw := json.RawMessage(unfenced(text))
 	if _, err := vote.Canonical(raw, vote.KeyOptions{KeepSpace: true}); err != nil {
-		return nil, redflag.New(redflag.SchemaInvalid, "%v", err)
+		return v, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}
-	var got map[string]json.RawMessage
-	if json.Unmarshal(raw, &got) != nil || got == nil {
-		return nil, redflag.New(redflag.SchemaInvalid, "the answer is no JSON object")
+	if flag := lacking(raw, reflect.TypeFor[T](), "the answer"); flag != nil {
+		return v, flag
 	}
-	for _, name := range want {
-		if _, ok := got[name]; !ok {
-			return nil, redflag.New(redflag.MissingField, "field %q is missing", name)
+	err := json.Unmarshal(raw, &v)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return v, redflag.New(redflag.SchemaInvalid, "field %q is %s", wrong.Field, wrong.Value)
+	}
+	if err != nil {
+		return v, redflag.New(redflag.SchemaInvalid, "%v", err)
+	}
+	return v, nil
+}
+
+// lacking reports what a value lacks, or has too much, to be of a type.
+func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
+	if string(raw) == "null" && t.Kind() != reflect.Struct {
+		return redflag.New(redflag.MissingField, "%s is null", what)
+	}
+	switch t.Kind() {
+	case reflect.Slice:
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			return nil // of another type, which is seen when it is read
 		}
-	}
-	if len(got) > len(want) {
-		var extra []string
-		for name := range got {
-			if !slices.Contains(want, name) {
-				extra = append(extra, name)
+		for _, item := range items {
+			if flag := lacking(item, t.Elem(), "an element of "+what); flag != nil {
+				return flag
 			}
 		}
-		return nil, redflag.New(redflag.SchemaInvalid, "nobody asked for the field %q", slices.Min(extra))
+	case reflect.Struct:
+		var got map[string]json.RawMessage
+		if json.Unmarshal(raw, &got) != nil || got == nil {
+			return redflag.New(redflag.SchemaInvalid, "%s is no JSON object", what)
+		}
+		for i := range t.NumField() {
+			name := t.Field(i).Tag.Get("json")
+			value, ok := got[name]
+			if !ok {
+				return redflag.New(redflag.MissingField, "field %q is missing", name)
+			}
+			delete(got, name)
+			if flag := lacking(value, t.Field(i).Type, fmt.Sprintf("field %q", name)); flag != nil {
+				return flag
+			}
+		}
+		if len(got) > 0 {
+			return redflag.New(redflag.SchemaInvalid, "nobody asked for the field %q", slices.Min(slices.Collect(maps.Keys(got))))
+		}
 	}
-	return got, nil
+	return nil
 }
 
 // unfenced returns what is inside a fence that encloses the whole text, and
@@ -151,24 +186,10 @@ func unfenced(text string) string {
 	return inner
 }
 
-// value reads a field, which has the type of what it is read into and is not null.
-func value[T any](from map[string]json.RawMessage, name string, into *T) *redflag.Flag {
-	if string(from[name]) == "null" {
-		return redflag.New(redflag.MissingField, "field %q is null", name)
-	}
-	if err := json.Unmarshal(from[name], into); err != nil {
-		return redflag.New(redflag.SchemaInvalid, "field %q is %s", name, string(from[name]))
-	}
-	return nil
-}
-
-// confidence reads the field of that name, a number from 0 to 1.
-func confidence(from map[string]json.RawMessage, into *float64) *redflag.Flag {
-	if flag := value(from, "confidence", into); flag != nil {
-		return flag
-	}
-	if !isShare(*into) {
-		return redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", *into)
+// sure reports a confidence that is none: it is a number from 0 to 1.
+func sure(confidence float64) *redflag.Flag {
+	if !isShare(confidence) {
+		return redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", confidence)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
@@ -17,15 +18,9 @@ type Config struct {
 	Adapter domain.Adapter // of the family of problems; required
 	Prompts *prompts.Set   // nil means the built-in ones
 
-	Rule             vote.Rule // of every vote; required
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	Structured       string
-	MaxOutput        int // tokens of an answer; DefaultMaxOutput
-	AtomOutput       int // tokens of an answer to a problem that is not split; DefaultAtomOutput
-	MaxFaults        int
-	Models           Models
+	flow.Terms     // of every question; the rule is required, and MaxOutput is DefaultMaxOutput
+	AtomOutput int // tokens of an answer to a problem that is not split; DefaultAtomOutput
+	Models     Models
 
 	// Direct is the attempt at the problem as it is, before it is split.
 	Direct Direct

@@ -26,8 +26,7 @@ type form struct {
 func (c *Config) question(step int, w way, model string, answer form, data func(wording int) prompts.Data) (*flow.Question, error) {
 	q := &flow.Question{
 		Step: step, Model: model, Answer: flow.Format{Reader: answer.reader, Params: answer.params},
-		Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
-		Structured: c.Structured, MaxOutput: c.MaxOutput, MaxFaults: c.MaxFaults,
+		Terms: c.Terms,
 	}
 	if c.Structured != "" {
 		q.Schema = json.RawMessage(answer.schema)

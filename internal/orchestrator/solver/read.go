@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -101,19 +100,11 @@ type proposalParams struct {
 type proposals struct{ proposalParams }
 
 func (r proposals) Read(text string) (domain.Answer, *redflag.Flag) {
-	got, flag := fields(text, "subproblem_a", "subproblem_b", "compose_fn", "is_atomic", "rationale")
-	if flag != nil {
-		return vetoed(flag)
+	p, flag := parse[Proposal](text)
+	if flag == nil {
+		flag = r.check(&p)
 	}
-	var p Proposal
-	flag = cmp.Or(
-		value(got, "subproblem_a", &p.PartA), value(got, "subproblem_b", &p.PartB), value(got, "compose_fn", &p.Compose),
-		value(got, "is_atomic", &p.IsAtomic), value(got, "rationale", &p.Rationale),
-	)
 	if flag != nil {
-		return vetoed(flag)
-	}
-	if flag := r.check(&p); flag != nil {
 		return vetoed(flag)
 	}
 	return domain.Answer{Value: encode(p), Key: r.key(&p)}, nil
@@ -175,25 +166,25 @@ type pickParams struct {
 // picks reads which option somebody chose.
 type picks struct{ pickParams }
 
-// pick is the answer of a discriminator.
+// pick is the answer of a discriminator, without the reason that it gives.
 type pick struct {
 	Pick string `json:"pick"`
 }
 
+type reasonedPick struct {
+	Pick   string `json:"pick"`
+	Reason string `json:"reason"`
+}
+
 func (r picks) Read(text string) (domain.Answer, *redflag.Flag) {
-	got, flag := fields(text, "pick", "reason")
+	p, flag := parse[reasonedPick](text)
 	if flag != nil {
-		return vetoed(flag)
-	}
-	var p pick
-	var reason string
-	if flag := cmp.Or(value(got, "pick", &p.Pick), value(got, "reason", &reason)); flag != nil {
 		return vetoed(flag)
 	}
 	if !slices.Contains(r.Labels, p.Pick) {
 		return vetoed(redflag.New(redflag.SchemaInvalid, "no option has the label %q", p.Pick))
 	}
-	return domain.Answer{Value: encode(p), Key: p.Pick}, nil
+	return domain.Answer{Value: encode(pick{p.Pick}), Key: p.Pick}, nil
 }
 
 type solutionParams struct {
@@ -232,16 +223,11 @@ func (r *solutions) check(solution string) *redflag.Flag {
 type solutionReader struct{ *solutions }
 
 func (r solutionReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	got, flag := fields(text, "solution", "confidence", "work_shown")
-	if flag != nil {
-		return vetoed(flag)
+	s, flag := parse[Solution](text)
+	if flag == nil {
+		flag = cmp.Or(sure(s.Confidence), r.check(s.Solution))
 	}
-	var s Solution
-	flag = cmp.Or(value(got, "solution", &s.Solution), confidence(got, &s.Confidence), value(got, "work_shown", &s.Work))
 	if flag != nil {
-		return vetoed(flag)
-	}
-	if flag := r.check(s.Solution); flag != nil {
 		return vetoed(flag)
 	}
 	if r.params.Work && blank(s.Work) {
@@ -253,24 +239,10 @@ func (r solutionReader) Read(text string) (domain.Answer, *redflag.Flag) {
 type answerReader struct{ *solutions }
 
 func (r answerReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	got, flag := fields(text, "answer", "confidence", "support")
-	if flag != nil {
-		return vetoed(flag)
+	a, flag := parse[Answer](text)
+	if flag == nil {
+		flag = cmp.Or(sure(a.Confidence), r.check(a.Answer))
 	}
-	var a Answer
-	if flag := cmp.Or(value(got, "answer", &a.Answer), confidence(got, &a.Confidence)); flag != nil {
-		return vetoed(flag)
-	}
-	if flag := r.check(a.Answer); flag != nil {
-		return vetoed(flag)
-	}
-	support, flag := fields(string(got["support"]), "summary", "equations", "points")
-	if flag != nil {
-		return vetoed(flag)
-	}
-	flag = cmp.Or(
-		value(support, "summary", &a.Support.Summary), value(support, "equations", &a.Support.Equations), value(support, "points", &a.Support.Points),
-	)
 	if flag != nil {
 		return vetoed(flag)
 	}
@@ -317,29 +289,11 @@ type checkParams struct {
 type checks struct{ checkParams }
 
 func (r checks) Read(text string) (domain.Answer, *redflag.Flag) {
-	got, flag := fields(text, "requirements", "complete", "missing_work")
+	c, flag := parse[Check](text)
+	if flag == nil {
+		flag = r.check(&c)
+	}
 	if flag != nil {
-		return vetoed(flag)
-	}
-	var c Check
-	var list []json.RawMessage
-	flag = cmp.Or(value(got, "complete", &c.Complete), value(got, "missing_work", &c.Missing), value(got, "requirements", &list))
-	if flag != nil {
-		return vetoed(flag)
-	}
-	for _, raw := range list {
-		item, flag := fields(string(raw), "requirement", "status", "reason")
-		if flag != nil {
-			return vetoed(flag)
-		}
-		var q event.Requirement
-		flag = cmp.Or(value(item, "requirement", &q.Requirement), value(item, "status", &q.Status), value(item, "reason", &q.Reason))
-		if flag != nil {
-			return vetoed(flag)
-		}
-		c.Requirements = append(c.Requirements, q)
-	}
-	if flag := r.check(&c); flag != nil {
 		return vetoed(flag)
 	}
 	key := "incomplete"

@@ -237,7 +237,7 @@ func verdict(status flow.Status, tally *vote.Tally, won json.RawMessage, first m
 
 var config = Config{
 	Domain: "sums", Adapter: sums{}, Direct: Direct{Off: true},
-	Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6},
+	Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6}},
 }
 
 // newFlow is a scripted flow that knows the domains of the tests.

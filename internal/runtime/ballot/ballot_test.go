@@ -40,8 +40,8 @@ var readers = domain.Readers{"plain": func(json.RawMessage) (domain.Reader, erro
 func question(rule vote.Rule) *flow.Question {
 	cold, warm := 0.0, 0.1
 	return &flow.Question{
-		Prompt: "?", Answer: flow.Format{Reader: "plain"}, Rule: rule, Flags: redflag.Format(),
-		FirstTemperature: &cold, Temperature: &warm,
+		Prompt: "?", Answer: flow.Format{Reader: "plain"},
+		Terms: flow.Terms{Rule: rule, Flags: redflag.Format(), FirstTemperature: &cold, Temperature: &warm},
 	}
 }
 

@@ -97,7 +97,7 @@ func TestAskedBefore(t *testing.T) {
 		{&zero, 3, []int{0, 0, 0, 0, 1, 1, 1, 2, 2}},
 		{nil, 3, []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
 	} {
-		r := &race{q: &flow.Question{FirstTemperature: test.first, Variants: make([]string, test.words)}}
+		r := &race{q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first}, Variants: make([]string, test.words)}}
 		for n, want := range test.want {
 			if got := r.askedBefore(n); got != want {
 				t.Errorf("askedBefore(%d) of %d wordings = %d, want %d", n, test.words, got, want)

@@ -201,18 +201,16 @@ func (h *History) learn(rec event.Record) error {
 	return nil
 }
 
-// take is what the journal learns from an event.
-func (h *History) take(rec event.Record) {
-	switch e := rec.Event.(type) {
+// ending learns from the events that end a session or are about its budget, and reports
+// whether it was one.
+func (h *History) ending(e event.Event) bool {
+	switch e := e.(type) {
 	case event.BudgetClaimed:
 		h.claim = e
-		return // it says nothing about how the session stands
 	case event.BudgetExhausted:
 		h.paid(e.Spent)
-		return
 	case event.RunCancelled:
 		h.paid(e.Spent)
-		return
 	case event.TaskFailed:
 		h.paid(e.Spent)
 		h.End, h.claim = e, event.BudgetClaimed{}
@@ -220,11 +218,19 @@ func (h *History) take(rec event.Record) {
 			h.sessions[n-1].Simulated = true // as its answers showed
 		}
 		h.reopen(e.Reopen)
-		return
 	case event.TaskCompleted:
 		h.paid(e.Spent)
 		h.End, h.claim = e, event.BudgetClaimed{}
-		return
+	default:
+		return false
+	}
+	return true
+}
+
+// take is what the journal learns from an event.
+func (h *History) take(rec event.Record) {
+	if h.ending(rec.Event) {
+		return // it says nothing more about how the session stands
 	}
 	h.End = nil
 	switch e := rec.Event.(type) {

@@ -74,7 +74,7 @@ func (r *replies) Generate(context.Context, *model.Request) (*model.Response, er
 }
 
 func ruled(k, most int) *flow.Question {
-	return &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: most}}
+	return &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: most}}}
 }
 
 func without(all map[event.Type]int, types ...event.Type) map[event.Type]int {

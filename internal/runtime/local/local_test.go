@@ -47,7 +47,7 @@ func (e *echo) Generate(ctx context.Context, req *model.Request) (*model.Respons
 func ask(f flow.Flow, key, prompt string) (string, error) {
 	v, err := f.Decide(key, &flow.Question{
 		Prompt: prompt, Answer: flow.Format{Reader: "plain"},
-		Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 5},
+		Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 5}},
 	})
 	if err != nil {
 		return "", err
@@ -240,7 +240,7 @@ func TestAFailedQuestionIsAskedAgain(t *testing.T) {
 		return nil, &model.Error{Kind: model.TooLong, Message: "too long"}
 	})
 	run := func(f flow.Flow) error {
-		v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.None, MaxSamples: 1}})
+		v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.None, MaxSamples: 1}}})
 		if err != nil {
 			return err
 		}

@@ -95,7 +95,7 @@ func TestEveryVerdictSurvivesACrash(t *testing.T) {
 	})
 	run := func(path *string) func(f flow.Flow) error {
 		return func(f flow.Flow) error {
-			v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 3}})
+			v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 3}}})
 			if err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func TestEveryVerdictSurvivesACrash(t *testing.T) {
 	}
 	var a, b string
 	_ = session(t, dir, split, func(f flow.Flow) error { // crash after the fallback began
-		v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 3}})
+		v, err := f.Decide("q", &flow.Question{Prompt: "?", Answer: flow.Format{Reader: "plain"}, Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 3}}})
 		if err == nil && v.Status != flow.Decided {
 			a = "fallback"
 			f.Emit("fallback", event.StepStarted{Step: 1, Title: "fallback"})
@@ -148,7 +148,7 @@ func TestTheEndCountsWhatIsHeld(t *testing.T) {
 		b := ballot.New([]ballot.Voter{{Name: "m", Model: ledger.Wrap(m, &p)}}, readers, nil)
 		r := New(Options{Log: log, Ballot: b, Ledger: ledger})
 		f := r.Flow(t.Context())
-		v, err := f.Decide("q", &flow.Question{Prompt: "?", MaxOutput: 100, Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 5}})
+		v, err := f.Decide("q", &flow.Question{Prompt: "?", Terms: flow.Terms{MaxOutput: 100, Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 5}}, Answer: flow.Format{Reader: "plain"}})
 		if err != nil || v.Status != flow.Failed {
 			t.Fatal(v, err)
 		}
@@ -221,7 +221,7 @@ func TestAChangedQuestionIsSaid(t *testing.T) {
 	m := &echo{}
 	asked := func(change func(*flow.Question)) func(flow.Flow) error {
 		return func(f flow.Flow) error {
-			q := &flow.Question{Step: 4, Prompt: "one", Answer: flow.Format{Reader: "plain"}, Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 5}}
+			q := &flow.Question{Step: 4, Prompt: "one", Answer: flow.Format{Reader: "plain"}, Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 5}}}
 			change(q)
 			v, err := f.Decide("q", q)
 			if err == nil && string(v.Answer) != `"one"` {

@@ -13,18 +13,12 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how summaries are asked for.
 type Config struct {
-	Prompts          *prompts.Set
-	Rule             vote.Rule
-	Flags            redflag.Config
-	FirstTemperature *float64
-	Temperature      *float64
-	MaxOutput        int
-	MaxFaults        int
+	Prompts *prompts.Set
+	flow.Terms
 }
 
 // Ask has the voters write a summary after a step. It is empty if there is none to be
@@ -42,11 +36,9 @@ func Ask(f flow.Flow, key string, step int, r *outline.SummaryRequest, c *Config
 	if err != nil {
 		return "", fmt.Errorf("summary: %w", err)
 	}
-	v, err := f.Decide(key, &flow.Question{
-		Step: step, Prompt: prompt, Answer: flow.Format{Reader: Reader, Params: params},
-		Rule: c.Rule, Flags: c.Flags, FirstTemperature: c.FirstTemperature, Temperature: c.Temperature,
-		MaxOutput: max(c.MaxOutput, r.MaxTokens), MaxFaults: c.MaxFaults,
-	})
+	q := &flow.Question{Step: step, Prompt: prompt, Answer: flow.Format{Reader: Reader, Params: params}, Terms: c.Terms}
+	q.MaxOutput = max(c.MaxOutput, r.MaxTokens)
+	v, err := f.Decide(key, q)
 	if err != nil || v.Status != flow.Decided {
 		return "", err
 	}

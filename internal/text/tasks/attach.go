@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // AttachmentKind is what an attachment refers to.
@@ -121,7 +123,7 @@ func (f *finder) links() {
 			continue
 		}
 		group := func(n int) string { return f.text[max(at[2*n], 0):max(at[2*n+1], 0)] }
-		a := NewAttachment(group(2)+group(3), strings.Trim(OneLine(group(1), maxTitle), "`*_ "))
+		a := NewAttachment(group(2)+group(3), strings.Trim(clip.Words(group(1), maxTitle), "`*_ "))
 		switch {
 		case f.text[at[0]] == '!':
 			a.Kind = Image

@@ -2,8 +2,9 @@ package tasks
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // Kind says what a task needs.
@@ -61,37 +62,7 @@ func Title(text string) string {
 			text = code
 		}
 	}
-	return OneLine(text, maxTitle)
-}
-
-// OneLine puts a text on one line of at most limit characters. It ends at a word,
-// with an ellipsis, if it has to be shortened.
-func OneLine(text string, limit int) string {
-	var b strings.Builder
-	count, lastWord := 0, 0
-	space := false
-	for _, r := range text {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			space = b.Len() > 0
-			continue
-		}
-		if space {
-			lastWord = b.Len()
-			b.WriteByte(' ')
-			count++
-			space = false
-		}
-		if count >= limit {
-			short := b.String()
-			if lastWord > len(short)/2 {
-				short = short[:lastWord]
-			}
-			return strings.TrimRight(short, " ,;:") + "…"
-		}
-		b.WriteRune(r)
-		count++
-	}
-	return b.String()
+	return clip.Words(text, maxTitle)
 }
 
 func firstRune(s string) rune {

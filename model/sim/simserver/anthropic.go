@@ -12,101 +12,40 @@ type anthropic struct {
 	counting bool // tokens only, without an answer
 }
 
-type textBlock struct {
-	Type      string    `json:"type"`
-	Text      string    `json:"text"`
-	Citations *struct{} `json:"citations"`
+func newText(text string) map[string]any {
+	return map[string]any{"type": "text", "text": text, "citations": nil}
 }
 
-type textDelta struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+func newTool(c *model.ToolCall, input json.RawMessage) map[string]any {
+	return map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": input, "caller": map[string]string{"type": "direct"}}
 }
 
-type toolBlock struct {
-	Type   string          `json:"type"`
-	ID     string          `json:"id"`
-	Name   string          `json:"name"`
-	Input  json.RawMessage `json:"input"`
-	Caller caller          `json:"caller"`
-}
-
-type caller struct {
-	Type string `json:"type"`
-}
-
-type inputDelta struct {
-	Type        string `json:"type"`
-	PartialJSON string `json:"partial_json"`
-}
-
-func newText(text string) textBlock { return textBlock{Type: "text", Text: text} }
-
-func newTool(c *model.ToolCall, input json.RawMessage) toolBlock {
-	return toolBlock{"tool_use", c.ID, c.Name, input, caller{"direct"}}
-}
-
-// messagesUsage has disjoint counts, as package usage does. What a simulated
-// model has nothing to say about is null.
-type messagesUsage struct {
-	InputTokens              int64 `json:"input_tokens"`
-	CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
-	CacheReadInputTokens     int64 `json:"cache_read_input_tokens"`
-	CacheCreation            struct {
-		FiveMinutes int64 `json:"ephemeral_5m_input_tokens"`
-		OneHour     int64 `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
-	OutputTokens        int64     `json:"output_tokens"`
-	OutputTokensDetails *struct{} `json:"output_tokens_details"`
-	ServerToolUse       *struct{} `json:"server_tool_use"`
-	ServiceTier         string    `json:"service_tier"`
-	InferenceGeo        *string   `json:"inference_geo"`
-	Speed               *string   `json:"speed"`
-}
-
-type messagesResponse struct {
-	ID           string        `json:"id"`
-	Type         string        `json:"type"`
-	Role         string        `json:"role"`
-	Model        string        `json:"model"`
-	Content      []any         `json:"content"`
-	StopReason   *string       `json:"stop_reason"`
-	StopSequence *string       `json:"stop_sequence"`
-	StopDetails  *stopDetails  `json:"stop_details"`
-	Container    *struct{}     `json:"container"`
-	Diagnostics  *struct{}     `json:"diagnostics"`
-	Usage        messagesUsage `json:"usage"`
-}
-
-// stopDetails say more about a refusal, if there is more to say.
-type stopDetails struct {
-	Type        string  `json:"type"`
-	Category    *string `json:"category"`
-	Explanation *string `json:"explanation"`
-}
-
-func detailsOf(a *model.Response) *stopDetails {
+// detailsOf say more about a refusal, if there is more to say.
+func detailsOf(a *model.Response) any {
 	if a.Stop != model.StopRefusal {
 		return nil
 	}
-	return &stopDetails{Type: "refusal"}
+	return map[string]any{"type": "refusal", "category": nil, "explanation": nil}
+}
+
+// usage has disjoint counts, as package usage does. What a simulated model has nothing
+// to say about is null.
+func (anthropic) usage(a *model.Response, output int64) map[string]any {
+	return map[string]any{
+		"input_tokens": a.Usage.Input, "cache_creation_input_tokens": a.Usage.CacheWrite, "cache_read_input_tokens": a.Usage.CacheRead,
+		"output_tokens": output, "output_tokens_details": nil, "server_tool_use": nil,
+	}
 }
 
 // newMessage is a message of which nothing is written yet.
-func newMessage(id string, a *model.Response) messagesResponse {
-	m := messagesResponse{
-		ID: "msg_sim_" + id, Type: "message", Role: "assistant", Model: a.Model,
-		Content: []any{},
-		Usage: messagesUsage{
-			InputTokens:              a.Usage.Input,
-			CacheCreationInputTokens: a.Usage.CacheWrite,
-			CacheReadInputTokens:     a.Usage.CacheRead,
-			OutputTokens:             1, // what a stream starts with
-			ServiceTier:              "standard",
-		},
+func (f anthropic) newMessage(id string, a *model.Response, output int64) map[string]any {
+	usage := f.usage(a, output)
+	usage["cache_creation"] = map[string]int64{"ephemeral_5m_input_tokens": a.Usage.CacheWrite, "ephemeral_1h_input_tokens": 0}
+	usage["service_tier"], usage["inference_geo"], usage["speed"] = "standard", nil, nil
+	return map[string]any{
+		"id": "msg_sim_" + id, "type": "message", "role": "assistant", "model": a.Model, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "stop_details": nil, "container": nil, "diagnostics": nil, "usage": usage,
 	}
-	m.Usage.CacheCreation.FiveMinutes = a.Usage.CacheWrite
-	return m
 }
 
 func stopReason(a *model.Response) string {
@@ -121,22 +60,21 @@ func stopReason(a *model.Response) string {
 	return "end_turn"
 }
 
-func (anthropic) body(id string, _ *call, answers []*model.Response) []byte {
+func (f anthropic) body(id string, _ *call, answers []*model.Response) []byte {
 	a := answers[0]
-	m := newMessage(id, a)
+	content := []any{}
 	if a.Text != "" {
-		m.Content = append(m.Content, newText(a.Text))
+		content = append(content, newText(a.Text))
 	}
 	for i := range a.ToolCalls {
-		m.Content = append(m.Content, newTool(&a.ToolCalls[i], a.ToolCalls[i].Input))
+		content = append(content, newTool(&a.ToolCalls[i], a.ToolCalls[i].Input))
 	}
-	reason := stopReason(a)
-	m.StopReason, m.StopDetails = &reason, detailsOf(a)
-	m.Usage.OutputTokens = a.Usage.Output
+	m := f.newMessage(id, a, a.Usage.Output)
+	m["content"], m["stop_reason"], m["stop_details"] = content, stopReason(a), detailsOf(a)
 	return marshal(m)
 }
 
-func (anthropic) frames(id string, _ *call, answers []*model.Response) [][]byte {
+func (f anthropic) frames(id string, _ *call, answers []*model.Response) [][]byte {
 	a := answers[0]
 	var out [][]byte
 	send := func(name string, fields map[string]any) {
@@ -156,33 +94,25 @@ func (anthropic) frames(id string, _ *call, answers []*model.Response) [][]byte 
 		send("content_block_stop", map[string]any{"index": blocks})
 		blocks++
 	}
-	start := newMessage(id, a)
-	send("message_start", map[string]any{"message": start})
+	send("message_start", map[string]any{"message": f.newMessage(id, a, 1)}) // a stream starts with one token
 	if a.Text != "" {
 		var deltas []any
 		for _, piece := range pieces(a.Text) {
-			deltas = append(deltas, textDelta{"text_delta", piece})
+			deltas = append(deltas, map[string]string{"type": "text_delta", "text": piece})
 		}
 		block(newText(""), deltas)
 	}
 	for i := range a.ToolCalls {
 		call := &a.ToolCalls[i]
-		deltas := []any{inputDelta{"input_json_delta", ""}}
-		for _, piece := range pieces(string(call.Input)) {
-			deltas = append(deltas, inputDelta{"input_json_delta", piece})
+		var deltas []any
+		for _, piece := range append([]string{""}, pieces(string(call.Input))...) {
+			deltas = append(deltas, map[string]string{"type": "input_json_delta", "partial_json": piece})
 		}
 		block(newTool(call, json.RawMessage("{}")), deltas)
 	}
 	send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": nil, "stop_details": detailsOf(a), "container": nil},
-		"usage": map[string]any{
-			"input_tokens":                start.Usage.InputTokens,
-			"cache_creation_input_tokens": start.Usage.CacheCreationInputTokens,
-			"cache_read_input_tokens":     start.Usage.CacheReadInputTokens,
-			"output_tokens":               a.Usage.Output,
-			"output_tokens_details":       nil,
-			"server_tool_use":             nil,
-		},
+		"usage": f.usage(a, a.Usage.Output),
 	})
 	send("message_stop", map[string]any{})
 	return out

@@ -11,39 +11,22 @@ import (
 // openAI is the format of Chat Completions.
 type openAI struct{}
 
-type chatUsage struct {
-	PromptTokens     int64 `json:"prompt_tokens"`
-	CompletionTokens int64 `json:"completion_tokens"`
-	TotalTokens      int64 `json:"total_tokens"`
-	PromptDetails    struct {
-		CachedTokens int64 `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		ReasoningTokens int64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
 // cacheBlock is the unit in which this provider caches.
 const cacheBlock = 128
 
 // usageOf counts the prompt once and the answers together. What was cached is
 // part of the prompt here, and that it was written to the cache is not said.
-func usageOf(answers []*model.Response) *chatUsage {
+func usageOf(answers []*model.Response) map[string]any {
 	read := &answers[0].Usage
-	u := &chatUsage{PromptTokens: read.Input + read.CacheRead + read.CacheWrite}
-	u.PromptDetails.CachedTokens = read.CacheRead / cacheBlock * cacheBlock
+	prompt, completion := read.Input+read.CacheRead+read.CacheWrite, int64(0)
 	for _, a := range answers {
-		u.CompletionTokens += a.Usage.Output
+		completion += a.Usage.Output
 	}
-	u.TotalTokens = u.PromptTokens + u.CompletionTokens
-	return u
-}
-
-type chatMessage struct {
-	Role      string     `json:"role"`
-	Content   *string    `json:"content"`
-	Refusal   *string    `json:"refusal"`
-	ToolCalls []chatCall `json:"tool_calls,omitempty"`
+	return map[string]any{
+		"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion,
+		"prompt_tokens_details":     map[string]int64{"cached_tokens": read.CacheRead / cacheBlock * cacheBlock},
+		"completion_tokens_details": map[string]int64{"reasoning_tokens": 0},
+	}
 }
 
 // A chatCall is a tool call, or in a stream a piece of one.
@@ -59,24 +42,13 @@ type chatFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-type chatChoice struct {
-	Index        int         `json:"index"`
-	Message      chatMessage `json:"message"`
-	Logprobs     *struct{}   `json:"logprobs"`
-	FinishReason string      `json:"finish_reason"`
+// envelope is what whole answers and their pieces have in common.
+func envelope(object, id string, answers []*model.Response) map[string]any {
+	return map[string]any{
+		"id": "chatcmpl-sim-" + id, "object": object, "created": time.Now().Unix(),
+		"model": answers[0].Model, "system_fingerprint": "simulated",
+	}
 }
-
-type chatResponse struct {
-	ID                string       `json:"id"`
-	Object            string       `json:"object"`
-	Created           int64        `json:"created"`
-	Model             string       `json:"model"`
-	Choices           []chatChoice `json:"choices"`
-	Usage             *chatUsage   `json:"usage"`
-	SystemFingerprint string       `json:"system_fingerprint"`
-}
-
-const fingerprint = "simulated"
 
 func finishReason(r *model.Response) string {
 	if r.Stop == model.StopToolUse {
@@ -89,104 +61,62 @@ func finishReason(r *model.Response) string {
 }
 
 func (openAI) body(id string, _ *call, answers []*model.Response) []byte {
-	r := chatResponse{
-		ID:                "chatcmpl-sim-" + id,
-		Object:            "chat.completion",
-		Created:           time.Now().Unix(),
-		Model:             answers[0].Model,
-		Usage:             usageOf(answers),
-		SystemFingerprint: fingerprint,
-	}
+	choices := make([]any, len(answers))
 	for i, a := range answers {
-		m := chatMessage{Role: "assistant", Content: &a.Text}
+		message := map[string]any{"role": "assistant", "content": a.Text, "refusal": nil}
 		if a.Stop == model.StopRefusal {
-			m.Content, m.Refusal = nil, &a.Text
+			message["content"], message["refusal"] = nil, a.Text
 		}
-		if len(a.ToolCalls) > 0 && a.Text == "" {
-			m.Content = nil
+		if len(a.ToolCalls) > 0 {
+			var calls []chatCall
+			for _, call := range a.ToolCalls {
+				calls = append(calls, chatCall{ID: call.ID, Type: "function", Function: chatFunction{call.Name, string(call.Input)}})
+			}
+			if message["tool_calls"] = calls; a.Text == "" {
+				message["content"] = nil
+			}
 		}
-		for _, call := range a.ToolCalls {
-			m.ToolCalls = append(m.ToolCalls, chatCall{ID: call.ID, Type: "function", Function: chatFunction{call.Name, string(call.Input)}})
-		}
-		r.Choices = append(r.Choices, chatChoice{Index: i, Message: m, FinishReason: finishReason(a)})
+		choices[i] = map[string]any{"index": i, "message": message, "logprobs": nil, "finish_reason": finishReason(a)}
 	}
+	r := envelope("chat.completion", id, answers)
+	r["choices"], r["usage"] = choices, usageOf(answers)
 	return marshal(r)
-}
-
-type chatDelta struct {
-	Role      string     `json:"role,omitempty"`
-	Content   *string    `json:"content,omitempty"`
-	Refusal   *string    `json:"refusal,omitempty"`
-	ToolCalls []chatCall `json:"tool_calls,omitempty"`
-}
-
-type chunkChoice struct {
-	Index        int       `json:"index"`
-	Delta        chatDelta `json:"delta"`
-	Logprobs     *struct{} `json:"logprobs"`
-	FinishReason *string   `json:"finish_reason"`
-}
-
-type chatChunk struct {
-	ID                string        `json:"id"`
-	Object            string        `json:"object"`
-	Created           int64         `json:"created"`
-	Model             string        `json:"model"`
-	SystemFingerprint string        `json:"system_fingerprint"`
-	Choices           []chunkChoice `json:"choices"`
-}
-
-// A usageChunk is what all chunks look like if the caller asked for the usage:
-// null but for the last one.
-type usageChunk struct {
-	chatChunk
-	Usage *chatUsage `json:"usage"`
 }
 
 func (openAI) frames(id string, c *call, answers []*model.Response) [][]byte {
 	var out [][]byte
-	created := time.Now().Unix()
-	send := func(u *chatUsage, choices ...chunkChoice) {
-		chunk := chatChunk{
-			ID:                "chatcmpl-sim-" + id,
-			Object:            "chat.completion.chunk",
-			Created:           created,
-			Model:             answers[0].Model,
-			SystemFingerprint: fingerprint,
-			Choices:           append([]chunkChoice{}, choices...), // [], not null
-		}
-		var data []byte
-		if c.usage {
-			data = marshal(usageChunk{chunk, u})
-		} else {
-			data = marshal(chunk)
-		}
-		out = append(out, dataFrame(data))
+	chunk := envelope("chat.completion.chunk", id, answers)
+	if c.usage {
+		chunk["usage"] = nil // in all chunks but the last
+	}
+	send := func(i int, delta map[string]any, reason any) {
+		chunk["choices"] = []any{map[string]any{"index": i, "delta": delta, "logprobs": nil, "finish_reason": reason}}
+		out = append(out, dataFrame(marshal(chunk)))
 	}
 	for i, a := range answers {
-		empty := ""
-		send(nil, chunkChoice{Index: i, Delta: chatDelta{Role: "assistant", Content: &empty}})
+		send(i, map[string]any{"role": "assistant", "content": ""}, nil)
+		field := "content"
+		if a.Stop == model.StopRefusal {
+			field = "refusal"
+		}
 		for _, piece := range pieces(a.Text) {
-			delta := chatDelta{Content: &piece}
-			if a.Stop == model.StopRefusal {
-				delta = chatDelta{Refusal: &piece}
-			}
-			send(nil, chunkChoice{Index: i, Delta: delta})
+			send(i, map[string]any{field: piece}, nil)
 		}
 		for at, call := range a.ToolCalls {
 			// First the call without arguments, then these in pieces.
-			part := chatCall{Index: &at, ID: call.ID, Type: "function", Function: chatFunction{Name: call.Name}}
-			send(nil, chunkChoice{Index: i, Delta: chatDelta{ToolCalls: []chatCall{part}}})
+			parts := []chatCall{{Index: &at, ID: call.ID, Type: "function", Function: chatFunction{Name: call.Name}}}
 			for _, piece := range pieces(string(call.Input)) {
-				part := chatCall{Index: &at, Function: chatFunction{Arguments: piece}}
-				send(nil, chunkChoice{Index: i, Delta: chatDelta{ToolCalls: []chatCall{part}}})
+				parts = append(parts, chatCall{Index: &at, Function: chatFunction{Arguments: piece}})
+			}
+			for _, part := range parts {
+				send(i, map[string]any{"tool_calls": []chatCall{part}}, nil)
 			}
 		}
-		reason := finishReason(a)
-		send(nil, chunkChoice{Index: i, FinishReason: &reason})
+		send(i, map[string]any{}, finishReason(a))
 	}
 	if c.usage {
-		send(usageOf(answers))
+		chunk["choices"], chunk["usage"] = []any{}, usageOf(answers)
+		out = append(out, dataFrame(marshal(chunk)))
 	}
 	return append(out, dataFrame([]byte("[DONE]")))
 }
@@ -219,23 +149,14 @@ func (openAI) fail(header http.Header, f *failure) (int, []byte) {
 	case internal:
 		status, kind = http.StatusInternalServerError, "server_error"
 	}
-	var body struct {
-		Error struct {
-			Message string  `json:"message"`
-			Type    string  `json:"type"`
-			Param   *string `json:"param"`
-			Code    *string `json:"code"`
-		} `json:"error"`
-	}
-	body.Error.Message = f.message
-	body.Error.Type = kind
+	trouble := map[string]any{"message": f.message, "type": kind, "param": nil, "code": nil}
 	if f.param != "" {
-		body.Error.Param = &f.param
+		trouble["param"] = f.param
 	}
 	if code != "" {
-		body.Error.Code = &code
+		trouble["code"] = code
 	}
-	return status, marshal(body)
+	return status, marshal(map[string]any{"error": trouble})
 }
 
 // modelList has the fields of both providers, which share the path.

@@ -1,7 +1,7 @@
 // Package problem holds the problems that the simulator can solve and split:
-// calculations, lists to sort, and small puzzles. It says what is right, how much
-// work that is, and what goes wrong when somebody makes a mistake. Whether a
-// mistake is made is not its business.
+// calculations and lists to sort. It says what is right, how much work that is, and
+// what goes wrong when somebody makes a mistake. Whether a mistake is made is not its
+// business.
 package problem
 
 import (
@@ -47,7 +47,7 @@ func Read(text string) Problem {
 		return nil
 	}
 	text = withoutAdvice(text)
-	for _, read := range []func(string) Problem{readOrdering, readEquation, readCalculation, readPuzzle} {
+	for _, read := range []func(string) Problem{readOrdering, readEquation, readCalculation} {
 		if p := read(text); p != nil {
 			return p
 		}

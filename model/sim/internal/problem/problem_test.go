@@ -3,7 +3,6 @@ package problem
 import (
 	"fmt"
 	"math/big"
-	"strings"
 	"testing"
 )
 
@@ -47,12 +46,6 @@ func TestRead(t *testing.T) {
 		{"Sort []", "Sort: []", 1, "[]"},
 		{"Sort [99999999999999999999]", "", 0, ""},
 		{"Merge [1, 3] and [2]", "Merge: [1, 3] and [2]", 1, "[1, 2, 3]"},
-		{"Write the word \"planet\" backwards. Answer with the word only.", "Write the word \"planet\" backwards", 1, "tenalp"},
-		{"How many letters does the word \"committee\" have?", "How many letters does the word \"committee\" have?", 1, "9"},
-		{"Which month comes two months before January?", "Which month comes two months before January?", 1, "November"},
-		{"Which month comes many months before January?", "", 0, ""},
-		{"What is the largest number of this list: 408, 84, 480, 48? Answer with the number only.", "What is the largest number of this list: 408, 84, 480, 48", 1, "480"},
-		{"Put these words in alphabetical order, with commas between them: pear, fig, apple.", "Put these words in alphabetical order, with commas between them: pear, fig, apple.", 1, "apple, fig, pear"},
 		{"Why?", "", 0, ""}, {"", "", 0, ""}, {"Compute:", "", 0, ""}, {"1 2", "", 0, ""}, {"x + 1", "", 0, ""},
 	} {
 		p := Read(test.text)
@@ -131,16 +124,13 @@ func TestSplit(t *testing.T) {
 }
 
 func TestSolutionWithMistakes(t *testing.T) {
-	for _, text := range []string{"Compute: 3 - 3", "Compute: 123 * 45", "Compute: 1 / 3", "Sort: [3, 1, 2]", "Sort: [1, 1]", "Sort: []", "Write the word \"noon\" backwards", "How many letters does the word \"a\" have?", "Which month comes one month after May?"} {
+	for _, text := range []string{"Compute: 3 - 3", "Compute: 123 * 45", "Compute: 1 / 3", "Sort: [3, 1, 2]", "Sort: [1, 1]", "Sort: []"} {
 		p := Read(text)
 		right, _ := p.Solution(nil)
 		for i := range 200 {
 			mistakes := []Slip{{Step: uint64(i * 7919), Rival: i % 3}}
 			if i%2 == 1 {
 				mistakes = append(mistakes, mistakes[0], Slip{Step: uint64(i)})
-			}
-			if p.Operations() == 1 && len(mistakes) > 1 && strings.Contains(text, "month") {
-				continue // of one operation there is one mistake
 			}
 			if got, ok := p.Solution(mistakes); !ok || got == right {
 				t.Errorf("%s with mistakes %v = %q, want a wrong solution", text, mistakes, got)
@@ -152,7 +142,7 @@ func TestSolutionWithMistakes(t *testing.T) {
 func FuzzProblem(f *testing.F) {
 	for _, text := range []string{
 		"Compute: 12345 * 67891", "Solve 3(x - 1) = 2x for x", "Sort: [3, 1, 2, 9, 8, 7]", "Merge [1] and [0, 2]", "subtract (1 - 2) from -3/4",
-		"-(1 - 2) * -3 - 4 / 5 + 6.75 * 8", "Which month comes ten months after May?", "1 - (2 - (3 - 4 * (5 - 6)))",
+		"-(1 - 2) * -3 - 4 / 5 + 6.75 * 8", "1 - (2 - (3 - 4 * (5 - 6)))",
 	} {
 		f.Add(text, uint64(1), 0)
 	}
