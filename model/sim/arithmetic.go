@@ -8,23 +8,34 @@ import (
 
 const dividesByZero = "This divides by zero, so there is no result."
 
-// answerNumber appends what an expression comes to.
-func (d *decision) answerNumber(buf []byte, n problem.Number) []byte {
+// answerProblem appends what an expression comes to, or a list in order.
+func (d *decision) answerProblem(buf []byte, p problem.Problem) []byte {
 	buf = d.appendRamble(buf)
-	if n.Value == nil {
+	var mistakes []problem.Slip
+	if d.quality == wrong {
+		mistakes = append(mistakes, slipOf(d))
+	}
+	text, ok := p.Solution(mistakes)
+	if !ok {
 		return d.complain(buf, dividesByZero)
 	}
-	text := n.Text()
-	switch d.quality {
-	case malformed:
-		return d.garbleNumber(buf, text)
-	case wrong:
-		text = n.Off(slipOf(d)).Text()
+	if d.quality == malformed {
+		switch d.form % 3 {
+		case 0:
+			return d.chat(buf, "It comes to about "+text+", I would say.")
+		case 1: // what there is, is not all
+			if d.structured {
+				return append(d.field(buf, true, "answer"), text...)
+			}
+			return append(buf, "Step by step.\nanswer ="...)
+		default:
+			return d.end(d.text(d.field(buf, true, "answer"), text+" or a little more"))
+		}
 	}
 	buf = d.say(buf, len(text),
-		"I worked through it term by term.\n",
-		"Products first, then sums.\n",
-		"Adding up the parts gives the result.\n")
+		"I worked through it step by step.\n",
+		"First things first, then the rest.\n",
+		"Putting the parts together gives the result.\n")
 	buf = d.field(buf, true, "answer")
 	if strings.Contains(text, "/") {
 		buf = d.text(buf, text) // JSON has no fractions
@@ -32,18 +43,4 @@ func (d *decision) answerNumber(buf []byte, n problem.Number) []byte {
 		buf = append(buf, text...)
 	}
 	return d.end(buf)
-}
-
-func (d *decision) garbleNumber(buf []byte, text string) []byte {
-	switch d.form % 3 {
-	case 0:
-		return d.chat(buf, "It comes to about "+text+", I would say.")
-	case 1:
-		if d.structured {
-			return append(buf, `{"answer": null}`...)
-		}
-		return append(buf, "I worked through it term by term.\nanswer ="...)
-	default:
-		return d.end(d.text(d.field(buf, true, "answer"), text+" or a little more"))
-	}
 }

@@ -19,10 +19,8 @@ const (
 type lineTask struct {
 	kind     lineKind
 	towers   towers
-	previous int    // the disk that was moved last
-	text     string // the expression
-	number   problem.Number
-	list     problem.List
+	previous int             // the disk that was moved last
+	problem  problem.Problem // to compute or to sort
 }
 
 type lineKind uint8
@@ -30,8 +28,7 @@ type lineKind uint8
 const (
 	noTask lineKind = iota
 	towersTask
-	numberTask
-	listTask
+	problemTask
 )
 
 // read finds the task of a prompt. It reads the lines from the last to the first,
@@ -47,34 +44,20 @@ func (t *lineTask) read(prompt string) {
 		if line == "" {
 			continue
 		}
-		switch line[0] {
-		case 'C':
-			if state != "" {
-				break
+		rest := func(label string) string { return prompt[at+len(label):] }
+		switch {
+		case strings.HasPrefix(line, stateLine):
+			if state == "" && isTowers(rest(stateLine)) {
+				state = rest(stateLine)
 			}
-			if strings.HasPrefix(line, stateLine) {
-				if rest := prompt[at+len(stateLine):]; isTowers(rest) {
-					state = rest
-				}
-			} else if expr, ok := strings.CutPrefix(line, computeLine); ok && t.readNumber(expr) {
+		case strings.HasPrefix(line, moveLine):
+			if move == "" && isMove(rest(moveLine)) {
+				move = rest(moveLine)
+			}
+		case state == "" && maybeProblem(line):
+			if t.problem = problem.Read(line); t.problem != nil {
+				t.kind = problemTask
 				return
-			}
-		case 'W':
-			if expr, ok := strings.CutPrefix(line, whatLine); ok && state == "" && t.readNumber(expr) {
-				return
-			}
-		case 'S':
-			if list, ok := strings.CutPrefix(line, sortLine); ok && state == "" {
-				if t.list, ok = problem.ParseList(list); ok {
-					t.kind = listTask
-					return
-				}
-			}
-		case 'P':
-			if strings.HasPrefix(line, moveLine) && move == "" {
-				if rest := prompt[at+len(moveLine):]; isMove(rest) {
-					move = rest
-				}
 			}
 		}
 		if state != "" && move != "" {
@@ -87,35 +70,26 @@ func (t *lineTask) read(prompt string) {
 	}
 }
 
-func (t *lineTask) readNumber(expr string) bool {
-	n, ok := problem.Evaluate(expr)
-	if ok {
-		t.kind, t.text, t.number = numberTask, expr, n
-	}
-	return ok
+// maybeProblem reports whether it is worth the time to read a line as a problem.
+func maybeProblem(line string) bool {
+	return strings.HasPrefix(line, sortLine) ||
+		(strings.HasPrefix(line, computeLine) || strings.HasPrefix(line, whatLine)) && strings.ContainsAny(line, "0123456789")
 }
 
-// hash stands for the task: a state and the disk that was moved last, an expression,
-// or a list, however it is written.
+// hash stands for the task, however it is written.
 func (t *lineTask) hash() uint64 {
-	switch t.kind {
-	case towersTask:
+	if t.kind == towersTask {
 		return t.towers.hash(t.previous)
-	case numberTask:
-		return hash(computeLine + strings.TrimRight(strings.Join(strings.Fields(t.text), ""), ".?!="))
 	}
-	return hash(sortLine + string(t.list.Append(nil)))
+	return hash(t.problem.String())
 }
 
 // answerLine appends the answer to a task that there is.
 func (d *decision) answerLine(buf []byte, t *lineTask) []byte {
-	switch t.kind {
-	case towersTask:
+	if t.kind == towersTask {
 		return t.towers.answer(buf, t.previous, d)
-	case numberTask:
-		return d.answerNumber(buf, t.number)
 	}
-	return d.answerList(buf, t.list)
+	return d.answerProblem(buf, t.problem)
 }
 
 // skipSpace drops white space before what follows. It is called between any two

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -146,17 +147,17 @@ func (d *decision) solution(i *inquiry, text string, confidence float64, work st
 	return d.object(object{{"answer", text}, {"confidence", confidence}, {"support", support}}, text)
 }
 
-// maxRemark is how much of a problem is repeated, in bytes.
-const maxRemark = 80
+var wholeNumbers = regexp.MustCompile(`\d+`)
 
 // check says whether an answer is complete: whether it is one at all.
 func (d *decision) check(i *inquiry) *answer {
 	complete := strings.TrimSpace(i.Answer) != ""
-	missing := "Give an example of this: " + i.Problem
-	if p := problem.Read(i.Problem); p != nil {
-		missing = p.Confuse().String()
-	} else if len(missing) > maxRemark {
-		missing = truncate(missing, maxRemark) + " …"
+	missing := "Compute: 1 + 1" // which nobody asked for
+	if n := wholeNumbers.FindAllString(i.Problem, -1); n != nil {
+		missing = "Compute: " + n[0] + " + " + n[len(n)-1]
+	}
+	if i.Problem == missing {
+		missing = strings.ReplaceAll(missing, "+", "-")
 	}
 	if d.quality == wrong {
 		complete = !complete

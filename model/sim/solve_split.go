@@ -19,10 +19,10 @@ func (d *decision) decompose(i *inquiry) *answer {
 	if d.quality == wrong {
 		if !ok {
 			if s, ok = p.Split(true); !ok {
-				s = problem.Split{A: p, B: problem.Nothing(), How: "a + b"} // which is no split
+				s = problem.Split{A: p.String(), B: "Compute: 0", How: "a + b"} // which is no split
 			}
 		}
-		s = p.Spoil(s, slipOf(d))
+		s = problem.Spoil(p, s, slipOf(d))
 		return d.proposal(&s, "Both parts are simpler.")
 	}
 	if !ok {
@@ -33,14 +33,12 @@ func (d *decision) decompose(i *inquiry) *answer {
 
 // proposal is the answer with a split, or without one.
 func (d *decision) proposal(s *problem.Split, rationale string) *answer {
-	var a, b, how string
-	gist := "it is small enough"
-	if s != nil {
-		a, b, how = s.A.String(), s.B.String(), s.How
-		gist = "to split it in two"
+	gist, atomic := "to split it in two", s == nil
+	if atomic {
+		s, gist = new(problem.Split), "it is small enough"
 	}
 	return d.object(object{
-		{"subproblem_a", a}, {"subproblem_b", b}, {"compose_fn", how}, {"is_atomic", s == nil}, {"rationale", d.rambling(rationale)},
+		{"subproblem_a", s.A}, {"subproblem_b", s.B}, {"compose_fn", s.How}, {"is_atomic", atomic}, {"rationale", d.rambling(rationale)},
 	}, gist)
 }
 
