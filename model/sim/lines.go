@@ -17,56 +17,34 @@ const (
 
 // A lineTask is a task that is stated on lines of the prompt.
 type lineTask struct {
-	kind     lineKind
+	isTowers bool
 	towers   towers
 	previous int             // the disk that was moved last
-	problem  problem.Problem // to compute or to sort
+	problem  problem.Problem // to compute or to sort; nil if there is none
 }
 
-type lineKind uint8
-
-const (
-	noTask lineKind = iota
-	towersTask
-	problemTask
-)
+func (t *lineTask) found() bool { return t.isTowers || t.problem != nil }
 
 // read finds the task of a prompt. It reads the lines from the last to the first,
 // because instructions and examples come before the task. A line that only looks
 // like a task ("What is the next move?") is passed over.
 func (t *lineTask) read(prompt string) {
-	var state, move string // the rest of the prompt after these labels
-	for end := len(prompt); end >= 0; {
+	moved := false
+	for end := len(prompt); end >= 0 && !(t.isTowers && moved); {
 		start := strings.LastIndexByte(prompt[:end], '\n') + 1
 		line := skipSpace(prompt[start:end])
 		at := end - len(line)
 		end = start - 1
-		if line == "" {
-			continue
-		}
-		rest := func(label string) string { return prompt[at+len(label):] }
-		switch {
-		case strings.HasPrefix(line, stateLine):
-			if state == "" && isTowers(rest(stateLine)) {
-				state = rest(stateLine)
-			}
-		case strings.HasPrefix(line, moveLine):
-			if move == "" && isMove(rest(moveLine)) {
-				move = rest(moveLine)
-			}
-		case state == "" && maybeProblem(line):
+		switch { // a state or a move may go on in the lines below
+		case !t.isTowers && strings.HasPrefix(line, stateLine):
+			t.isTowers = t.towers.read(prompt[at+len(stateLine):])
+		case !moved && strings.HasPrefix(line, moveLine):
+			t.previous, moved = readMove(prompt[at+len(moveLine):])
+		case !t.isTowers && maybeProblem(line):
 			if t.problem = problem.Read(line); t.problem != nil {
-				t.kind = problemTask
 				return
 			}
 		}
-		if state != "" && move != "" {
-			break
-		}
-	}
-	if state != "" {
-		t.kind, t.previous = towersTask, parseMove(move)
-		t.towers.parse(state)
 	}
 }
 
@@ -78,7 +56,7 @@ func maybeProblem(line string) bool {
 
 // hash stands for the task, however it is written.
 func (t *lineTask) hash() uint64 {
-	if t.kind == towersTask {
+	if t.isTowers {
 		return t.towers.hash(t.previous)
 	}
 	return hash(t.problem.String())
@@ -86,7 +64,7 @@ func (t *lineTask) hash() uint64 {
 
 // answerLine appends the answer to a task that there is.
 func (d *decision) answerLine(buf []byte, t *lineTask) []byte {
-	if t.kind == towersTask {
+	if t.isTowers {
 		return t.towers.answer(buf, t.previous, d)
 	}
 	return d.answerProblem(buf, t.problem)
@@ -101,16 +79,3 @@ func skipSpace(s string) string {
 	}
 	return s[i:]
 }
-
-// parseNatural reads a whole number without sign. Numbers that cannot be a disk
-// or a peg all read as tooLarge.
-func parseNatural(s string) (n int, rest string, ok bool) {
-	i := 0
-	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-		n = min(n*10+int(s[i]-'0'), tooLarge)
-		i++
-	}
-	return n, s[i:], i > 0
-}
-
-const tooLarge = 1 << 20

@@ -297,7 +297,7 @@ func (m *Model) respond(req *model.Request, t *task, d decision) *model.Response
 		a = t.scripted.answer(&d)
 	case t.inquiry != nil:
 		a = d.takePartInSolving(t.inquiry)
-	case t.line.kind != noTask:
+	case t.line.found():
 		var space [1024]byte // most answers fit, and then need one allocation
 		return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
 	}

@@ -30,7 +30,7 @@ func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.scripted = m.script.find(q); t.scripted.rule != nil {
 		return t.scripted.problem()
 	}
-	if t.line.read(q.prompt); t.line.kind == towersTask {
+	if t.line.read(q.prompt); t.line.isTowers {
 		return t.line.hash()
 	}
 	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || problem.Read(t.inquiry.Problem) != nil) {
@@ -42,7 +42,7 @@ func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.inquiry != nil {
 		return t.inquiry.hash()
 	}
-	if t.line.kind != noTask {
+	if t.line.found() {
 		return t.line.hash()
 	}
 	return q.hash()
