@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,12 +74,6 @@ func (d *decision) takePartInSolving(i *inquiry) *answer {
 	return nil
 }
 
-// How confident answers are. That does not tell right from wrong.
-const (
-	sure   = 0.9
-	unsure = 0.1 // what does not deserve to be counted
-)
-
 // solve answers a problem as it is. The more operations that takes, the less
 // likely it is to go well.
 func (d *decision) solve(i *inquiry) *answer {
@@ -86,65 +81,53 @@ func (d *decision) solve(i *inquiry) *answer {
 	if p == nil {
 		return nil
 	}
-	solution, ok := p.Solution(d.slips(p.Operations()))
-	if !ok {
-		return d.solution(i, dividesByZero, unsure, "")
-	}
 	work := "It is one operation."
 	if n := p.Operations(); n > 1 {
 		work = "It took " + strconv.Itoa(n) + " operations, one after another."
 	}
+	return d.workOut(i, p, work)
+}
+
+// workOut is the answer with the solution of a problem.
+func (d *decision) workOut(i *inquiry, p problem.Problem, work string) *answer {
+	solution, ok := p.Solution(d.slips(p.Operations()))
+	if !ok {
+		return d.solution(i, dividesByZero, 0.1, "") // which does not deserve to be counted
+	}
 	return d.solution(i, solution, sure, work)
 }
 
+// sure is how confident answers are. That does not tell right from wrong.
+const sure = 0.9
+
 // compose makes a solution from those of two parts, which it takes as they are.
 func (d *decision) compose(i *inquiry) *answer {
-	switch {
-	case strings.TrimSpace(i.B.Solution) == "": // only an answer that was wrong
+	a, b := i.A.Solution, i.B.Solution
+	switch p := problem.Together(i.Compose, a, b); {
+	case strings.TrimSpace(b) == "": // only an answer that was wrong
 		return d.solve(i)
-	case i.A.Problem == i.Problem: // an answer, and what was missing from it
-		return d.keep(i)
-	}
-	p := problem.Together(i.Compose, i.A.Solution, i.B.Solution)
-	if p == nil {
-		return d.join(i)
-	}
-	solution, ok := p.Solution(d.slips(p.Operations()))
-	if !ok {
-		return d.solution(i, dividesByZero, unsure, "")
-	}
-	return d.solution(i, solution, sure, "I put both results together.")
-}
-
-// keep keeps an answer to which something was added that nobody asked for.
-func (d *decision) keep(i *inquiry) *answer {
-	text := i.A.Solution
-	if d.quality == wrong {
-		if p := problem.Together("add", i.A.Solution, i.B.Solution); p != nil {
-			text, _ = p.Solution(nil)
-		} else {
-			text = i.B.Solution
+	case i.A.Problem == i.Problem: // an answer, and what nobody asked for
+		if d.quality != wrong {
+			return d.solution(i, a, sure, "The answer has what is asked for.")
 		}
+		if p := problem.Together("add", a, b); p != nil {
+			b, _ = p.Solution(nil)
+		}
+		return d.solution(i, b, sure, "The answer has what is asked for.")
+	case p != nil:
+		return d.workOut(i, p, "I put both results together.")
+	case d.quality == wrong: // one of two texts is lost
+		return d.solution(i, a, sure, "I put both results together.")
 	}
-	return d.solution(i, text, sure, "The answer has what is asked for.")
-}
-
-// join puts two texts together, or loses one of them.
-func (d *decision) join(i *inquiry) *answer {
-	text := i.A.Solution + "; " + i.B.Solution
-	if d.quality == wrong {
-		text = i.A.Solution
-	}
-	return d.solution(i, text, sure, "I put both results together.")
+	return d.solution(i, a+"; "+b, sure, "I put both results together.")
 }
 
 // solution is the answer to a question for a solution, or for the final answer.
 func (d *decision) solution(i *inquiry, text string, confidence float64, work string) *answer {
-	if i.Ask != "answer" {
-		return d.object(object{{"solution", text}, {"confidence", confidence}, {"work_shown", d.rambling(work)}}, text)
+	if i.Ask == "answer" {
+		return d.object(text, `{"answer": %v, "confidence": %v, "support": {"summary": %v, "equations": [], "points": []}}`, text, confidence, d.rambling(work))
 	}
-	support := object{{"summary", d.rambling(work)}, {"equations", []string{}}, {"points", []string{}}}
-	return d.object(object{{"answer", text}, {"confidence", confidence}, {"support", support}}, text)
+	return d.object(text, `{"solution": %v, "confidence": %v, "work_shown": %v}`, text, confidence, d.rambling(work))
 }
 
 var wholeNumbers = regexp.MustCompile(`\d+`)
@@ -166,55 +149,27 @@ func (d *decision) check(i *inquiry) *answer {
 	if !complete {
 		status, reason, work = "MISSING", "The answer does not have it.", []string{missing}
 	}
-	requirement := object{
-		{"requirement", "The result that the problem asks for."}, {"status", status}, {"reason", d.rambling(reason)},
-	}
-	return d.object(object{
-		{"requirements", []object{requirement}}, {"complete", complete}, {"missing_work", work},
-	}, status)
+	return d.object(status, `{"requirements": [{"requirement": "The result that the problem asks for.", "status": %v, "reason": %v}], "complete": %v, "missing_work": %v}`,
+		status, d.rambling(reason), complete, work)
 }
 
-// An object is an answer that is a JSON object, with its fields in their order.
-type object []member
-
-type member struct {
-	name  string
-	value any
-}
-
-func (o object) String() string {
-	var fields []string
-	for _, m := range o {
-		text := ""
-		switch v := m.value.(type) {
-		case object:
-			text = v.String()
-		case []object: // of which there is one
-			text = "[" + v[0].String() + "]"
-		default:
-			text = jsonText(v)
-		}
-		fields = append(fields, jsonText(m.name)+": "+text)
+// object is an answer that is a JSON object with some values, or that should have been
+// one. gist is what it says in a word.
+func (d *decision) object(gist, format string, values ...any) *answer {
+	for i, v := range values {
+		values[i] = jsonText(v)
 	}
-	return "{" + strings.Join(fields, ", ") + "}"
-}
-
-// object is an answer that is a JSON object, or that should have been one. gist is
-// what it says in a word.
-func (d *decision) object(o object, gist string) *answer {
-	if d.quality != malformed {
-		return say(o.String())
-	}
-	switch d.form % 3 {
-	case 0:
+	text := fmt.Sprintf(format, values...)
+	switch {
+	case d.quality != malformed:
+		return say(text)
+	case d.form%3 == 0:
 		return say(string(d.chat(nil, "I would say "+strings.Trim(jsonText(gist), `"`)+", but judge for yourself.")))
-	case 1: // a bracket that does not close
-		text := o.String()
+	case d.form%3 == 1: // a bracket that does not close
 		return say(text[:len(text)-1])
-	default: // a field by another name
-		o[0].name = "result"
-		return say(o.String())
 	}
+	_, rest, _ := strings.Cut(text, `": `)
+	return say(`{"result": ` + rest) // a field by another name
 }
 
 // rambling is a remark, and more of it if the answer is to be too long.

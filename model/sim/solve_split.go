@@ -22,24 +22,14 @@ func (d *decision) decompose(i *inquiry) *answer {
 				s = problem.Split{A: p.String(), B: "Compute: 0", How: "a + b"} // which is no split
 			}
 		}
-		s = problem.Spoil(p, s, slipOf(d))
-		return d.proposal(&s, "Both parts are simpler.")
+		s, ok = problem.Spoil(p, s, slipOf(d)), true
 	}
+	gist, rationale := "to split it in two", "Both parts are simpler."
 	if !ok {
-		return d.proposal(nil, "It is one operation.")
+		gist, rationale = "it is small enough", "It is one operation."
 	}
-	return d.proposal(&s, "Both parts are simpler.")
-}
-
-// proposal is the answer with a split, or without one.
-func (d *decision) proposal(s *problem.Split, rationale string) *answer {
-	gist, atomic := "to split it in two", s == nil
-	if atomic {
-		s, gist = new(problem.Split), "it is small enough"
-	}
-	return d.object(object{
-		{"subproblem_a", s.A}, {"subproblem_b", s.B}, {"compose_fn", s.How}, {"is_atomic", atomic}, {"rationale", d.rambling(rationale)},
-	}, gist)
+	return d.object(gist, `{"subproblem_a": %v, "subproblem_b": %v, "compose_fn": %v, "is_atomic": %v, "rationale": %v}`,
+		s.A, s.B, s.How, !ok, d.rambling(rationale))
 }
 
 // An option is a split that others proposed.
@@ -55,7 +45,7 @@ type option struct {
 // they are called.
 func (d *decision) pick(i *inquiry) *answer {
 	if len(i.Options) == 0 {
-		return d.object(object{{"pick", ""}, {"reason", "There is nothing to choose from."}}, "none")
+		return d.object("none", `{"pick": %v, "reason": %v}`, "", "There is nothing to choose from.")
 	}
 	p := problem.Read(i.Problem)
 	options := slices.Clone(i.Options)
@@ -66,7 +56,7 @@ func (d *decision) pick(i *inquiry) *answer {
 	if others := options[1:]; d.quality == wrong && len(others) > 0 {
 		chosen = others[slipOf(d).Among(len(others))]
 	}
-	return d.object(object{{"pick", chosen.Label}, {"reason", d.rambling("Its parts give the whole.")}}, chosen.Label)
+	return d.object(chosen.Label, `{"pick": %v, "reason": %v}`, chosen.Label, d.rambling("Its parts give the whole."))
 }
 
 // content is an option without its label.

@@ -153,5 +153,8 @@ func (o Ordering) splitMerge(must bool) (Split, bool) {
 	}
 	i, _ := slices.BinarySearch(o.numbers, all[len(all)/2])
 	j, _ := slices.BinarySearch(o.with, all[len(all)/2])
-	return Split{Ordering{o.numbers[:i], o.with[:j], true}.String(), Ordering{o.numbers[i:], o.with[j:], true}.String(), "append b to a"}, i+j > 0
+	if i+j == 0 {
+		return Split{}, false
+	}
+	return Split{Ordering{o.numbers[:i], o.with[:j], true}.String(), Ordering{o.numbers[i:], o.with[j:], true}.String(), "append b to a"}, true
 }
