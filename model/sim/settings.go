@@ -167,12 +167,21 @@ func Parse(name string) (Settings, error) {
 	return s, s.check()
 }
 
+// faults are the shares of the faults.
+func (s *Settings) faults() [6]float64 {
+	return [...]float64{s.F429, s.F529, s.F500, s.Hang, s.Cut, s.Garbage}
+}
+
 // check finds settings that are fine one by one but not together.
 func (s Settings) check() error {
 	if sum := s.Malformed + s.Overlong; sum > 1+rounding {
 		return fmt.Errorf("sim: malformed and overlong add up to %s, more than 1", number(sum))
 	}
-	if sum := s.F429 + s.F529 + s.F500 + s.Hang + s.Cut + s.Garbage; sum > 1+rounding {
+	sum := 0.0
+	for _, share := range s.faults() {
+		sum += share
+	}
+	if sum > 1+rounding {
 		return fmt.Errorf("sim: the fault rates f429, f529, f500, hang, cut and garbage add up to %s, more than 1", number(sum))
 	}
 	return nil

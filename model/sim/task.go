@@ -22,8 +22,11 @@ type task struct {
 // recognise finds out what a question is. A script of one's own comes first. Those that
 // ship with the simulator come before lines of the prompt, because a step of a plan may
 // have such a line; but not before the towers, which are asked about a million times.
-func (m *Model) recognise(t *task, q *question) {
-	t.problem = mix(m.recogniseProblem(t, q) ^ m.seed)
+// It returns what stands for the seed and the question.
+func (m *Model) recognise(t *task, req *model.Request) (key uint64) {
+	q := asked(req)
+	t.problem = mix(m.recogniseProblem(t, &q) ^ m.seed)
+	return mix(q.hash() ^ m.seed)
 }
 
 func (m *Model) recogniseProblem(t *task, q *question) uint64 {
