@@ -136,11 +136,22 @@ func (r *rule) prepare() error {
 		return errors.New("after is negative")
 	}
 	r.hash = r.conditions()
-	if r.Right != nil || len(r.Wrong) > 0 {
-		return r.prepareRight()
-	}
-	if len(r.Answers) == 0 {
+	switch {
+	case r.Right == nil && len(r.Wrong) > 0:
+		return errors.New("there are wrong answers and no right one")
+	case r.Right == nil && len(r.Answers) == 0:
 		return errors.New("there are no answers")
+	case r.Right != nil && (len(r.Answers) > 0 || r.Sequence):
+		return errors.New("answers and sequence do not go with right and wrong")
+	case r.Right != nil:
+		if err := r.Right.prepare(r); err != nil {
+			return fmt.Errorf("right: %w", err)
+		}
+	}
+	for i := range r.Wrong {
+		if err := r.Wrong[i].prepare(r); err != nil {
+			return fmt.Errorf("wrong answer %d: %w", i+1, err)
+		}
 	}
 	for i := range r.Answers {
 		if err := r.Answers[i].prepare(r); err != nil {
@@ -148,32 +159,8 @@ func (r *rule) prepare() error {
 		}
 		r.weight += r.Answers[i].weight
 	}
-	if r.weight == 0 {
+	if r.weight == 0 && r.Right == nil {
 		return errors.New("all weights are 0")
-	}
-	return nil
-}
-
-// prepareRight prepares a rule whose answers are right or wrong.
-func (r *rule) prepareRight() error {
-	switch {
-	case r.Right == nil:
-		return errors.New("there are wrong answers and no right one")
-	case len(r.Answers) > 0 || r.Sequence:
-		return errors.New("answers and sequence do not go with right and wrong")
-	}
-	if err := r.Right.prepare(r); err != nil {
-		return fmt.Errorf("right: %w", err)
-	}
-	for i := range r.Wrong {
-		if err := r.Wrong[i].prepare(r); err != nil {
-			return fmt.Errorf("wrong answer %d: %w", i+1, err)
-		}
-	}
-	for _, a := range append(r.Wrong[:len(r.Wrong):len(r.Wrong)], *r.Right) {
-		if a.Weight != nil {
-			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
-		}
 	}
 	return nil
 }
@@ -211,6 +198,9 @@ func (a *scriptAnswer) prepare(r *rule) error {
 	a.weight = 1
 	if a.Weight != nil {
 		a.weight = *a.Weight
+		if r.Right != nil {
+			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
+		}
 	}
 	if !(a.weight >= 0 && a.weight <= 1e9) {
 		return fmt.Errorf("weight %v is out of range", a.weight)
