@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -297,12 +298,7 @@ func (t *towers) appendMalformed(buf []byte, m move, d *decision) []byte {
 	}
 }
 
-func (m move) append(buf []byte) []byte {
-	buf = appendInt(append(buf, '['), m.disk)
-	buf = appendInt(append(buf, ", "...), m.from)
-	buf = appendInt(append(buf, ", "...), m.to)
-	return append(buf, ']')
-}
+func (m move) append(buf []byte) []byte { return appendList(buf, []int{m.disk, m.from, m.to}) }
 
 func (t *towers) append(buf []byte) []byte {
 	buf = append(buf, '[')
@@ -310,14 +306,18 @@ func (t *towers) append(buf []byte) []byte {
 		if p > 0 {
 			buf = append(buf, ", "...)
 		}
-		buf = append(buf, '[')
-		for i, disk := range t.pegs[p][:t.height[p]] {
-			if i > 0 {
-				buf = append(buf, ", "...)
-			}
-			buf = appendInt(buf, int(disk))
+		buf = appendList(buf, t.pegs[p][:t.height[p]])
+	}
+	return append(buf, ']')
+}
+
+func appendList[T int | uint8](buf []byte, list []T) []byte {
+	buf = append(buf, '[')
+	for i, n := range list {
+		if i > 0 {
+			buf = append(buf, ", "...)
 		}
-		buf = append(buf, ']')
+		buf = strconv.AppendInt(buf, int64(n), 10)
 	}
 	return append(buf, ']')
 }

@@ -1,7 +1,5 @@
 package sim
 
-import "strconv"
-
 // An answer in prose is some prose and then fields, each on a line of its own;
 // a structured one is a JSON object of these fields. The functions below write
 // either.
@@ -94,5 +92,3 @@ func (d *decision) say(buf []byte, salt int, phrases ...string) []byte {
 	i := (d.step>>32 + uint64(salt)) % uint64(len(phrases))
 	return d.prose(buf, phrases[i])
 }
-
-func appendInt(buf []byte, n int) []byte { return strconv.AppendInt(buf, int64(n), 10) }

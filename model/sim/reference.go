@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,34 +15,27 @@ import (
 // with filters behind it: ${result.0|lines}.
 var references = regexp.MustCompile(`\$\{(result\.)?(\w+)((?:\|[^|}]*)*)\}`)
 
-// A filter makes another text of what was captured.
-type filter struct {
-	apply func(text, argument string) string
-	takes string // what its argument is; "" if there is none
-}
-
-var filters = map[string]filter{
-	"json":  {func(text, _ string) string { return jsonText(text) }, ""},
-	"lines": {func(text, _ string) string { return jsonText(linesOf(text)) }, ""},
-	"count": {func(text, _ string) string { return strconv.Itoa(len(linesOf(text))) }, ""},
-	"field": {fieldOf, "the path of a field"},
-}
-
-// filtered applies filters in the form |lines|json.
+// filtered applies filters in the form |lines|json, each of which makes another text of
+// what was captured.
 func filtered(text, list string) (string, error) {
-	if list == "" {
-		return text, nil
-	}
-	for step := range strings.SplitSeq(list[1:], "|") {
+	for _, step := range strings.Split(list, "|")[1:] {
 		name, argument, _ := strings.Cut(strings.TrimSpace(step), " ")
-		f, ok := filters[name]
-		if !ok {
+		switch {
+		case name == "field" && argument == "":
+			return "", errors.New("the filter field takes the path of a field")
+		case name == "field":
+			text = fieldOf(text, argument)
+		case name != "json" && name != "lines" && name != "count":
 			return "", fmt.Errorf("there is no filter %q; there are json, lines, count and field", name)
+		case argument != "":
+			return "", fmt.Errorf("the filter %s takes nothing", name)
+		case name == "json":
+			text = jsonText(text)
+		case name == "lines":
+			text = jsonText(linesOf(text))
+		default:
+			text = strconv.Itoa(len(linesOf(text)))
 		}
-		if (argument == "") != (f.takes == "") {
-			return "", fmt.Errorf("the filter %s takes %s", name, cmp.Or(f.takes, "nothing"))
-		}
-		text = f.apply(text, argument)
 	}
 	return text, nil
 }

@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +74,89 @@ func (d *decision) takePartInSolving(i *inquiry) *answer {
 		return d.check(i)
 	}
 	return nil
+}
+
+// decompose says how to split a problem, or that it is small enough.
+func (d *decision) decompose(i *inquiry) *answer {
+	p := problem.Read(i.Problem)
+	if p == nil {
+		return nil
+	}
+	s, ok := p.Split(i.MustSplit)
+	if d.quality == wrong {
+		if !ok {
+			if s, ok = p.Split(true); !ok {
+				s = problem.Split{A: p.String(), B: "Compute: 0", How: "a + b"} // which is no split
+			}
+		}
+		s, ok = problem.Spoil(p, s, slipOf(d)), true
+	}
+	gist, rationale := "to split it in two", "Both parts are simpler."
+	if !ok {
+		gist, rationale = "it is small enough", "It is one operation."
+	}
+	return d.object(gist, `{"subproblem_a": %v, "subproblem_b": %v, "compose_fn": %v, "is_atomic": %v, "rationale": %v}`,
+		s.A, s.B, s.How, !ok, d.rambling(rationale))
+}
+
+// An option is a split that others proposed.
+type option struct {
+	Label    string `json:"label"`
+	IsAtomic bool   `json:"is_atomic"`
+	PartA    string `json:"subproblem_a"`
+	PartB    string `json:"subproblem_b"`
+	Compose  string `json:"compose_fn"`
+}
+
+// pick chooses among options by what they say, never by where they stand or what
+// they are called.
+func (d *decision) pick(i *inquiry) *answer {
+	if len(i.Options) == 0 {
+		return d.object("none", `{"pick": %v, "reason": %v}`, "", "There is nothing to choose from.")
+	}
+	p := problem.Read(i.Problem)
+	options := slices.Clone(i.Options)
+	slices.SortStableFunc(options, func(a, b option) int {
+		return cmp.Or(cmp.Compare(a.rate(p), b.rate(p)), strings.Compare(a.content(), b.content()))
+	})
+	chosen := options[0]
+	if others := options[1:]; d.quality == wrong && len(others) > 0 {
+		chosen = others[slipOf(d).Among(len(others))]
+	}
+	return d.object(chosen.Label, `{"pick": %v, "reason": %v}`, chosen.Label, d.rambling("Its parts give the whole."))
+}
+
+// content is an option without its label.
+func (o *option) content() string {
+	return strings.Join([]string{strconv.FormatBool(o.IsAtomic), o.PartA, o.PartB, o.Compose}, "\n")
+}
+
+// rate says how much work an option leaves to be done in its larger part, the less
+// the better; of one that is not sound, more than there is.
+func (o *option) rate(p problem.Problem) int {
+	const unsound = 1 << 40
+	if p == nil {
+		return 0 // all the same
+	}
+	if o.IsAtomic {
+		if p.Operations() > 1 {
+			return unsound
+		}
+		return 0
+	}
+	want, ok := p.Solution(nil)
+	a, b := problem.Read(o.PartA), problem.Read(o.PartB)
+	if !ok || a == nil || b == nil || a.String() == p.String() || b.String() == p.String() {
+		return unsound
+	}
+	x, _ := a.Solution(nil)
+	y, _ := b.Solution(nil)
+	if together := problem.Together(o.Compose, x, y); together != nil {
+		if got, _ := together.Solution(nil); got == want {
+			return max(a.Operations(), b.Operations())
+		}
+	}
+	return unsound
 }
 
 // solve answers a problem as it is. The more operations that takes, the less
@@ -179,3 +264,30 @@ func (d *decision) rambling(remark string) string {
 	}
 	return strings.TrimSpace(remark + " " + strings.Repeat(waste, d.ramble*bytesPerToken/len(waste)+1))
 }
+
+// slipOf is the mistake of a wrong answer.
+func slipOf(d *decision) problem.Slip { return problem.Slip{Step: d.step >> 8, Rival: d.rival} }
+
+// slips are the mistakes in an answer that takes several operations, each of which
+// goes wrong with the chance that one of them has: the first by the decision
+// itself, the others by draws of their own. All but the first count as many times
+// as the load says, since they are done in one go.
+func (d *decision) slips(operations int) []problem.Slip {
+	var all []problem.Slip
+	if d.quality == wrong {
+		all = append(all, slipOf(d))
+	}
+	draws := d.more
+	for i := range min(int(d.load*float64(operations-1)+0.5), maxOperations) {
+		luck, rival := draws.float(), draws.below(d.rivals)
+		if luck >= d.p && len(all) < maxSlips {
+			all = append(all, problem.Slip{Step: mix(d.step+uint64(i+1)*golden) >> 8, Rival: rival})
+		}
+	}
+	return all
+}
+
+const (
+	maxOperations = 100_000 // nobody gets that far
+	maxSlips      = 32      // more make no difference
+)

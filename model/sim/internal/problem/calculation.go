@@ -239,23 +239,21 @@ func sumOf(terms []*notation.Expr) *notation.Expr {
 // splitProduct splits the factor with fewer digits other than 0, half of them into
 // each part: 12345 * 678 is 12345 * 670 + 12345 * 8.
 func splitProduct(a, b *notation.Expr, must bool) (Split, bool) {
-	first := nonzero(a) < nonzero(b)
+	factors, which := [2]*notation.Expr{a, b}, 1
+	if nonzero(a) < nonzero(b) {
+		which = 0
+	}
 	if must && min(nonzero(a), nonzero(b)) < 2 {
-		first = !first // the other one can be split
+		which = 1 - which // the other one can be split
 	}
-	factor := b
-	if first {
-		factor = a
-	}
-	high, low, ok := splitDigits(factor.Value.Num(), must)
+	high, low, ok := splitDigits(factors[which].Value.Num(), must)
 	if !ok {
 		return Split{}, false
 	}
 	part := func(digits *big.Int) *notation.Expr {
-		if first {
-			return notation.Make(notation.Mul, wholeNumber(digits), b)
-		}
-		return notation.Make(notation.Mul, a, wholeNumber(digits))
+		parts := factors
+		parts[which] = wholeNumber(digits)
+		return notation.Make(notation.Mul, parts[:]...)
 	}
 	return inTwo(part(high), "+", part(low))
 }
