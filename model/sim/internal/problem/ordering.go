@@ -129,32 +129,16 @@ func sortOperations(n int) int {
 	return sortOperations(n-n/2) + sortOperations(n/2) + 1
 }
 
-// Split implements [Problem]: the numbers in two halves.
+// Split implements [Problem]: the numbers in two halves. What is to be merged is not
+// split: it is how parts are put together, not one of them.
 func (o Ordering) Split(must bool) (Split, bool) {
-	if o.merge {
-		return o.splitMerge(must)
-	}
 	n := len(o.numbers)
 	half := (n + 1) / 2
 	if slices.Equal(o.numbers[:half], o.numbers[half:]) {
 		half++ // two parts that are the same are no split
 	}
-	if n < 2 || n <= sortable && !must || half == n {
+	if o.merge || n < 2 || n <= sortable && !must || half == n {
 		return Split{}, false
 	}
 	return Split{Ordering{numbers: o.numbers[:half]}.String(), Ordering{numbers: o.numbers[half:]}.String(), "merge the two sorted lists"}, true
-}
-
-// splitMerge splits both lists at a number in the middle.
-func (o Ordering) splitMerge(must bool) (Split, bool) {
-	all := o.sorted()
-	if !must || len(all) < 2 || !slices.IsSorted(o.numbers) || !slices.IsSorted(o.with) {
-		return Split{}, false
-	}
-	i, _ := slices.BinarySearch(o.numbers, all[len(all)/2])
-	j, _ := slices.BinarySearch(o.with, all[len(all)/2])
-	if i+j == 0 {
-		return Split{}, false
-	}
-	return Split{Ordering{o.numbers[:i], o.with[:j], true}.String(), Ordering{o.numbers[i:], o.with[j:], true}.String(), "append b to a"}, true
 }
