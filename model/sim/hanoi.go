@@ -182,7 +182,7 @@ func (t *towers) answer(buf []byte, previous int, d *decision) []byte {
 	buf = d.appendRamble(buf)
 	m, ok := t.next(previous)
 	if !ok {
-		return d.complain(buf, "This state cannot be right: the strategy asks for a move that it does not allow. I give no move.")
+		return d.alone(buf, "error", "This state cannot be right: the strategy asks for a move that it does not allow. I give no move.")
 	}
 	after := *t
 	after.place(m.disk, m.to)

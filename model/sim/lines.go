@@ -81,7 +81,7 @@ func (d *decision) answerProblem(buf []byte, p problem.Problem) []byte {
 	}
 	text, ok := p.Solution(mistakes)
 	if !ok {
-		return d.complain(buf, dividesByZero)
+		return d.alone(buf, "error", dividesByZero)
 	}
 	if d.quality == malformed {
 		switch d.form % 3 {

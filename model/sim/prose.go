@@ -48,9 +48,7 @@ func (d *decision) text(buf []byte, text string) []byte {
 // chat appends prose where fields were asked for. The text needs no escaping.
 func (d *decision) chat(buf []byte, text string) []byte { return d.alone(buf, "explanation", text) }
 
-// complain does the same if there is nothing to put into the fields.
-func (d *decision) complain(buf []byte, text string) []byte { return d.alone(buf, "error", text) }
-
+// alone appends a text alone, as an object in a field of this name.
 func (d *decision) alone(buf []byte, name, text string) []byte {
 	if !d.structured {
 		return append(buf, text...)

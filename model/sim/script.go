@@ -309,17 +309,12 @@ func (r *rule) choose(d *decision) *scriptAnswer {
 		return &r.Answers[at-1]
 	}
 	u := d.more.float() * r.weight
-	chosen := 0
+	var chosen *scriptAnswer
 	for i := range r.Answers {
-		weight := r.Answers[i].weight
-		if weight == 0 {
-			continue
+		if a := &r.Answers[i]; a.weight > 0 && (chosen == nil || u >= 0) {
+			chosen = a
+			u -= a.weight
 		}
-		chosen = i
-		if u < weight {
-			break
-		}
-		u -= weight
 	}
-	return &r.Answers[chosen]
+	return chosen
 }

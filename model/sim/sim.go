@@ -291,28 +291,21 @@ type answer struct {
 // size is the bytes that the model wrote.
 func (a *answer) size() int {
 	n := len(a.text)
-	for i := range a.calls {
-		n += callSize(&a.calls[i])
+	for _, c := range a.calls {
+		n += len(c.Name) + len(c.Input)
 	}
 	return n
 }
-
-func callSize(c *model.ToolCall) int { return len(c.Name) + len(c.Input) }
 
 // cut ends the answer after so many tokens. A tool call that does not fit is
 // not made, nor are those after it.
 func (a *answer) cut(tokens int) {
 	a.stop = model.StopLength
-	left := tokens * bytesPerToken
-	if left < len(a.text) {
-		a.text = truncate(a.text, left)
+	if most := tokens * bytesPerToken; most < len(a.text) {
+		a.text = truncate(a.text, most)
 	}
-	left -= len(a.text)
-	for i := range a.calls {
-		if left -= callSize(&a.calls[i]); left < 0 {
-			a.calls = a.calls[:i:i]
-			break
-		}
+	for len(a.calls) > 0 && estimate(a.size()) > tokens {
+		a.calls = a.calls[:len(a.calls)-1]
 	}
 }
 
