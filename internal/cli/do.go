@@ -90,15 +90,7 @@ func (a *app) doOutline(ctx context.Context, flags *settings, text string, dryRu
 		return a.listTasks(tasks)
 	}
 	flags.config.Outline.OnFailure = flags.onFailure
-	engine, err := flags.engine(a)
-	if err != nil {
-		return err
-	}
-	run, err := engine.Do(ctx, text, flags.attach...)
-	if err != nil {
-		return err
-	}
-	return a.follow(ctx, run)
+	return a.start(ctx, flags, func(e *maker.Engine) (*maker.Run, error) { return e.Do(ctx, text, flags.attach...) })
 }
 
 // outlineArg is a text given as an argument, on stdin, or in a file if there is one

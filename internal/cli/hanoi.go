@@ -39,15 +39,9 @@ times in 100. See docs/simulator.md.`,
 			}
 			params.NoCheck = !check
 			params.JSON = flags.config.StructuredMode != ""
-			engine, err := flags.engine(a)
-			if err != nil {
-				return err
-			}
-			run, err := engine.Chain(cmd.Context(), hanoi.Name, params)
-			if err != nil {
-				return err
-			}
-			return a.follow(cmd.Context(), run)
+			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) {
+				return e.Chain(cmd.Context(), hanoi.Name, params)
+			})
 		},
 	}
 	f := cmd.Flags()

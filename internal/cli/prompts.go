@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/prompts"
 )
 
@@ -22,13 +23,13 @@ func (a *app) prompts() *cobra.Command {
 		Short: "Show the prompts, and what you have changed in them",
 		Long: `prompts lists every prompt that is sent to a model, with the hash that logs have.
 With NAME it prints that template. With --prompts-dir it says which ones a folder
-replaces; diff shows the changes line by line.
+replaces.
 
 To change a prompt, write its template to NAME.tmpl in a folder and give that folder
 to a run with --prompts-dir.`,
 		Example: `  maker prompts
   maker prompts planner_system > my/planner_system.tmpl
-  maker prompts diff --prompts-dir my`,
+  maker prompts --prompts-dir my`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError{fmt.Errorf("%s takes one NAME at most", cmd.CommandPath())}
@@ -51,33 +52,7 @@ to a run with --prompts-dir.`,
 			return err
 		},
 	}
-	diff := &cobra.Command{
-		Use:   "diff",
-		Short: "Show how the prompts of a folder differ from the built-in ones",
-		Long:  "diff prints, for each prompt that --prompts-dir replaces, the lines that were taken out (-) and put in (+).",
-		Args:  exactArgs(),
-		RunE: func(*cobra.Command, []string) error {
-			if dir == "" {
-				return usageError{errors.New("maker prompts diff needs --prompts-dir, the folder to compare with")}
-			}
-			set, err := openPrompts(dir)
-			if err != nil {
-				return err
-			}
-			builtin := prompts.Default()
-			for _, name := range set.Names() {
-				if !set.Replaced(name) {
-					continue
-				}
-				was, _ := builtin.Text(name)
-				is, _ := set.Text(name)
-				fmt.Fprintf(a.Out, "--- %s (built in)\n+++ %s\n%s", name, filepath.Join(dir, name+prompts.Extension), lineDiff(was, is))
-			}
-			return nil
-		},
-	}
-	cmd.PersistentFlags().StringVar(&dir, "prompts-dir", "", "folder with templates that replace built-in ones")
-	cmd.AddCommand(diff)
+	cmd.Flags().StringVar(&dir, "prompts-dir", "", config.Find("prompts_dir").Help)
 	return cmd
 }
 
@@ -169,37 +144,4 @@ func readTemplate(file string) (string, error) {
 		return "", errors.New("it is empty")
 	}
 	return text, nil
-}
-
-// lineDiff lists the lines that two texts do not share, in order, found by their
-// longest common subsequence. Prompts are short.
-func lineDiff(was, is string) string {
-	a, b := strings.Split(strings.TrimRight(was, "\n"), "\n"), strings.Split(strings.TrimRight(is, "\n"), "\n")
-	common := make([][]int, len(a)+1)
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	var out strings.Builder
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			fmt.Fprintf(&out, "-%s\n", a[i])
-			i++
-		default:
-			fmt.Fprintf(&out, "+%s\n", b[j])
-			j++
-		}
-	}
-	return out.String()
 }

@@ -14,6 +14,19 @@ import (
 	"github.com/maker-mdap/maker/runs"
 )
 
+// start begins a run with the settings of a command and follows it.
+func (a *app) start(ctx context.Context, s *settings, begin func(*maker.Engine) (*maker.Run, error)) error {
+	engine, err := s.engine(a)
+	if err != nil {
+		return err
+	}
+	run, err := begin(engine)
+	if err != nil {
+		return err
+	}
+	return a.follow(ctx, run)
+}
+
 // follow shows a run until it ends, prints its result and returns its exit code
 // as an error.
 func (a *app) follow(ctx context.Context, run *maker.Run) error {

@@ -89,19 +89,9 @@ error. The problems stand for your own only as far as they are like them.`,
   maker calibrate --domain math --model 'sim/default?p=0.9' --target-error 0.001 --steps 50`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts, err := flags.options(a)
-			if err != nil {
-				return err
-			}
-			engine, err := a.newEngine(opts)
-			if err != nil {
-				return err
-			}
-			run, err := engine.Calibrate(cmd.Context(), flags.config.Solve.Domain)
-			if err != nil {
-				return err
-			}
-			return a.follow(cmd.Context(), run)
+			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) {
+				return e.Calibrate(cmd.Context(), flags.config.Solve.Domain)
+			})
 		},
 	}
 	flags.register(cmd, config.Measuring, nil)

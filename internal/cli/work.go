@@ -52,15 +52,7 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if dryRun {
 				return a.dryRun(cmd.Context(), &flags, task)
 			}
-			engine, err := flags.engine(a)
-			if err != nil {
-				return err
-			}
-			run, err := engine.Run(cmd.Context(), task)
-			if err != nil {
-				return err
-			}
-			return a.follow(cmd.Context(), run)
+			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return e.Run(cmd.Context(), task) })
 		},
 	}
 	flags.register(cmd, config.Run, nil)
@@ -116,15 +108,7 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
 			if err != nil {
 				return err
 			}
-			engine, err := flags.engine(a)
-			if err != nil {
-				return err
-			}
-			run, err := engine.Exec(cmd.Context(), text)
-			if err != nil {
-				return err
-			}
-			return a.follow(cmd.Context(), run)
+			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return e.Exec(cmd.Context(), text) })
 		},
 	}
 	flags.register(cmd, config.Exec, nil)

@@ -386,3 +386,52 @@ func TestAddUp(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsAreListed: a run that is not long lists all of its steps, one that is lists
+// the contested ones and the last.
+func TestStepsAreListed(t *testing.T) {
+	for steps, want := range map[int]int{0: 0, 1: 1, 3: 3, MaxListed: MaxListed, MaxListed + 1: 2} {
+		events := []event.Event{task("hanoi")}
+		for n := range steps {
+			if n == 2 {
+				events = append(events, committedStep(n, 3, 1))
+			} else {
+				events = append(events, committedStep(n, 2))
+			}
+		}
+		if r := report(t, events...); len(r.Steps) != want || r.Committed != steps {
+			t.Errorf("a run of %d steps lists %d of %d, want %d", steps, len(r.Steps), r.Committed, want)
+		}
+	}
+	// A run without steps has the output that its end says.
+	if r := report(t, task("hanoi"), event.TaskCompleted{Output: event.TextValue("all")}); r.Output.IsZero() || r.Output.Text() != "all" {
+		t.Errorf("Output = %+v, want all", r.Output)
+	}
+}
+
+// TestAskedAgainIsListedOnce: a call that was refused and then made is one call; two
+// claims of which nobody knows the outcome are two.
+func TestAskedAgainIsListedOnce(t *testing.T) {
+	input := event.JSONValue([]byte(`{}`))
+	refused := event.EffectRefused{Effect: "e", Tool: "Pay", Input: input, By: "person (terminal)"}
+	made := event.EffectClaimed{Effect: "e", Tool: "Pay", Input: input, Approved: "person (terminal)"}
+	done := event.EffectDone{Effect: "e", Tool: "Pay", Result: event.TextValue("paid")}
+	for name, test := range map[string]struct {
+		events []event.Event
+		want   []string
+	}{
+		"refused":            {[]event.Event{refused}, []string{EffectRefused}},
+		"refused twice":      {[]event.Event{refused, refused}, []string{EffectRefused}},
+		"refused, then made": {[]event.Event{refused, made, done}, []string{EffectDone}},
+		"refused, begun":     {[]event.Event{refused, made}, []string{EffectUnknown}},
+		"made, then refused": {[]event.Event{made, done, refused}, []string{EffectDone, EffectRefused}},
+	} {
+		var got []string
+		for _, e := range report(t, append([]event.Event{task("exec")}, test.events...)...).Effects {
+			got = append(got, e.Status)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: the effects are (-want +got):\n%s", name, diff)
+		}
+	}
+}
