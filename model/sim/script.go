@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -26,17 +28,17 @@ type script struct {
 // A rule answers the questions that meet all of its conditions. A condition that
 // is absent is met.
 type rule struct {
-	Match       string  `json:"match" yaml:"match"`               // the prompt
-	MatchResult *string `json:"match_result" yaml:"match_result"` // the tool results of the last turn
-	After       *int    `json:"after" yaml:"after"`               // how many tool results there are so far
+	Match       string  `yaml:"match"`        // the prompt
+	MatchResult *string `yaml:"match_result"` // the tool results of the last turn
+	After       *int    `yaml:"after"`        // how many tool results there are so far
 
 	// Either there is a right answer, perhaps with wrong ones, and the settings say
 	// how often which of them is given; or there are answers that the script has drawn
 	// by weight or given in order.
-	Right    *scriptAnswer  `json:"right" yaml:"right"`
-	Wrong    []scriptAnswer `json:"wrong" yaml:"wrong"`
-	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
-	Sequence bool           `json:"sequence" yaml:"sequence"`
+	Right    *scriptAnswer  `yaml:"right"`
+	Wrong    []scriptAnswer `yaml:"wrong"`
+	Answers  []scriptAnswer `yaml:"answers"`
+	Sequence bool           `yaml:"sequence"`
 
 	pattern *regexp.Regexp
 	result  *regexp.Regexp // nil without MatchResult
@@ -45,11 +47,11 @@ type rule struct {
 }
 
 type scriptAnswer struct {
-	Text      string           `json:"text" yaml:"text"`
-	ToolCalls []scriptCall     `json:"tool_calls" yaml:"tool_calls"`
-	Weight    *float64         `json:"weight" yaml:"weight"`
-	Stop      model.StopReason `json:"stop" yaml:"stop"`
-	Tokens    int              `json:"tokens" yaml:"tokens"` // 0: as many as text and calls have
+	Text      string           `yaml:"text"`
+	ToolCalls []scriptCall     `yaml:"tool_calls"`
+	Weight    *float64         `yaml:"weight"`
+	Stop      model.StopReason `yaml:"stop"`
+	Tokens    int              `yaml:"tokens"` // 0: as many as text and calls have
 
 	weight float64
 }
@@ -71,22 +73,42 @@ func loadScript(file string) (*script, error) {
 	return s, nil
 }
 
+// The scripts that ship with the simulator are for the examples in README.md and docs,
+// so that these run as they are printed; a test of cmd/maker holds them to that. They
+// match our own prompts, and what no longer matches fails there.
+//
+//go:embed scripts/*.yaml
+var scriptFiles embed.FS
+
+// shipped is all of them together, in the order of their names.
+var shipped = sync.OnceValue(func() *script {
+	all := new(script)
+	entries, err := scriptFiles.ReadDir("scripts")
+	for _, e := range entries {
+		data, readErr := scriptFiles.ReadFile("scripts/" + e.Name())
+		s, parseErr := parseScript(data)
+		if err = errors.Join(err, readErr, parseErr); err == nil {
+			all.rules = append(all.rules, s.rules...)
+		}
+	}
+	if err != nil {
+		panic(err) // a test would have seen it
+	}
+	return all
+})
+
 func parseScript(data []byte) (*script, error) {
 	if len(data) > maxScript {
 		return nil, fmt.Errorf("larger than %d KB", maxScript>>10)
 	}
-	var rules []rule
-	var err error
-	if json.Valid(data) { // YAML parsers refuse tabs, which JSON allows
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.DisallowUnknownFields()
-		err = d.Decode(&rules)
-	} else {
-		d := yaml.NewDecoder(bytes.NewReader(data))
-		d.KnownFields(true)
-		err = d.Decode(&rules)
+	var compact bytes.Buffer
+	if json.Compact(&compact, data) == nil { // YAML parsers refuse tabs, which JSON allows
+		data = compact.Bytes()
 	}
-	if err != nil {
+	var rules []rule
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&rules); err != nil {
 		return nil, err
 	}
 	if len(rules) == 0 {
@@ -114,11 +136,22 @@ func (r *rule) prepare() error {
 		return errors.New("after is negative")
 	}
 	r.hash = r.conditions()
-	if r.Right != nil || len(r.Wrong) > 0 {
-		return r.prepareRight()
-	}
-	if len(r.Answers) == 0 {
+	switch {
+	case r.Right == nil && len(r.Wrong) > 0:
+		return errors.New("there are wrong answers and no right one")
+	case r.Right == nil && len(r.Answers) == 0:
 		return errors.New("there are no answers")
+	case r.Right != nil && (len(r.Answers) > 0 || r.Sequence):
+		return errors.New("answers and sequence do not go with right and wrong")
+	case r.Right != nil:
+		if err := r.Right.prepare(r); err != nil {
+			return fmt.Errorf("right: %w", err)
+		}
+	}
+	for i := range r.Wrong {
+		if err := r.Wrong[i].prepare(r); err != nil {
+			return fmt.Errorf("wrong answer %d: %w", i+1, err)
+		}
 	}
 	for i := range r.Answers {
 		if err := r.Answers[i].prepare(r); err != nil {
@@ -126,32 +159,8 @@ func (r *rule) prepare() error {
 		}
 		r.weight += r.Answers[i].weight
 	}
-	if r.weight == 0 {
+	if r.weight == 0 && r.Right == nil {
 		return errors.New("all weights are 0")
-	}
-	return nil
-}
-
-// prepareRight prepares a rule whose answers are right or wrong.
-func (r *rule) prepareRight() error {
-	switch {
-	case r.Right == nil:
-		return errors.New("there are wrong answers and no right one")
-	case len(r.Answers) > 0 || r.Sequence:
-		return errors.New("answers and sequence do not go with right and wrong")
-	}
-	if err := r.Right.prepare(r); err != nil {
-		return fmt.Errorf("right: %w", err)
-	}
-	for i := range r.Wrong {
-		if err := r.Wrong[i].prepare(r); err != nil {
-			return fmt.Errorf("wrong answer %d: %w", i+1, err)
-		}
-	}
-	for _, a := range append(r.Wrong[:len(r.Wrong):len(r.Wrong)], *r.Right) {
-		if a.Weight != nil {
-			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
-		}
 	}
 	return nil
 }
@@ -189,6 +198,9 @@ func (a *scriptAnswer) prepare(r *rule) error {
 	a.weight = 1
 	if a.Weight != nil {
 		a.weight = *a.Weight
+		if r.Right != nil {
+			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
+		}
 	}
 	if !(a.weight >= 0 && a.weight <= 1e9) {
 		return fmt.Errorf("weight %v is out of range", a.weight)
@@ -268,17 +280,19 @@ func (m *match) answer(d *decision) *answer {
 
 // give makes an answer of what the script has.
 func (m *match) give(chosen *scriptAnswer, d *decision) *answer {
-	a := &answer{text: m.expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
+	a := &answer{text: m.expand(chosen.Text, asItIs), stop: chosen.Stop, tokens: chosen.Tokens}
 	for i := range chosen.ToolCalls {
-		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m.expand))
+		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m))
 	}
 	return a
 }
 
+func asItIs(text string) string { return text }
+
 // garble is the right answer in a form that nobody asked for: talk about it, a bracket
 // that does not close, or a list of its lines. Calls are not made.
 func (m *match) garble(d *decision) *answer {
-	text := m.expand(m.rule.Right.Text)
+	text := m.expand(m.rule.Right.Text, asItIs)
 	switch d.form % 3 {
 	case 0:
 		return say(string(d.chat(nil, "This is done, and it went well as far as I can see.")))
@@ -295,17 +309,12 @@ func (r *rule) choose(d *decision) *scriptAnswer {
 		return &r.Answers[at-1]
 	}
 	u := d.more.float() * r.weight
-	chosen := 0
+	var chosen *scriptAnswer
 	for i := range r.Answers {
-		weight := r.Answers[i].weight
-		if weight == 0 {
-			continue
+		if a := &r.Answers[i]; a.weight > 0 && (chosen == nil || u >= 0) {
+			chosen = a
+			u -= a.weight
 		}
-		chosen = i
-		if u < weight {
-			break
-		}
-		u -= weight
 	}
-	return &r.Answers[chosen]
+	return chosen
 }
