@@ -60,7 +60,7 @@ func read(text string) (*Plan, *source, []Finding) {
 	if err != nil {
 		f := Finding{Check: CheckValidYAML, Step: WholePlan, Line: 1, Message: err.Error()}
 		if at := (*yamlclean.ParseError)(nil); errors.As(err, &at) {
-			f.Line, f.Message = at.Line, fmt.Sprintf("column %d: %s", at.Column, at.Message)
+			f.Line, f.Message = at.Line, at.Message
 		}
 		return nil, nil, []Finding{f}
 	}
