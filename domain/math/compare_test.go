@@ -98,8 +98,6 @@ func rewritten(rng *rand.Rand, e *notation.Expr) *notation.Expr {
 		out = notation.Minus(notation.Number(new(big.Rat).Add(e.Value, big.NewRat(1, 3))), notation.Number(big.NewRat(1, 3)))
 	case e.Op == notation.Call && e.Text == "tan":
 		out = notation.Make(notation.Div, notation.Apply("sin", args[0]), notation.Apply("cos", args[0]))
-	case e.Op == notation.Call && e.Text == "acos":
-		out = notation.Minus(notation.Make(notation.Div, notation.Symbol(notation.Pi), notation.Integer(2)), notation.Apply("asin", args[0]))
 	}
 	return out
 }
