@@ -41,7 +41,7 @@ plan:
 	want := &Plan{Reasoning: "Two lines.\n", Steps: []Step{{
 		TaskType: ActionStep, Title: "2024", TaskDescription: "Run:\n  make # all\n",
 		PrimaryTools: []string{"Bash", "7"}, FallbackTools: []string{}, PrimaryToolInstructions: "yes",
-		InputVariables: []string{}, OutputVariable: "step_0_output", OutputSchema: "{count: integer, a b: [string, null], c: {}}",
+		InputVariables: []string{}, OutputVariable: "step_0_output", OutputSchema: "{count: integer, \"a b\": [string, null], c: {}}",
 		NextStep: 1, VoteOn: []string{"count"}, Voting: &Voting{Strategy: vote.FirstToK, K: 3, MaxSamples: 9},
 	}, {
 		Number: 1, TaskType: "other", Title: "null", PrimaryTools: []string{}, FallbackTools: []string{},
@@ -140,7 +140,7 @@ func TestFindingString(t *testing.T) {
 }
 
 func TestClosest(t *testing.T) {
-	names := fieldNames[:]
+	names := fieldNames()
 	for name, want := range map[string]string{
 		"primary_tool": "primary_tools", "PrimaryTools": "primary_tools", "primary-tools": "primary_tools", "Task Type": "task_type",
 		"tittle": "title", "next": "next_step_sequence_number", "description": "task_description", "schema": "output_schema",
