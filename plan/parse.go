@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/vote"
 	"go.yaml.in/yaml/v3"
@@ -98,7 +99,7 @@ func (r *reader) readRoot(root *yaml.Node) {
 	}
 	missing := without(names, seen)
 	for _, key := range unknown {
-		guess := closest(key.Value, missing)
+		guess := nearest.To(key.Value, missing)
 		if guess == "" && (key.Value == "steps" || key.Value == "tasks") && slices.Contains(missing, "plan") {
 			guess = "plan"
 		}
@@ -168,7 +169,7 @@ func (r *reader) readStep(i int, n *yaml.Node, s *Step, src *stepSource) {
 		}
 	}
 	for _, key := range unknown {
-		guess := closest(key.Value, fieldStrings(missing))
+		guess := nearest.To(key.Value, fieldStrings(missing))
 		r.unknown(number, key, guess, fmt.Sprintf("step %d: ", number))
 		if guess != "" {
 			f := fieldNamed(guess)

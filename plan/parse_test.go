@@ -139,20 +139,6 @@ func TestFindingString(t *testing.T) {
 	}
 }
 
-func TestClosest(t *testing.T) {
-	names := fieldNames()
-	for name, want := range map[string]string{
-		"primary_tool": "primary_tools", "PrimaryTools": "primary_tools", "primary-tools": "primary_tools", "Task Type": "task_type",
-		"tittle": "title", "next": "next_step_sequence_number", "description": "task_description", "schema": "output_schema",
-		"setp": "step", "timeOut": "timeout", "id": "", "k": "", "priority": "", "xyzzy": "", "": "",
-		strings.Repeat("x", 1000): "", "日本語": "",
-	} {
-		if got := closest(name, names); got != want {
-			t.Errorf("closest(%q, fields) = %q, want %q", name, got, want)
-		}
-	}
-}
-
 func FuzzValidate(f *testing.F) {
 	for _, name := range planFiles(f) {
 		f.Add(readPlanFile(f, name).text, false)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 // checkNumbers reports the first number that is wrong. What follows it is often
@@ -213,7 +214,7 @@ func (c *checker) unproduced(input string, before int) string {
 	}
 	// step_1_output is no misspelling of step_2_output.
 	alike := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return digits(name) != digits(Output(input)) })
-	if guess := closest(Output(input), alike); guess != "" {
+	if guess := nearest.To(Output(input), alike); guess != "" {
 		return fmt.Sprintf("which no step produces; %s seems to be meant", clip.Short(guess))
 	}
 	if len(names) == 0 {
