@@ -169,10 +169,6 @@ func TestShapes(t *testing.T) {
 > {"type":"control_request","request_id":"r9","request":{"subtype":"hook_callback"}}
 < "subtype":"error" "request_id":"r9"
 ` + answer42 + success, agent.Result{Text: "42", Stop: model.StopEnd, Model: "claude-test", Usage: tokens, CostUSD: cost(0.25)}},
-		{"a message in one piece", hello + `
-> {"type":"assistant","message":{"id":"m1","model":"claude-test","content":[{"type":"text","text":"Well."}],"stop_reason":"end_turn"}}
-> {"type":"assistant","message":{"id":"m1","model":"claude-test","content":[{"type":"text","text":"42"}],"stop_reason":"end_turn"}}
-` + success, agent.Result{Text: "42", Stop: model.StopEnd, Model: "claude-test", CostUSD: cost(0.25)}},
 		{"a stream that broke and began again", hello + start42 + answer42 + success,
 			agent.Result{Text: "42", Stop: model.StopEnd, Model: "claude-test", Usage: tokens.Add(usage.Tokens{Input: 100, CacheRead: 7, Output: 1})}},
 		{"a program that goes on by itself", hello + answer42 + `
@@ -236,12 +232,11 @@ func TestFailures(t *testing.T) {
 		{"other", hello + `> {"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}` + "\n", model.Transient, 0, "a; b"},
 		{"unheard of", hello + `> {"type":"result","subtype":"error_new","is_error":false}` + "\n", model.Transient, 0, "error_new"},
 		{"a command's answer", hello + said("", "Unknown command") + `> {"type":"result","subtype":"success","result":"Unknown command"}` + "\n", model.Transient, 0, "without an answer of the model: Unknown command"},
-		{"the end in a call", hello + `> {"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"tool_use","id":"t","name":"X"}]}}` + "\n" + success, model.Transient, 0, "in the middle of a tool call"},
 		{"retry of what is hopeless", hello + `> {"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}` + "\n", model.Auth, 401, "authentication_failed"},
 		{"initialization", `> {"type":"control_response","response":{"subtype":"error","request_id":"maker-initialize","error":"what?"}}` + "\n", model.Invalid, 0, "what?; install version"},
 		{"missing tools", `> {"type":"system","subtype":"init","tools":["Extra"],"claude_code_version":"1.0"}` + "\n", model.Invalid, 0, "(version 1.0) offers the tools Extra, but was given none"},
-		{"garbage", hello + "> hello\n", model.Transient, 0, `\"hello\\n\" is not a JSON object`},
-		{"garbage of a kind that is known", hello + `> {"type":"result","is_error":"yes"}` + "\n", model.Transient, 0, "is not a result as it should be"},
+		{"garbage", hello + "> hello\n", model.Transient, 0, `"hello" is not a JSON object`},
+		{"garbage of a kind that is known", hello + `> {"type":"result","is_error":"yes"}` + "\n", model.Transient, 0, "is not as it should be"},
 		{"long line", hello + "long 17000000\n", model.Transient, 0, "longer than 16 MB"},
 		{"crash", hello + "2 one\n2 out of memory\nexit 3\n", model.Transient, 0, "it ended with exit code 3: one\nout of memory"},
 		{"silent crash", "exit 0\n", model.Transient, 0, "it ended with exit code 0: it printed no reason"},
@@ -257,7 +252,7 @@ func TestFailures(t *testing.T) {
 			}
 			r, err := newFake(t, script, nil).Attempt(t.Context(), &agent.Task{Prompt: "hi", OnFault: func(*model.Error) bool { told++; return true }})
 			e, ok := errors.AsType[*model.Error](err)
-			if !ok || e.Kind != test.kind || e.Status != test.status || e.Provider != "claude-code" || !strings.Contains(strings.ReplaceAll(e.Message, `"hello\n"`, `\"hello\\n\"`), test.want) {
+			if !ok || e.Kind != test.kind || e.Status != test.status || e.Provider != "claude-code" || !strings.Contains(e.Message, test.want) {
 				t.Fatalf("Attempt(%s) = %+v, %v, want %s, %d with %q", test.name, r, err, test.kind, test.status, test.want)
 			}
 			if want := test.kind.Retryable(); (told == 1) != want || told > 1 {

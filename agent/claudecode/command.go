@@ -59,27 +59,18 @@ func writeJSON(name string, v any) error {
 	return os.WriteFile(name, data, 0o600)
 }
 
-type settings struct {
-	Permissions permissions `json:"permissions"`
-}
-
-type permissions struct {
-	Allow []string `json:"allow"`
-	Ask   []string `json:"ask"`
-}
-
 // settingsFor makes the program ask before each call that is not a sample's to
 // make. Rules that ask are stronger than any that allow.
-func settingsFor(tools []tool.Tool) settings {
-	s := settings{permissions{Allow: []string{}, Ask: []string{}}}
+func settingsFor(tools []tool.Tool) any {
+	rules := map[string][]string{"allow": {}, "ask": {}}
 	for _, t := range tools {
-		rules := &s.Permissions.Ask
+		rule := "ask"
 		if t.Class.BySample() {
-			rules = &s.Permissions.Allow
+			rule = "allow"
 		}
-		*rules = append(*rules, t.Name, tool.ServerTool(server, t.Name))
+		rules[rule] = append(rules[rule], t.Name, tool.ServerTool(server, t.Name))
 	}
-	return s
+	return map[string]any{"permissions": rules}
 }
 
 // command is the program with its arguments, ready to be started.

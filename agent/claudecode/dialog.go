@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,35 +90,61 @@ func (d *dialog) refuse(id, why string) {
 	}})
 }
 
-// take reads one line. It reports whether that was the end.
+// take reads one line. It reports whether that was the end. A kind of line that is not
+// known is none of our business.
 func (d *dialog) take(data []byte) (done bool, err *model.Error) {
-	l, wrong := parse(data)
-	if wrong != nil {
-		return false, broken("it printed a line that cannot be read: %v", wrong)
+	var head struct {
+		Type    string  `json:"type"`
+		Subtype string  `json:"subtype"`
+		Parent  *string `json:"parent_tool_use_id"` // of what a helper of the agent says
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return false, broken("it printed a line that cannot be read: %s is not a JSON object: %v", excerpt(data), err)
+	}
+	kind := head.Type
+	if kind == "system" {
+		kind += " " + head.Subtype
 	}
 	switch {
-	case l.ready != nil:
-		return false, d.ready(l.ready)
-	case l.status != "":
-		d.asking = d.asking || l.status == "requesting"
-	case l.retry != nil:
-		return false, d.retry(l.retry)
-	case l.request != nil:
-		d.serve(l.request)
-	case l.reply != nil:
-		if r := l.reply.Response; r.ID == initializeID && r.Subtype != "success" {
-			return false, invalid("the program does not start as it should: %s; install version 2.1.197 or later", r.Error)
-		}
-	case l.withdrawn != "":
-		d.held = slices.DeleteFunc(d.held, func(id string) bool { return id == l.withdrawn })
-	case l.event != nil:
-		d.event(l.event)
-	case l.message != nil:
-		d.message(l.message)
-	case l.result != nil:
-		return true, d.conclude(l.result)
+	case head.Parent != nil:
+	case kind == "system init":
+		err = read(data, d.ready)
+	case kind == "system status":
+		err = read(data, d.status)
+	case kind == "system api_retry":
+		err = read(data, d.retry)
+	case kind == "control_request":
+		err = read(data, d.serve)
+	case kind == "control_response":
+		err = read(data, d.replied)
+	case kind == "control_cancel_request":
+		err = read(data, d.withdraw)
+	case kind == "stream_event":
+		err = read(data, d.event)
+	case kind == "assistant":
+		err = read(data, d.message)
+	case kind == "result":
+		return true, read(data, d.conclude)
 	}
-	return false, nil
+	return false, err
+}
+
+func (d *dialog) status(l *statusLine) *model.Error {
+	d.asking = d.asking || l.Status == "requesting"
+	return nil
+}
+
+func (d *dialog) withdraw(l *withdrawnLine) *model.Error {
+	d.held = slices.DeleteFunc(d.held, func(id string) bool { return id == l.ID })
+	return nil
+}
+
+// replied takes the answer to something that we asked for.
+func (d *dialog) replied(l *replyLine) *model.Error {
+	if r := l.Response; r.ID == initializeID && r.Subtype != "success" {
+		return invalid("the program does not start as it should: %s; install version 2.1.197 or later", r.Error)
+	}
+	return nil
 }
 
 // ready checks that the program offers the tools of the task and no others. It
@@ -207,15 +234,15 @@ func (d *dialog) interrupt() {
 }
 
 // event follows a message that is being written.
-func (d *dialog) event(e *streamEvent) {
-	switch e.Type {
+func (d *dialog) event(l *streamLine) *model.Error {
+	switch e := &l.Event; e.Type {
 	case "message_start":
 		if d.over {
 			d.interrupt() // it would go on by itself
 		}
 		d.asking, d.lost = false, d.lost || d.turn.open
 		d.closed = d.closed.Add(d.turn.used)
-		d.turn = turn{id: e.Message.ID, open: true, used: e.Message.Usage.over(usage.Tokens{})}
+		d.turn = turn{open: true, used: e.Message.Usage.over(usage.Tokens{})}
 		d.result.Model = e.Message.Model
 	case "content_block_start":
 		d.turn.blocks = append(d.turn.blocks, &block{index: e.Index, kind: e.Block.Type, id: e.Block.ID, name: e.Block.Name})
@@ -233,6 +260,7 @@ func (d *dialog) event(e *streamEvent) {
 			d.judge()
 		}
 	}
+	return nil
 }
 
 // judge decides what a finished message means.
@@ -288,35 +316,19 @@ func (d *dialog) deny(id, why string, stop bool) {
 // used is what all turns have used so far.
 func (d *dialog) used() usage.Tokens { return d.closed.Add(d.turn.used) }
 
-// message takes what was not streamed: the program's own words, or a message of
-// the model in one piece.
-func (d *dialog) message(m *messageLine) {
-	if m.Message.Model == synthetic || m.Error != "" {
-		d.trouble = string(m.Error)
-		for _, b := range m.Message.Content {
-			if b.Type == "text" {
-				d.spoken = b.Text
-			}
+// message takes what the program says in place of the model. What the model says was
+// streamed.
+func (d *dialog) message(m *messageLine) *model.Error {
+	if m.Message.Model != synthetic && m.Error == "" {
+		return nil
+	}
+	d.trouble = string(m.Error)
+	for _, b := range m.Message.Content {
+		if b.Type == "text" {
+			d.spoken = b.Text
 		}
-		return
 	}
-	if m.Message.ID == d.turn.id {
-		return // streamed
-	}
-	if d.turn.whole != m.Message.ID {
-		d.lost = d.lost || d.turn.open
-		d.closed = d.closed.Add(d.turn.used)
-		d.turn = turn{whole: m.Message.ID}
-		d.asking, d.result.Model = false, m.Message.Model
-	}
-	d.turn.stop = m.Message.StopReason
-	for i := range m.Message.Content {
-		c := &m.Message.Content[i]
-		b := &block{index: len(d.turn.blocks), kind: c.Type, id: c.ID, name: c.Name}
-		b.text.WriteString(c.Text)
-		b.text.Write(c.Input)
-		d.turn.blocks = append(d.turn.blocks, b)
-	}
+	return nil
 }
 
 // conclude makes the result, with the last line that the program printed. That is
@@ -362,15 +374,5 @@ func (d *dialog) settle(r *resultLine) *model.Error {
 	if r.IsError || r.Subtype != "success" {
 		return d.failure(r)
 	}
-	switch t := &d.turn; {
-	case t.whole == "":
-		return broken("it ended without an answer of the model: %s", clip.Text(r.Result, maxWords))
-	case d.structure && t.structured() != nil:
-		d.end(nil, string(t.structured()), model.StopEnd)
-	case t.calls() > 0:
-		return broken("it ended in the middle of a tool call: %s", clip.Text(r.Result, maxWords))
-	default:
-		d.end(nil, t.lastText(), stopOf(t.stop))
-	}
-	return nil
+	return broken("it ended without an answer of the model: %s", clip.Text(r.Result, maxWords))
 }

@@ -1,9 +1,7 @@
 package claudecode
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -12,7 +10,6 @@ import (
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/process/tail"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -333,13 +330,6 @@ func TestStructuredAnswers(t *testing.T) {
 	if r := p.dialog.result; r.Text != `{"n": 9007199254740993}` || r.Stop != model.StopEnd || !p.dialog.over {
 		t.Errorf("an answer as data: %+v, want it as it was written", r)
 	}
-	// In one piece, it can only be seen at the end.
-	p = newPlay(t, task)
-	p.says(`{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"tool_use","id":"c1","name":"StructuredOutput","input":{"n":1}}]}}`)
-	done, err := p.dialog.take([]byte(`{"type":"result","subtype":"success"}`))
-	if r := p.dialog.result; !done || err != nil || r.Text != `{"n":1}` {
-		t.Errorf("an answer as data in one piece: %+v, %v, want it", r, err)
-	}
 	for _, o := range []*model.OutputFormat{nil, {Mode: model.JSONSchema, Schema: json.RawMessage(`{"type":"array"}`)}, {Mode: model.JSONSchema}} {
 		if got := schemaOf(o); got != nil {
 			t.Errorf("schemaOf(%+v) = %s, want none", o, got)
@@ -383,35 +373,5 @@ func TestPrompt(t *testing.T) {
 		if diff := cmp.Diff(test.want, prompt(&test.task)); diff != "" {
 			t.Errorf("prompt(%q): -want +got\n%s", test.task.Prompt, diff)
 		}
-	}
-}
-
-func TestReadLine(t *testing.T) {
-	r := bufio.NewReaderSize(strings.NewReader("one\n"+strings.Repeat("x", 100)+"\n"+strings.Repeat("y", 101)+"\n"), 16)
-	for _, want := range []string{"one\n", strings.Repeat("x", 100) + "\n"} {
-		if got, err := readLine(r, 101); err != nil || string(got) != want {
-			t.Errorf("readLine(101) = %q, %v, want %q", got, err, want)
-		}
-	}
-	if got, err := readLine(r, 101); !errors.Is(err, errLongLine) {
-		t.Errorf("readLine(101) = %q, %v, want it too long", got, err)
-	}
-}
-
-func TestLastLines(t *testing.T) {
-	const lastWords = 2000
-	end := tail.New(lastWords)
-	for range 1000 {
-		if n, err := end.Write([]byte("a line of words\n")); n != 16 || err != nil {
-			t.Fatalf("Write = %d, %v, want 16", n, err)
-		}
-	}
-	if got := end.String(); len(got) > lastWords {
-		t.Errorf("the tail keeps %d bytes, want at most %d", len(got), lastWords)
-	}
-	end.Write([]byte(strings.Repeat("x", 2*lastWords)))
-	end.Write([]byte("\nlast\n"))
-	if got := lastLines(end.String()); got != "last" {
-		t.Errorf("lastLines(x...\\nlast) = %q, want the last line", got)
 	}
 }

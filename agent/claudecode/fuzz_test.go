@@ -34,25 +34,19 @@ func recordedLines(t testing.TB) [][]byte {
 	return lines
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzTake(f *testing.F) {
 	for _, line := range recordedLines(f) {
 		f.Add(line)
 	}
 	f.Add([]byte(`{"type":"stream_event","event":null}`))
 	f.Add([]byte(`{"type":"system","subtype":"status","status":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := parse(data)
-		if (l == nil) == (err == nil) {
-			t.Fatalf("parse(%q) = %v, %v, want one of them", data, l, err)
-		}
-		if err != nil {
-			if len(err.Error()) > 1500+len(data) {
-				t.Fatalf("parse(%q) = %d bytes of error", data, len(err.Error()))
-			}
-			return
-		}
-		if !json.Valid(data) {
-			t.Fatalf("parse(%q) succeeded, and it is no JSON", data)
+		_, err := newPlay(t, &agent.Task{}).dialog.take(data)
+		switch {
+		case err != nil && len(err.Error()) > 1500+len(data):
+			t.Fatalf("take(%q) = %d bytes of error", data, len(err.Error()))
+		case err == nil && !json.Valid(data):
+			t.Fatalf("take(%q) succeeded, and it is no JSON", data)
 		}
 	})
 }

@@ -5,22 +5,9 @@ import (
 	"fmt"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/usage"
 )
-
-// A line is one of those that the program prints. At most one field is set: lines
-// that say nothing we need have none.
-type line struct {
-	ready     *readyLine
-	status    string // what the program is doing
-	retry     *retryLine
-	request   *requestLine
-	reply     *replyLine
-	withdrawn string // the id of a request that is no longer one
-	event     *streamEvent
-	message   *messageLine
-	result    *resultLine
-}
 
 // readyLine says what the program is set up with.
 type readyLine struct {
@@ -32,6 +19,16 @@ type readyLine struct {
 type retryLine struct {
 	Status int             `json:"error_status"` // 0 if there was none
 	Error  httpclient.Text `json:"error"`
+}
+
+// statusLine says what the program is doing.
+type statusLine struct {
+	Status string `json:"status"`
+}
+
+// withdrawnLine takes a request back.
+type withdrawnLine struct {
+	ID string `json:"request_id"`
 }
 
 // requestLine asks us for something.
@@ -60,12 +57,15 @@ type replyLine struct {
 	} `json:"response"`
 }
 
-// A streamEvent is one of a message that is being written.
+// streamLine is an event of a message that is being written.
+type streamLine struct {
+	Event streamEvent `json:"event"`
+}
+
 type streamEvent struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
 	Message struct {
-		ID    string     `json:"id"`
 		Model string     `json:"model"`
 		Usage tokenUsage `json:"usage"`
 	} `json:"message"`
@@ -80,21 +80,18 @@ type streamEvent struct {
 }
 
 type contentBlock struct {
-	Type  string          `json:"type"`
-	Text  string          `json:"text"`
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // messageLine is a part of a message of the model, or what the program says in
 // its place.
 type messageLine struct {
 	Message struct {
-		ID         string         `json:"id"`
-		Model      string         `json:"model"`
-		Content    []contentBlock `json:"content"`
-		StopReason string         `json:"stop_reason"`
+		Model   string         `json:"model"`
+		Content []contentBlock `json:"content"`
 	} `json:"message"`
 	Error httpclient.Text `json:"error"` // why it is the program that speaks
 }
@@ -149,60 +146,14 @@ func (u *tokenUsage) over(t usage.Tokens) usage.Tokens {
 	return t
 }
 
-// parse reads a line. A kind of line that is not known is none of our business;
-// one that is known and looks otherwise than it should is an error.
-func parse(data []byte) (*line, error) {
-	var head struct {
-		Type    string  `json:"type"`
-		Subtype string  `json:"subtype"`
-		Parent  *string `json:"parent_tool_use_id"` // of what a helper of the agent says
+// read reads a line and passes it on. One that looks otherwise than it should is an
+// error.
+func read[T any](data []byte, use func(*T) *model.Error) *model.Error {
+	l := new(T)
+	if err := json.Unmarshal(data, l); err != nil {
+		return broken("it printed a line that cannot be read: %s is not as it should be: %v", excerpt(data), err)
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("%s is not a JSON object: %w", excerpt(data), err)
-	}
-	l := new(line)
-	var into any
-	switch {
-	case head.Parent != nil:
-	case head.Type == "system" && head.Subtype == "init":
-		l.ready = new(readyLine)
-		into = l.ready
-	case head.Type == "system" && head.Subtype == "status":
-		into = &struct {
-			Status *string `json:"status"`
-		}{&l.status}
-	case head.Type == "system" && head.Subtype == "api_retry":
-		l.retry = new(retryLine)
-		into = l.retry
-	case head.Type == "control_request":
-		l.request = new(requestLine)
-		into = l.request
-	case head.Type == "control_response":
-		l.reply = new(replyLine)
-		into = l.reply
-	case head.Type == "control_cancel_request":
-		into = &struct {
-			ID *string `json:"request_id"`
-		}{&l.withdrawn}
-	case head.Type == "stream_event":
-		l.event = new(streamEvent)
-		into = &struct {
-			Event *streamEvent `json:"event"`
-		}{l.event}
-	case head.Type == "assistant":
-		l.message = new(messageLine)
-		into = l.message
-	case head.Type == "result":
-		l.result = new(resultLine)
-		into = l.result
-	}
-	if into == nil {
-		return l, nil
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return nil, fmt.Errorf("%s is not a %s as it should be: %w", excerpt(data), head.Type, err)
-	}
-	return l, nil
+	return use(l)
 }
 
 // excerpt is the beginning of what the program printed.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -21,15 +20,11 @@ type process struct {
 	*supervise.Process
 	lines <-chan []byte // what it prints; closed at the end
 
-	in     *queue
-	unread error         // why reading ended, if not with the output
+	in     chan []byte   // what it is to read
+	failed error         // why reading ended, if not with the output
 	stop   chan struct{} // closed by kill
 	group  sync.WaitGroup
 }
-
-// maxLine bounds a line of the output. The longest that is known has a whole message
-// in it.
-const maxLine = 16 << 20
 
 func start(o supervise.Orders) (*process, error) {
 	running, err := supervise.Start(o)
@@ -37,47 +32,47 @@ func start(o supervise.Orders) (*process, error) {
 		return nil, err
 	}
 	lines := make(chan []byte)
-	p := &process{Process: running, lines: lines, in: newQueue(), stop: make(chan struct{})}
+	p := &process{Process: running, lines: lines, in: make(chan []byte, unread), stop: make(chan struct{})}
 	p.group.Go(func() { p.read(lines) })
-	p.group.Go(func() { p.in.drain(p.Stdin) })
+	p.group.Go(p.feed)
 	return p, nil
 }
 
-// read passes the lines on until the output or the process ends.
-func (p *process) read(lines chan<- []byte) {
-	defer close(lines)
-	r := bufio.NewReaderSize(p.Stdout, 64<<10)
+// unread is how many lines wait for a process that does not read: more than it can ask
+// for, so that it blocks nobody.
+const unread = 4096
+
+// feed passes on what the process is to read, until it is gone or reads no more.
+func (p *process) feed() {
 	for {
-		line, err := readLine(r, maxLine)
-		if len(bytes.TrimSpace(line)) > 0 {
-			select {
-			case lines <- line:
-			case <-p.stop:
+		select {
+		case line := <-p.in:
+			if _, err := p.Stdin.Write(line); err != nil {
 				return
 			}
-		}
-		if err != nil {
-			if err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) {
-				p.unread = err
-			}
+		case <-p.stop:
 			return
 		}
 	}
 }
 
-var errLongLine = errors.New("a line is longer than 16 MB")
-
-// readLine returns the next line, of at most so many bytes.
-func readLine(r *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > most {
-			return nil, errLongLine
+// read passes the lines on until the output or the process ends.
+func (p *process) read(lines chan<- []byte) {
+	defer close(lines)
+	for r := p.Lines(); ; {
+		if !r.Scan() {
+			if !errors.Is(r.Err(), os.ErrDeadlineExceeded) {
+				p.failed = r.Err()
+			}
+			return
 		}
-		line = append(line, part...)
-		if err != bufio.ErrBufferFull {
-			return line, err
+		if len(bytes.TrimSpace(r.Bytes())) == 0 {
+			continue
+		}
+		select {
+		case lines <- bytes.Clone(r.Bytes()):
+		case <-p.stop:
+			return
 		}
 	}
 }
@@ -88,14 +83,16 @@ func (p *process) write(v any) {
 	if err != nil { // all JSON in it was checked before
 		panic(err)
 	}
-	p.in.put(append(data, '\n'))
+	select {
+	case p.in <- append(data, '\n'):
+	case <-p.stop:
+	}
 }
 
 // kill ends the process and all that it started, and waits for it.
 func (p *process) kill() {
 	close(p.stop)
 	p.Stop()
-	p.in.close()
 	_ = p.Stdout.Close() // somebody who got away may hold the other end
 	<-p.Done
 	p.group.Wait()
@@ -103,11 +100,14 @@ func (p *process) kill() {
 
 // died is the error of a process whose output ended without a result.
 func (p *process) died() *model.Error {
-	if p.unread != nil {
-		return broken("%v", p.unread)
+	switch {
+	case errors.Is(p.failed, bufio.ErrTooLong):
+		return broken("a line is longer than %d MB", supervise.MaxLine>>20)
+	case p.failed != nil:
+		return broken("%v", p.failed)
 	}
 	how := p.HowItEnded()
-	words := lastLines(p.Stderr.String())
+	words := p.LastWords()
 	if strings.Contains(words, "error: unknown option") {
 		return invalid("the program does not know what it is told (%s); install version 2.1.197 or later", clip.Text(words, maxWords))
 	}
@@ -120,69 +120,4 @@ func (p *process) died() *model.Error {
 		words = "it printed no reason"
 	}
 	return broken("there is no result: %s: %s", how, clip.Text(words, maxWords))
-}
-
-// lastLines returns as many of the last lines as an error has room for.
-func lastLines(text string) string {
-	const most = 400
-	if len(text) > most {
-		text = text[len(text)-most:]
-		if _, rest, ok := strings.Cut(text, "\n"); ok {
-			text = rest
-		}
-	}
-	return strings.ToValidUTF8(text, "")
-}
-
-// A queue holds what the process has not read yet, so that a process that does
-// not read blocks nobody.
-type queue struct {
-	mu     sync.Mutex
-	more   *sync.Cond
-	lines  [][]byte
-	closed bool
-}
-
-func newQueue() *queue {
-	q := new(queue)
-	q.more = sync.NewCond(&q.mu)
-	return q
-}
-
-// put adds a line, which is lost if the queue is closed.
-func (q *queue) put(line []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.lines = append(q.lines, line)
-		q.more.Signal()
-	}
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed, q.lines = true, nil
-	q.more.Signal()
-}
-
-// drain writes the lines until the queue is closed or the reader is gone.
-func (q *queue) drain(w io.Writer) {
-	for {
-		q.mu.Lock()
-		for len(q.lines) == 0 && !q.closed {
-			q.more.Wait()
-		}
-		if q.closed {
-			q.mu.Unlock()
-			return
-		}
-		line := q.lines[0]
-		q.lines = q.lines[1:]
-		q.mu.Unlock()
-		if _, err := w.Write(line); err != nil {
-			q.close()
-			return
-		}
-	}
 }

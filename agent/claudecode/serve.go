@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/tool"
 )
 
 // serve answers a request of the program.
-func (d *dialog) serve(r *requestLine) {
+func (d *dialog) serve(r *requestLine) *model.Error {
 	switch r.Request.Subtype {
 	case "can_use_tool":
 		d.permit(r)
@@ -18,6 +19,7 @@ func (d *dialog) serve(r *requestLine) {
 	default:
 		d.refuse(r.ID, "not supported")
 	}
+	return nil
 }
 
 // permit answers the question whether a tool may be called.

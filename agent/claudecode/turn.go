@@ -11,9 +11,7 @@ import (
 
 // A turn is one message of the model.
 type turn struct {
-	id     string // if it is streamed
-	whole  string // its id if it is not
-	open   bool   // it is still being written
+	open   bool // it is still being written
 	blocks []*block
 	stop   string
 	used   usage.Tokens

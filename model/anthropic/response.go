@@ -68,7 +68,7 @@ func (c *Client) read(a *httpclient.Answer) (*model.Response, *apiError, error) 
 		return nil, trouble, err
 	}
 	var r messagesResponse
-	if err := r.unmarshal(a.Body); err != nil {
+	if err := json.Unmarshal(a.Body, &r); err != nil {
 		return nil, nil, c.http.Error(model.Transient, a.Status, fmt.Sprintf("the answer is not what the protocol says (%v): %s", err, c.http.Excerpt(a.Body)))
 	}
 	if r.Error != nil || r.Type == "error" {

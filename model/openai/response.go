@@ -85,7 +85,7 @@ func (c *Client) read(a *httpclient.Answer, n int) (reading, error) {
 		return reading{trouble: trouble}, err
 	}
 	var r chatResponse
-	if err := r.unmarshal(a.Body); err != nil {
+	if err := json.Unmarshal(a.Body, &r); err != nil {
 		return reading{}, c.http.Error(model.Transient, a.Status, fmt.Sprintf("the answer is not what the protocol says (%v): %s", err, c.http.Excerpt(a.Body)))
 	}
 	if r.Error != nil {

@@ -126,7 +126,7 @@ func TestCallGoesWrong(t *testing.T) {
 		{"unreadable", "its answer cannot be read", true, false},
 		{"refuse", "The server refuses the call: there is no column x (code -32602)", false, false},
 		{"missing", "The server refuses the call: there is no row x (code -32004) (code -32000)", false, false},
-		{"batch", "[the tool returned nothing]", false, false},
+		{"plain", "[the tool returned nothing]", false, false},
 	}
 	for _, test := range tests {
 		t.Run(test.tool, func(t *testing.T) {
@@ -152,8 +152,8 @@ func TestCallGoesWrong(t *testing.T) {
 				return
 			}
 			// The next call finds a new server, and never two of them.
-			if _, err := call(t, r, "mcp__s__batch", `{}`); err != nil {
-				t.Errorf("batch() after that = %v", err)
+			if _, err := call(t, r, "mcp__s__plain", `{}`); err != nil {
+				t.Errorf("plain() after that = %v", err)
 			}
 			wantGone(t, present.take(t, 2)[:1], time.Millisecond)
 		})

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/maker-mdap/maker/internal/process/supervise"
 )
 
 // web carries messages over streamable HTTP.
@@ -53,7 +55,7 @@ func (w *web) transport() sdk.Transport {
 	return &sdk.StreamableClientTransport{
 		Endpoint:     w.url,
 		HTTPClient:   &http.Client{Transport: w, CheckRedirect: sameOrigin},
-		MaxEventSize: maxMessage,
+		MaxEventSize: supervise.MaxLine,
 		// Nothing that a server says unasked is of use to a run.
 		DisableStandaloneSSE: true,
 	}
@@ -101,7 +103,7 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else {
 		d.markStatus(resp.StatusCode, "")
 	}
-	resp.Body = &bounded{body: resp.Body, left: maxMessage, delivery: d}
+	resp.Body = &bounded{body: resp.Body, left: supervise.MaxLine, delivery: d}
 	return resp, nil
 }
 
@@ -128,7 +130,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		b.delivery.note(fmt.Sprintf("its answer has more than %d bytes", maxMessage))
+		b.delivery.note(fmt.Sprintf("its answer has more than %d bytes", supervise.MaxLine))
 		return 0, errors.New("the answer is too long")
 	}
 	n, err := b.body.Read(p[:min(int64(len(p)), b.left)])

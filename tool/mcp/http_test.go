@@ -19,6 +19,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/maker-mdap/maker/internal/process/supervise"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -182,7 +183,7 @@ func TestHTTPLost(t *testing.T) {
 		{"bad gateway", status(502, ""), false, true, 0, "HTTP 502"},
 		{"no JSON", answer("application/json", "<html>"), true, true, 1, "decode"},
 		{"no MCP", answer("text/html", "<html>"), true, true, 1, "unsupported content type"},
-		{"too long", answer("application/json", strings.Repeat(" ", maxMessage+1)), true, true, 1, "more than"},
+		{"too long", answer("application/json", strings.Repeat(" ", supervise.MaxLine+1)), true, true, 1, "more than"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -261,7 +261,7 @@ func rawServer() {
 			answer(`"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"0"}}`)
 		case "tools/list":
 			var tools []string
-			for _, name := range []string{"garbage", "unreadable", "refuse", "missing", "silence", "deaf", "batch"} {
+			for _, name := range []string{"garbage", "unreadable", "refuse", "missing", "silence", "deaf", "plain"} {
 				tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
 			}
 			answer(`"result":{"tools":[` + strings.Join(tools, ",") + `]}`)
@@ -284,8 +284,8 @@ func rawServer() {
 			case "deaf": // it answers and never reads again
 				answer(`"result":{"content":[{"type":"text","text":"what?"}]}`)
 				forever()
-			case "batch":
-				fmt.Printf(`[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}},{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}]`+"\n", req.ID)
+			case "plain":
+				answer(`"result":{"content":[]}`)
 			}
 		}
 	}

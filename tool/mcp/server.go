@@ -323,11 +323,10 @@ func schemaOf(t *sdk.Tool) (json.RawMessage, error) {
 	if t.InputSchema == nil {
 		return json.RawMessage(`{"type":"object"}`), nil
 	}
-	schema, err := json.Marshal(t.InputSchema)
-	if err == nil && kindOf(schema) != "an object" {
-		err = errors.New("its input schema is no object")
+	if _, ok := t.InputSchema.(map[string]any); !ok {
+		return nil, errors.New("its input schema is no object")
 	}
-	return schema, err
+	return json.Marshal(t.InputSchema)
 }
 
 func (s *server) toolOf(name, description string, schema json.RawMessage, t *sdk.Tool) tool.Tool {

@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,18 +14,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/maker-mdap/maker/internal/process/supervise"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
-
-// maxMessage bounds one message of a server.
-const maxMessage = 16 << 20
 
 // stdio carries messages to and from a process, one a line. It is the SDK's
 // transport and its connection.
 type stdio struct {
 	process *supervise.Process
-	lines   *bufio.Reader
-	queue   []jsonrpc.Message // rest of a batch; used by Read only
-	writing chan struct{}     // held while writing
+	lines   *bufio.Scanner
+	writing chan struct{} // held while writing
 
 	mu  sync.Mutex
 	why error // why no message will come any more
@@ -45,7 +39,7 @@ func newStdio(s Server, o Options) (*stdio, error) {
 	if err != nil {
 		return nil, fmt.Errorf("command: %w", err)
 	}
-	return &stdio{process: p, lines: bufio.NewReaderSize(p.Stdout, 64<<10), writing: make(chan struct{}, 1)}, nil
+	return &stdio{process: p, lines: p.Lines(), writing: make(chan struct{}, 1)}, nil
 }
 
 func (s *stdio) transport() sdk.Transport { return s }
@@ -61,22 +55,28 @@ var errGarbage = errors.New("it wrote something that is not MCP to its stdout")
 
 // Read returns the next message. The SDK calls it from one goroutine.
 func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
-	for len(s.queue) == 0 {
-		line, err := s.readLine()
-		if err == nil {
-			s.queue, err = decodeLine(line)
+	for s.lines.Scan() {
+		line := bytes.TrimSpace(s.lines.Bytes())
+		if len(line) == 0 {
+			continue
 		}
-		if err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
-				err = errors.New(s.process.HowItEnded())
-			}
+		message, err := jsonrpc.DecodeMessage(bytes.Clone(line))
+		if err != nil || line[0] != '{' {
+			err = fmt.Errorf("%w: %q", errGarbage, clip.Text(string(line[:min(len(line), maxDescription)]), 200))
 			s.fail(err)
 			return nil, err
 		}
+		return unmistakable(message), nil
 	}
-	next := s.queue[0]
-	s.queue = s.queue[1:]
-	return next, nil
+	err := s.lines.Err()
+	switch {
+	case err == nil, errors.Is(err, os.ErrDeadlineExceeded):
+		err = errors.New(s.process.HowItEnded())
+	case errors.Is(err, bufio.ErrTooLong):
+		err = fmt.Errorf("it wrote a message of more than %d bytes", supervise.MaxLine)
+	}
+	s.fail(err)
+	return nil, err
 }
 
 // fail ends the connection, for the first of the reasons.
@@ -87,51 +87,6 @@ func (s *stdio) fail(why error) {
 	}
 	s.mu.Unlock()
 	s.process.Stop()
-}
-
-func (s *stdio) readLine() ([]byte, error) {
-	var line []byte
-	for {
-		part, err := s.lines.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > maxMessage:
-			return nil, fmt.Errorf("it wrote a message of more than %d bytes", maxMessage)
-		case err == nil:
-			return line, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
-			return line, nil // the last one may have no end
-		default:
-			return nil, err
-		}
-	}
-}
-
-// decodeLine reads a message, or several, or none in an empty line.
-func decodeLine(line []byte) ([]jsonrpc.Message, error) {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 {
-		return nil, nil
-	}
-	raws := []json.RawMessage{line}
-	if line[0] == '[' {
-		if json.Unmarshal(line, &raws) != nil {
-			return nil, garbage(line)
-		}
-	}
-	var out []jsonrpc.Message
-	for _, raw := range raws {
-		if kindOf(raw) != "an object" {
-			return nil, garbage(line)
-		}
-		message, err := jsonrpc.DecodeMessage(raw)
-		if err != nil {
-			return nil, garbage(line)
-		}
-		out = append(out, unmistakable(message))
-	}
-	return out, nil
 }
 
 // unmistakable changes an error with a code that the SDK uses for closed
@@ -147,15 +102,6 @@ func unmistakable(message jsonrpc.Message) jsonrpc.Message {
 		response.Error = &jsonrpc.Error{Code: serverError, Message: fmt.Sprintf("%s (code %d)", wire.Message, wire.Code)}
 	}
 	return response
-}
-
-func garbage(line []byte) error {
-	const shown = 200
-	text := strings.ToValidUTF8(string(line[:min(shown, len(line))]), "\uFFFD")
-	if len(line) > shown {
-		text += "[...]"
-	}
-	return fmt.Errorf("%w: %q", errGarbage, text)
 }
 
 // Write sends a message, or gives up when ctx ends. What was sent in part cannot
@@ -236,15 +182,10 @@ const lastWordsMark = "; its stderr ends with "
 
 // lastWords quotes the end of what the server wrote to stderr.
 func (s *stdio) lastWords() string {
-	words := strings.ToValidUTF8(s.process.Stderr.String(), "\uFFFD")
-	if words == "" {
-		return ""
+	if words := s.process.LastWords(); words != "" {
+		return fmt.Sprintf("%s%q", lastWordsMark, words)
 	}
-	const shown = 600
-	if len(words) > shown {
-		words = "[...]" + strings.ToValidUTF8(words[len(words)-shown:], "")
-	}
-	return fmt.Sprintf("%s%q", lastWordsMark, words)
+	return ""
 }
 
 func (s *stdio) abort() { _ = s.Close() }

@@ -196,7 +196,7 @@ func (a *action) askPerson(f flow.Flow, key string) (bool, error) {
 		return false, err
 	}
 	solution := Solution{Solution: given.Text, Confidence: 1, Work: "given by a person"}
-	if wrong, err := a.s.verifySolution(f, key, a.node.problem, &solution); err != nil || wrong != "" {
+	if wrong, err := a.s.verify(f, key, a.node.problem, solution.Solution); err != nil || wrong != "" {
 		a.rejected(key, wrong)
 		return false, err
 	}
@@ -224,7 +224,7 @@ func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, e
 	if solution == nil {
 		return false, err
 	}
-	wrongly, err := a.s.verifySolution(f, key, a.node.problem, solution)
+	wrongly, err := a.s.verify(f, key, a.node.problem, solution.Solution)
 	if err != nil {
 		return false, err
 	}
@@ -278,7 +278,7 @@ func (a *action) composeByCode(f flow.Flow, x, y domain.Part) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	if wrong, err := a.s.verifySolution(f, a.key("code"), a.node.problem, &solution); err != nil || wrong != "" {
+	if wrong, err := a.s.verify(f, a.key("code"), a.node.problem, solution.Solution); err != nil || wrong != "" {
 		return false, err
 	}
 	a.solution = &solution

@@ -186,14 +186,6 @@ func unfenced(text string) string {
 	return inner
 }
 
-// sure reports a confidence that is none: it is a number from 0 to 1.
-func sure(confidence float64) *redflag.Flag {
-	if !isShare(confidence) {
-		return redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", confidence)
-	}
-	return nil
-}
-
 // blank reports whether nothing can be seen of a text.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 

@@ -68,7 +68,7 @@ type review struct {
 // vote. It returns nil if the run has ended.
 func (s *solver) review(f flow.Flow, round int) (*review, error) {
 	key := fmt.Sprintf("solve/check/%d", round)
-	wrong, err := s.verifyAnswer(f, key, &s.answer)
+	wrong, err := s.verify(f, key, s.problem, s.answer.Answer)
 	if err != nil {
 		return nil, err
 	}

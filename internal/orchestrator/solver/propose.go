@@ -42,20 +42,18 @@ func (a *action) propose(f flow.Flow, key string, w way, mustSplit bool) (bool, 
 	}
 	if v.Status == flow.Decided {
 		p, err := decode[Proposal](v.Answer)
-		if err != nil {
-			return false, err
-		}
-		return a.agreed(p, mustSplit, event.ByVote), nil
+		a.proposal, a.settledBy = &p, event.ByVote
+		return err == nil, err
 	}
 	if len(v.Candidates) < 2 {
 		a.undecided(v)
 		return false, nil
 	}
-	return a.discriminate(f, key+"/pick", w, mustSplit, v.Candidates)
+	return a.discriminate(f, key+"/pick", w, v.Candidates)
 }
 
 // discriminate has voters choose among proposals. Each sees them in another order.
-func (a *action) discriminate(f flow.Flow, key string, w way, mustSplit bool, candidates []event.Candidate) (bool, error) {
+func (a *action) discriminate(f flow.Flow, key string, w way, candidates []event.Candidate) (bool, error) {
 	cfg := &a.s.cfg
 	options, err := newOptions(candidates)
 	if err != nil {
@@ -85,23 +83,13 @@ func (a *action) discriminate(f flow.Flow, key string, w way, mustSplit bool, ca
 	if chosen == nil {
 		return false, err
 	}
-	for _, o := range options {
-		if o.label == chosen.Pick {
-			return a.agreed(o.proposal, mustSplit, event.ByDiscriminators), nil
+	for i := range options {
+		if options[i].label == chosen.Pick {
+			a.proposal, a.settledBy = &options[i].proposal, event.ByDiscriminators
+			return true, nil
 		}
 	}
-	a.rejected(key, fmt.Sprintf("no option has the label %q", chosen.Pick))
-	return false, nil
-}
-
-// agreed takes a proposal that won, unless the verifier rejects it.
-func (a *action) agreed(p Proposal, mustSplit bool, by string) bool {
-	if err := a.s.verifyProposal(a.node, mustSplit, &p); err != nil {
-		a.rejected(a.asked, err.Error())
-		return false
-	}
-	a.proposal, a.settledBy = &p, by
-	return true
+	return false, fmt.Errorf("solver: no option has the label %q: the log is damaged", chosen.Pick)
 }
 
 func (s *solver) proposalParams(n *node, mustSplit bool) proposalParams {

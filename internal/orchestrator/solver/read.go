@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,11 +39,7 @@ func Readers(adapters map[string]domain.Adapter) (domain.Readers, error) {
 		}
 		families[name] = f
 	}
-	newSolutions := func(params json.RawMessage) (*solutions, error) {
-		var p solutionParams
-		if err := json.Unmarshal(params, &p); err != nil {
-			return nil, err
-		}
+	solutions := func(p solutionParams) (*solutions, error) {
 		f, ok := families[p.Domain]
 		if !ok {
 			return nil, fmt.Errorf("no domain is called %q", p.Domain)
@@ -52,28 +47,54 @@ func Readers(adapters map[string]domain.Adapter) (domain.Readers, error) {
 		return &solutions{family: f, params: p, groups: newGroups(f.adapter)}, nil
 	}
 	return domain.Readers{
-		ReadProposal: newReader(func(p proposalParams) domain.Reader { return proposals{p} }),
-		ReadPick:     newReader(func(p pickParams) domain.Reader { return picks{p} }),
-		ReadCheck:    newReader(func(p checkParams) domain.Reader { return checks{p} }),
-		ReadSolution: func(params json.RawMessage) (domain.Reader, error) {
-			s, err := newSolutions(params)
-			return solutionReader{s}, err
-		},
-		ReadAnswer: func(params json.RawMessage) (domain.Reader, error) {
-			s, err := newSolutions(params)
-			return answerReader{s}, err
-		},
+		ReadProposal: newReader(func(p proposalParams) (domain.Reader, error) { return readerOf(p.judge), nil }),
+		ReadPick:     newReader(func(p pickParams) (domain.Reader, error) { return readerOf(p.judge), nil }),
+		ReadCheck:    newReader(func(p checkParams) (domain.Reader, error) { return readerOf(p.judge), nil }),
+		ReadSolution: newReader(func(p solutionParams) (domain.Reader, error) {
+			r, err := solutions(p)
+			return readerOf(func(s *Solution) (string, *redflag.Flag) {
+				if r.params.Work && blank(s.Work) {
+					return "", redflag.New(redflag.MissingField, "work_shown is empty")
+				}
+				return r.judge(s.Solution, s.Confidence)
+			}), err
+		}),
+		ReadAnswer: newReader(func(p solutionParams) (domain.Reader, error) {
+			r, err := solutions(p)
+			return readerOf(func(a *Answer) (string, *redflag.Flag) { return r.judge(a.Answer, a.Confidence) }), err
+		}),
 	}, nil
 }
 
-func newReader[P any](build func(P) domain.Reader) domain.NewReader {
+func newReader[P any](build func(P) (domain.Reader, error)) domain.NewReader {
 	return func(params json.RawMessage) (domain.Reader, error) {
 		var p P
 		if err := json.Unmarshal(params, &p); err != nil {
 			return nil, err
 		}
-		return build(p), nil
+		return build(p)
 	}
+}
+
+// A readFunc is a reader.
+type readFunc func(text string) (domain.Answer, *redflag.Flag)
+
+func (f readFunc) Read(text string) (domain.Answer, *redflag.Flag) { return f(text) }
+
+// readerOf reads answers that are a T. Judge says under which key one is counted, or why
+// it is no vote.
+func readerOf[T any](judge func(*T) (key string, flag *redflag.Flag)) domain.Reader {
+	return readFunc(func(text string) (domain.Answer, *redflag.Flag) {
+		v, flag := parse[T](text)
+		var key string
+		if flag == nil {
+			key, flag = judge(&v)
+		}
+		if flag != nil {
+			return domain.Answer{}, flag
+		}
+		return domain.Answer{Value: encode(v), Key: key}, nil
+	})
 }
 
 // family is what the readers know of a domain.
@@ -82,9 +103,10 @@ type family struct {
 	patterns []*regexp.Regexp
 }
 
-// vetoed is what a reader returns for an answer that is no vote.
-func vetoed(flag *redflag.Flag) (domain.Answer, *redflag.Flag) { return domain.Answer{}, flag }
-
+// proposalParams are how to read proposals to split a problem. Proposals agree if their
+// parts do; what people say about their reasons does not count. Nor does how to compose:
+// the composition is voted on by itself, with the problem in sight. Only where code
+// composes it must be agreed on here.
 type proposalParams struct {
 	Problem   string   `json:"problem"`
 	Ancestors []string `json:"ancestors,omitempty"` // normal forms of what the problem is a part of
@@ -93,98 +115,70 @@ type proposalParams struct {
 	Compose   bool     `json:"compose,omitempty"` // vote on how to compose, too
 }
 
-// proposals reads how to split a problem. Proposals agree if their parts do; what
-// people say about their reasons does not count. Nor does how to compose: the
-// composition is voted on by itself, with the problem in sight. Only where code
-// composes it must be agreed on here.
-type proposals struct{ proposalParams }
-
-func (r proposals) Read(text string) (domain.Answer, *redflag.Flag) {
-	p, flag := parse[Proposal](text)
-	if flag == nil {
-		flag = r.check(&p)
-	}
-	if flag != nil {
-		return vetoed(flag)
-	}
-	return domain.Answer{Value: encode(p), Key: r.key(&p)}, nil
-}
-
-// check rejects what would lead nowhere.
-func (r proposals) check(p *Proposal) *redflag.Flag {
+// judge rejects what would lead nowhere.
+func (r proposalParams) judge(p *Proposal) (string, *redflag.Flag) {
+	a, b := Normal(p.PartA), Normal(p.PartB)
 	if p.IsAtomic {
 		switch {
 		case r.MustSplit:
-			return redflag.New(redflag.SchemaInvalid, "it is called atomic, but it must be split")
+			return "", redflag.New(redflag.SchemaInvalid, "it is called atomic, but it must be split")
 		case !blank(p.PartA) || !blank(p.PartB):
-			return redflag.New(redflag.SelfContradiction, "it is called atomic, but it is split")
+			return "", redflag.New(redflag.SelfContradiction, "it is called atomic, but it is split")
 		}
-		return nil
+		return "atomic", nil
 	}
-	whole := Normal(r.Problem)
-	limit := utf8.RuneCountInString(whole) + r.MaxGrowth
-	a, b := Normal(p.PartA), Normal(p.PartB)
 	for _, part := range []struct{ name, normal string }{{"subproblem_a", a}, {"subproblem_b", b}} {
-		normal := part.normal
-		if normal == "" {
-			return redflag.New(redflag.Empty, "%s is empty", part.name)
+		if slices.Contains(r.Ancestors, part.normal) {
+			return "", redflag.New(FlagCycle, "%s is what the problem is a part of", part.name)
 		}
-		if normal == whole {
-			return redflag.New(FlagTautology, "%s is the problem itself", part.name)
-		}
-		if slices.Contains(r.Ancestors, normal) {
-			return redflag.New(FlagCycle, "%s is what the problem is a part of", part.name)
-		}
-		if n := utf8.RuneCountInString(normal); n > limit {
-			return redflag.New(FlagGrowth, "%s has %d characters, want at most %d", part.name, n, limit)
+		if flag := isPart(part.name, part.normal, r.Problem, r.MaxGrowth); flag != nil {
+			return "", flag
 		}
 	}
-	if a == b {
-		return redflag.New(FlagTautology, "both subproblems are the same")
+	switch {
+	case a == b:
+		return "", redflag.New(FlagTautology, "both subproblems are the same")
+	case blank(p.Compose):
+		return "", redflag.New(redflag.MissingField, "compose_fn is empty")
 	}
-	if blank(p.Compose) {
-		return redflag.New(redflag.MissingField, "compose_fn is empty")
-	}
-	return nil
-}
-
-func (r proposals) key(p *Proposal) string {
-	if p.IsAtomic {
-		return "atomic"
-	}
-	key := []string{Normal(p.PartA), Normal(p.PartB)}
+	key := []string{a, b}
 	if r.Compose {
 		key = append(key, Normal(p.Compose))
 	}
-	return string(encode(key))
+	return string(encode(key)), nil
+}
+
+// isPart rejects what is no part of a problem, by its normal form: nothing, all of it, or
+// more.
+func isPart(name, normal, problem string, maxGrowth int) *redflag.Flag {
+	whole := Normal(problem)
+	n, limit := utf8.RuneCountInString(normal), utf8.RuneCountInString(whole)+maxGrowth
+	switch {
+	case normal == "":
+		return redflag.New(redflag.Empty, "%s is empty", name)
+	case normal == whole:
+		return redflag.New(FlagTautology, "%s is the problem itself", name)
+	case n > limit:
+		return redflag.New(FlagGrowth, "%s has %d characters, want at most %d", name, n, limit)
+	}
+	return nil
 }
 
 type pickParams struct {
 	Labels []string `json:"labels"`
 }
 
-// picks reads which option somebody chose.
-type picks struct{ pickParams }
-
-// pick is the answer of a discriminator, without the reason that it gives.
+// pick is the answer of a discriminator.
 type pick struct {
-	Pick string `json:"pick"`
-}
-
-type reasonedPick struct {
 	Pick   string `json:"pick"`
 	Reason string `json:"reason"`
 }
 
-func (r picks) Read(text string) (domain.Answer, *redflag.Flag) {
-	p, flag := parse[reasonedPick](text)
-	if flag != nil {
-		return vetoed(flag)
-	}
+func (r pickParams) judge(p *pick) (string, *redflag.Flag) {
 	if !slices.Contains(r.Labels, p.Pick) {
-		return vetoed(redflag.New(redflag.SchemaInvalid, "no option has the label %q", p.Pick))
+		return "", redflag.New(redflag.SchemaInvalid, "no option has the label %q", p.Pick)
 	}
-	return domain.Answer{Value: encode(pick{p.Pick}), Key: p.Pick}, nil
+	return p.Pick, nil
 }
 
 type solutionParams struct {
@@ -202,51 +196,25 @@ type solutions struct {
 	groups groups
 }
 
-// check looks at the solution itself, whatever form it came in.
-func (r *solutions) check(solution string) *redflag.Flag {
-	if blank(solution) {
-		return redflag.New(redflag.Empty, "the solution is empty")
+// judge looks at the solution itself, whatever form it came in.
+func (r *solutions) judge(solution string, confidence float64) (string, *redflag.Flag) {
+	switch {
+	case !(confidence >= 0 && confidence <= 1):
+		return "", redflag.New(redflag.SchemaInvalid, "the confidence is %v, want 0 to 1", confidence)
+	case blank(solution):
+		return "", redflag.New(redflag.Empty, "the solution is empty")
 	}
 	for _, re := range r.patterns {
 		if re.MatchString(solution) {
-			return redflag.New(FlagPattern, "it matches %s", re.String())
+			return "", redflag.New(FlagPattern, "it matches %s", re.String())
 		}
 	}
 	if r.params.Verify {
 		if err := r.adapter.Verify(r.params.Problem, solution); err != nil {
-			return redflag.New(FlagWrong, "%v", err)
+			return "", redflag.New(FlagWrong, "%v", err)
 		}
 	}
-	return nil
-}
-
-type solutionReader struct{ *solutions }
-
-func (r solutionReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	s, flag := parse[Solution](text)
-	if flag == nil {
-		flag = cmp.Or(sure(s.Confidence), r.check(s.Solution))
-	}
-	if flag != nil {
-		return vetoed(flag)
-	}
-	if r.params.Work && blank(s.Work) {
-		return vetoed(redflag.New(redflag.MissingField, "work_shown is empty"))
-	}
-	return domain.Answer{Value: encode(s), Key: r.groups.key(s.Solution)}, nil
-}
-
-type answerReader struct{ *solutions }
-
-func (r answerReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	a, flag := parse[Answer](text)
-	if flag == nil {
-		flag = cmp.Or(sure(a.Confidence), r.check(a.Answer))
-	}
-	if flag != nil {
-		return vetoed(flag)
-	}
-	return domain.Answer{Value: encode(a), Key: r.groups.key(a.Answer)}, nil
+	return r.groups.key(solution), nil
 }
 
 // groups sorts the solutions of one question into those that are equivalent to
@@ -277,68 +245,44 @@ func (g groups) key(text string) string {
 	return text
 }
 
+// checkParams are how to read whether an answer is complete. That is what is voted on:
+// people do not list what is missing in the same words. What the first of the winners
+// found missing is done next, by vote again, and then the answer is checked again.
 type checkParams struct {
 	Problem   string `json:"problem"`
 	MaxGrowth int    `json:"max_growth"`
 	MaxItems  int    `json:"max_items"`
 }
 
-// checks reads whether an answer is complete. That is what is voted on: people do
-// not list what is missing in the same words. What the first of the winners found
-// missing is done next, by vote again, and then the answer is checked again.
-type checks struct{ checkParams }
-
-func (r checks) Read(text string) (domain.Answer, *redflag.Flag) {
-	c, flag := parse[Check](text)
-	if flag == nil {
-		flag = r.check(&c)
-	}
-	if flag != nil {
-		return vetoed(flag)
-	}
-	key := "incomplete"
-	if c.Complete {
-		key = "complete"
-	}
-	return domain.Answer{Value: encode(c), Key: key}, nil
-}
-
-// check rejects what contradicts itself or leads nowhere.
-func (r checks) check(c *Check) *redflag.Flag {
-	if len(c.Requirements) == 0 {
-		return redflag.New(redflag.MissingField, "no requirement is listed")
-	}
+// judge rejects what contradicts itself or leads nowhere.
+func (r checkParams) judge(c *Check) (string, *redflag.Flag) {
 	missing := 0
 	for _, q := range c.Requirements {
 		switch {
 		case blank(q.Requirement):
-			return redflag.New(redflag.Empty, "a requirement is empty")
+			return "", redflag.New(redflag.Empty, "a requirement is empty")
 		case q.Status == Missing:
 			missing++
 		case q.Status != Addressed:
-			return redflag.New(redflag.SchemaInvalid, "a requirement is %q, want %s or %s", q.Status, Addressed, Missing)
+			return "", redflag.New(redflag.SchemaInvalid, "a requirement is %q, want %s or %s", q.Status, Addressed, Missing)
 		}
 	}
 	switch {
+	case len(c.Requirements) == 0:
+		return "", redflag.New(redflag.MissingField, "no requirement is listed")
 	case c.Complete && (missing > 0 || len(c.Missing) > 0):
-		return redflag.New(redflag.SelfContradiction, "it is called complete, but something is missing")
-	case !c.Complete && (missing == 0 || len(c.Missing) == 0):
-		return redflag.New(redflag.SelfContradiction, "it is called incomplete, but nothing is missing")
+		return "", redflag.New(redflag.SelfContradiction, "it is called complete, but something is missing")
+	case c.Complete:
+		return "complete", nil
+	case missing == 0 || len(c.Missing) == 0:
+		return "", redflag.New(redflag.SelfContradiction, "it is called incomplete, but nothing is missing")
 	case len(c.Missing) > r.MaxItems:
-		return redflag.New(redflag.SchemaInvalid, "%d items are missing, want at most %d", len(c.Missing), r.MaxItems)
+		return "", redflag.New(redflag.SchemaInvalid, "%d items are missing, want at most %d", len(c.Missing), r.MaxItems)
 	}
-	whole := Normal(r.Problem)
-	limit := utf8.RuneCountInString(whole) + r.MaxGrowth
 	for _, item := range c.Missing {
-		normal := Normal(item)
-		switch n := utf8.RuneCountInString(normal); {
-		case normal == "":
-			return redflag.New(redflag.Empty, "an item of missing_work is empty")
-		case normal == whole:
-			return redflag.New(FlagTautology, "what is missing is the problem itself")
-		case n > limit:
-			return redflag.New(FlagGrowth, "an item of missing_work has %d characters, want at most %d", n, limit)
+		if flag := isPart("an item of missing_work", Normal(item), r.Problem, r.MaxGrowth); flag != nil {
+			return "", flag
 		}
 	}
-	return nil
+	return "incomplete", nil
 }

@@ -316,20 +316,10 @@ func FuzzRead(f *testing.F) {
 				}
 				continue
 			}
-			again, flag := r.Read(string(withNothingAround(t, r, got.Value)))
+			again, flag := r.Read(string(got.Value))
 			if flag != nil || again.Key != got.Key {
 				t.Errorf("Read(%q) = %s, which reads as %q, %+v, want %q", text, got.Value, again.Key, flag, got.Key)
 			}
 		}
 	})
-}
-
-// withNothingAround is a value as an answer: a pick has a reason, which its value
-// leaves out.
-func withNothingAround(t *testing.T, r domain.Reader, value json.RawMessage) json.RawMessage {
-	t.Helper()
-	if _, ok := r.(picks); ok {
-		return json.RawMessage(picked(mustDecode[pick](t, value).Pick))
-	}
-	return value
 }

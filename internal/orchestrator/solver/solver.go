@@ -317,7 +317,7 @@ func (s *solver) commitAnswer(f flow.Flow, a *action, answer Answer) error {
 	if a.checked {
 		return nil
 	}
-	problem, err := s.verifyAnswer(f, stepKey(a.step), &answer)
+	problem, err := s.verify(f, stepKey(a.step), s.problem, answer.Answer)
 	switch {
 	case err != nil:
 		return err

@@ -8,6 +8,7 @@
 package supervise
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -114,6 +115,27 @@ func (p *Process) watch(cmd *exec.Cmd, end ending) {
 	end.sweep()
 	_ = p.Stdin.Close()
 	_ = p.Stdout.SetReadDeadline(time.Now().Add(farewell))
+}
+
+// MaxLine bounds a line of what a program prints.
+const MaxLine = 16 << 20
+
+// Lines goes through the lines that the program prints.
+func (p *Process) Lines() *bufio.Scanner {
+	lines := bufio.NewScanner(p.Stdout)
+	lines.Buffer(nil, MaxLine)
+	return lines
+}
+
+// LastWords are the last of what the program wrote to stderr, as many as an error has
+// room for.
+func (p *Process) LastWords() string {
+	const most = 500
+	words := p.Stderr.String()
+	if len(words) > most {
+		words = "[...]" + words[len(words)-most:]
+	}
+	return strings.ToValidUTF8(words, "")
 }
 
 // Stop makes the program end, and returns at once.

@@ -3,6 +3,7 @@ package tasks
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -112,14 +113,18 @@ type block struct {
 
 func (b *block) text() string { return strings.Join(b.rows, "\n") }
 
-// secondItem is where another item begins on the line of the first one.
-var secondItem = regexp.MustCompile(anySpace + `\(?2[.)]` + anySpace)
-
-// done reports whether an item is marked as done: all of it, and not the first of
-// several on one line.
+// done reports whether an item is marked as done. A box is that of one item: with the
+// next number on its line ("1. [x] Build it. 2. Test it") it is not.
 func (b *block) done() bool {
 	text := strings.TrimSpace(b.text())
-	return b.marker.box == doneBox && !secondItem.MatchString(text) || isStruck(text)
+	if b.marker.box != doneBox || len(b.marker.ordinal) != 1 {
+		return b.marker.box == doneBox || isStruck(text)
+	}
+	next := strconv.Itoa(b.marker.ordinal[0] + 1)
+	words := strings.Fields(text)
+	return !slices.ContainsFunc(words[:max(0, len(words)-1)], func(word string) bool {
+		return word != next && strings.Trim(word, "().:") == next
+	})
 }
 
 func (b *block) lastRow() string {
@@ -136,13 +141,13 @@ type reader struct {
 	blocks  []block
 	dropped []string // marks that are part of no block's text
 
-	open   bool            // the last block may go on
-	apart  bool            // the last line was blank
-	lastOf map[style][]int // the ordinal of the last item of each style
+	open       bool  // the last block may go on
+	apart      bool  // the last line was blank
+	lastNumber []int // the ordinal of the last item that has one
 }
 
 func readBlocks(text string) ([]block, []string) {
-	r := &reader{lastOf: map[style][]int{}}
+	r := &reader{}
 	r.lines, r.raw = linesOf(text)
 	for i := 0; i < len(r.lines); {
 		i += r.read(i)
@@ -192,7 +197,7 @@ func (r *reader) add(b block) {
 	r.apart = false
 	r.open = b.kind == paragraph || b.kind == item
 	if b.kind == heading || b.kind == paragraph && b.indent == 0 {
-		clear(r.lastOf)
+		r.lastNumber = nil
 	}
 }
 
@@ -284,7 +289,7 @@ func (r *reader) heading(l *line) bool {
 			if strings.Trim(l.text, mark) == "" {
 				b.kind, b.level = heading, level+1
 				r.open = false
-				clear(r.lastOf)
+				r.lastNumber = nil
 				r.drop(l.text)
 				return true
 			}
@@ -356,18 +361,11 @@ func (r *reader) prompt(i int) int {
 func (r *reader) item(i int) bool {
 	l := &r.lines[i]
 	m, ok := readMarker(l.text)
-	if !ok || !r.accepts(m, i) {
+	if !ok || !r.accepts(m) {
 		return false
 	}
 	if m.style.ordered() {
-		if m.style == alpha && m.ordinal[0] == 9 && !follows(m.ordinal, r.lastOf[alpha]) {
-			m.style, m.ordinal = roman, []int{1} // i.
-		}
-		kept := m.style
-		if kept == bareNumber {
-			kept = number
-		}
-		r.lastOf[kept] = m.ordinal
+		r.lastNumber = m.ordinal
 	}
 	r.drop(l.text[:m.size])
 	r.add(block{kind: item, line: l.number, indent: l.indent, rows: []string{strings.TrimSpace(l.text[m.size:])}, marker: m})
@@ -376,11 +374,11 @@ func (r *reader) item(i int) bool {
 
 // accepts reports whether a mark is one where it stands: a number in the middle
 // of wrapped prose is none.
-func (r *reader) accepts(m marker, i int) bool {
+func (r *reader) accepts(m marker) bool {
 	b := r.last()
 	fresh := !r.open || b.kind == item || strings.HasSuffix(b.lastRow(), ":")
 	if slices.Max(append(m.ordinal, 0)) > maxFirst {
-		return follows(m.ordinal, r.lastOf[number])
+		return follows(m.ordinal, r.lastNumber)
 	}
 	switch m.style {
 	case bullet:
@@ -388,31 +386,10 @@ func (r *reader) accepts(m marker, i int) bool {
 	case weakBullet:
 		return fresh
 	case bareNumber:
-		return follows(m.ordinal, r.lastOf[number])
-	case number:
-		return fresh || m.ordinal[len(m.ordinal)-1] <= 1 || follows(m.ordinal, r.lastOf[number])
-	case alpha:
-		if m.ordinal[0] == 9 { // i. may be a Roman one
-			return fresh
-		}
-		return m.ordinal[0] == 1 && fresh || follows(m.ordinal, r.lastOf[alpha]) ||
-			m.ordinal[0] == 22 && follows([]int{5}, r.lastOf[roman]) || m.ordinal[0] == 24 && follows([]int{10}, r.lastOf[roman])
-	case upperStop: // "A. Smith" is a name
-		return m.ordinal[0] == 1 && fresh && r.hasSecond(i) || follows(m.ordinal, r.lastOf[upperStop])
+		return follows(m.ordinal, r.lastNumber)
 	default:
-		return m.ordinal[0] == 1 && fresh || follows(m.ordinal, r.lastOf[m.style])
+		return fresh || m.ordinal[len(m.ordinal)-1] <= 1 || follows(m.ordinal, r.lastNumber)
 	}
-}
-
-// hasSecond reports whether a line B. comes soon after line i.
-func (r *reader) hasSecond(i int) bool {
-	const soon = 20
-	for _, l := range r.lines[i+1 : min(len(r.lines), i+1+soon)] {
-		if strings.HasPrefix(l.text, "B. ") {
-			return true
-		}
-	}
-	return false
 }
 
 // indentedCode reads a block that is set off by a blank line and four columns.
@@ -445,6 +422,9 @@ func (r *reader) indentedCode(i int) int {
 // wrapWidth is the length from which a line is taken to be wrapped.
 const wrapWidth = 60
 
+// listed is how the items of lists begin whose marks are none here: a) ii. 三、
+var listed = regexp.MustCompile(`^[(（]?[\p{L}\p{N}]{1,4}(?:[).]\s|[）、．])`)
+
 func (r *reader) prose(l *line) {
 	if r.open {
 		b := r.last()
@@ -454,7 +434,7 @@ func (r *reader) prose(l *line) {
 		if b.kind == item && b.done() && l.indent <= b.indent {
 			// What is taken for its text is never done, so that has to be plain.
 			ended := strings.ContainsRune(sentenceEnds, lastRune(b.lastRow()))
-			goesOn = !ended && (wrapped || unicode.IsLower(first))
+			goesOn = !ended && !listed.MatchString(l.text) && (wrapped || unicode.IsLower(first))
 		}
 		if b.kind == paragraph || goesOn {
 			b.rows = append(b.rows, l.text)

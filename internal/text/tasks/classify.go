@@ -11,13 +11,11 @@ func Work(text string) Kind { return dissect(text).work() }
 
 // classify fills in what the text of a task says about it.
 //
-// A task with a literal command, with code in it, or that begins with a verb that
-// acts on the machine (run, install, delete, ...) is a [ToolCall]. One that asks
-// a question, or says that something is open ("TBD", "not sure", "decide
-// whether"), is a [Clarification]; that outweighs the rest, because a command
-// that is in question must wait for the answer. Everything else is [Processing].
-// Question marks within code, quotes and addresses ask nothing. A command below words
-// of caution is not taken as one.
+// A task with a command or other code in it is a [ToolCall]. One that asks a question,
+// or says that something is open ("TBD", "not sure", "decide whether"), is a
+// [Clarification]; that outweighs the rest, because a command that is in question must
+// wait for the answer. Everything else is [Processing]. Question marks within code,
+// quotes and addresses ask nothing. A command below words of caution is not taken as one.
 func (t *Task) classify() {
 	p := dissect(t.Text)
 	cmd, fenced := p.literal()
@@ -116,23 +114,7 @@ func (p *parts) work() Kind {
 	if len(p.fences) > 0 || len(p.prompts) > 0 || len(codeSpans(p.prose)) > 0 {
 		return ToolCall
 	}
-	words := instruction(plainWords(p.prose, maxLead))
-	if len(words) == 0 {
-		return Processing
-	}
-	verb, next := words[0], ""
-	if len(words) > 1 {
-		next = words[1]
-	}
-	switch {
-	case programs.has(verb) && !wordlike.has(verb):
-		return ToolCall
-	case !toolVerbs.has(verb):
-		return Processing
-	case figurative.has(verb + "-" + next):
-		return Processing
-	}
-	return ToolCall
+	return Processing
 }
 
 // instruction leaves out the words before the verb: "after that, please run".

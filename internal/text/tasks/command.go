@@ -38,12 +38,10 @@ func (p *parts) inlineCommand(s span) string {
 	if strings.Contains(cmd, "\n") {
 		return ""
 	}
-	before := strings.TrimRight(p.prose[:s.start], " \t\n*_")
-	after := strings.TrimLeft(p.prose[s.end:], "*_")
-	if !isTail(after) {
+	if !isTail(strings.TrimLeft(p.prose[s.end:], "*_")) {
 		return ""
 	}
-	words := plainWords(before, maxLead)
+	words := plainWords(p.prose[:s.start], maxLead)
 	if len(words) == maxLead {
 		return ""
 	}
@@ -57,26 +55,12 @@ func (p *parts) inlineCommand(s span) string {
 
 func onlyFillers(words []string) bool { return !slices.ContainsFunc(words, runFillers.lacks) }
 
-// isTail reports whether what follows a command adds nothing to it: an end mark, or
-// a word such as "again".
+// isTail reports whether what follows a command adds nothing to it: an end mark, or a
+// word such as "again".
 func isTail(after string) bool {
-	trimmed := strings.TrimSpace(after)
-	if strings.ContainsAny(trimmed, "?;:,()[]{}\"'“”…，、；：？（）") {
-		return false
-	}
-	bare := strings.TrimRight(trimmed, ".!。！*_ ")
-	if strings.ContainsAny(bare, ".!。！") {
-		return false
-	}
-	words := plainWords(bare, maxLead)
-	if len(words) == 0 {
-		return bare == ""
-	}
-	switch strings.Join(words, " ") {
-	case "in the terminal", "in a terminal", "in your terminal", "in the shell", "in a shell", "on the command line", "from the command line":
-		return true
-	}
-	return onlyFillers(words)
+	bare := strings.TrimRight(strings.TrimSpace(after), ".!。！*_ ")
+	words := plainWords(bare, len(bare))
+	return !strings.ContainsAny(bare, "?;:,.!()[]{}\"'“”…，、；：？（）。！") && onlyFillers(words) && len(words) == len(strings.Fields(bare))
 }
 
 // fencedCommand is the code of a fence that a shell is to run.
@@ -92,12 +76,16 @@ func (p *parts) fencedCommand(f fenced) string {
 	case f.info != "" || !p.leadsIn(true):
 		return ""
 	}
-	rows := strings.Split(f.code, "\n")
-	comment := func(row string) bool { return strings.HasPrefix(strings.TrimSpace(row)+"#", "#") }
-	if !slices.ContainsFunc(rows, func(row string) bool { return !comment(row) }) || strings.HasPrefix(strings.TrimSpace(f.code), promptMark) {
-		return "" // nothing to run, or a session in which some lines are what was printed
+	code := ""
+	for row := range strings.SplitSeq(f.code, "\n") {
+		switch row = strings.TrimSpace(row); {
+		case strings.HasPrefix(row, promptMark):
+			return "" // a session, with what was printed in it
+		case row != "" && row[0] != '#':
+			code = f.code
+		}
 	}
-	return f.code
+	return code
 }
 
 // leadsIn reports whether the words of a task only say that what follows is to be

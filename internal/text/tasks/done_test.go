@@ -14,6 +14,11 @@ func TestDoneIsNotGuessed(t *testing.T) {
 		"a letter":                    "1. [x] Set it up.\na) Write the tests.",
 		"a Roman number":              "1. [x] Set it up.\ni. Write the tests.",
 		"a capital letter":            "1. [x] Set it up.\nA) Write the tests.",
+		"a letter, no stop":           "1. [x] Set it up\na) Write the tests.",
+		"a Roman number, no stop":     "1. [x] Set it up\nii. Write the tests.",
+		"a capital letter, no stop":   "1. [x] Set it up on the first machine that has room for the whole of it\nB. Write the tests.",
+		"letters in brackets":         "1. [x] Set it up on the first machine that has room for the whole of it\n(iv) Write the tests.",
+		"a Han number":                "1. [x] Set it up on the first machine that has room for the whole of it\n二、Write the tests.",
 		"after a bracket":             "1) [x] Set it up.\n- Write the tests.",
 		"after two brackets":          "(1) [x] Set it up.\n- Write the tests.",
 		"after a step":                "Step 1: [x] Set it up.\n- Write the tests.",
@@ -30,6 +35,8 @@ func TestDoneIsNotGuessed(t *testing.T) {
 		"below a lead-in":             "1. [x] Set up:\n- Write the tests.",
 		"a bullet two levels down":    "- Plan\n  1. [x] Set it up.\n  - Write the tests.",
 		"another item on its line":    "1. [x] Set it up. 2. Write the tests.",
+		"two more items on its line":  "1) [x] Set it up, 2) Write the tests and 3) run them.",
+		"later items on its line":     "- Plan\n  4. [x] Set it up (5) Write the tests.",
 		"a block of commands":         "- [x] Set it up.\n```sh\nmake tests\n```",
 		"commands after a blank line": "- [x] Set it up.\n\n```sh\nmake tests\n```",
 		"another number":              "1. [x] Set it up.\n2.1 Write the tests.",
@@ -61,6 +68,7 @@ func TestDoneParents(t *testing.T) {
 		"a paragraph of it":     "1. [x] Set it up.\n\n   Write the tests.",
 		"a line of it":          "- [x] Set it\nup.",
 		"commands of it":        "1. [x] Set it up.\n   ```sh\n   make tests\n   ```",
+		"a number in it":        "1. [x] Upgrade to version 2.\n2. [x] Run all 3 tests.",
 		"struck out as a whole": "1. ~~Set it up. 2. Write the tests.~~",
 	} {
 		for _, task := range Split(text) {

@@ -69,13 +69,6 @@ var instructions = lexiconOf(`
 	transform translate trigger trim try tune turn undo uninstall unpack unzip update upgrade upload use
 	validate verify visit wait walk warn watch wire work wrap write zip`)
 
-// toolVerbs act on the machine: the task needs a tool.
-var toolVerbs = lexiconOf(`
-	run rerun re-run execute exec invoke launch install uninstall reinstall delete remove rename move copy
-	download upload fetch clone checkout commit push pull rebase deploy redeploy undeploy rollback migrate start
-	stop restart reboot kill mount unmount zip unzip untar compile lint backup restore publish build rebuild
-	chmod chown symlink`)
-
 // runVerbs say that what follows is to be executed as it is.
 var runVerbs = lexiconOf(`run rerun re-run execute exec invoke launch type enter issue`)
 
@@ -111,11 +104,6 @@ var programs = lexiconOf(`
 	rm rmdir rsync ruby ruff rustc scp sed service sh sqlite3 ssh sudo systemctl tail tar tee terraform tox
 	touch tsc unzip uv uvicorn vim vitest wc wget which xargs yarn yq zig zsh`)
 
-// wordlike are the programs that are English words as well.
-var wordlike = lexiconOf(`
-	bash bundle cat composer conda diff dig echo gem go helm jest make man maker node poetry rails rake ruby
-	service tail tee touch which yarn brew ruff`)
-
 // functionWords are no names, even with a capital letter.
 var functionWords = lexiconOf(`
 	a an the this that these those it its he she they we you i my our your their his her there here and or but
@@ -142,11 +130,6 @@ var inputWords = lexiconOf(`from in of with using read at by based per against s
 
 // shells are what stands after a fence with commands.
 var shells = lexiconOf(`sh bash zsh shell console shell-session sh-session shellsession fish`)
-
-// figurative are tool verbs that with the word after them mean something else.
-var figurative = lexiconOf(`
-	start-with start-from start-by start-thinking start-over move-on move-forward run-through run-by build-a
-	build-an build-on build-up build-upon push-for push-back pull-together stop-when stop-at copy-edit`)
 
 // queries begin a statement for a database, not for a shell.
 var queries = lexiconOf(`select insert update delete drop alter create with explain show`)

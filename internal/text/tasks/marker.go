@@ -24,23 +24,14 @@ const (
 	weakBullet
 	number
 	bareNumber // dotted, with nothing after it: 1.2
-	alpha
-	upperAlpha
-	upperStop // A. which may be a name as well
-	roman
 )
 
 // family is the style of the items that are on one level with it.
 func (s style) family() style {
-	switch s {
-	case weakBullet:
-		return bullet
-	case bareNumber:
+	if s.ordered() {
 		return number
-	case upperStop:
-		return upperAlpha
 	}
-	return s
+	return bullet
 }
 
 func (s style) ordered() bool { return s >= number }
@@ -59,7 +50,6 @@ const (
 	weakBullets = "–—→⇒"
 	openBoxes   = "☐"
 	doneBoxes   = "☑☒✅✔✓"
-	hanDigits   = "一二三四五六七八九十"
 )
 
 const (
@@ -72,10 +62,9 @@ const (
 var (
 	dashes = regexp.MustCompile(`^(?:(\*+)|[-+]|([` + weakBullets + `]))(?:` + anySpace + `+|$)`)
 	signs  = regexp.MustCompile(`^([` + bullets + openBoxes + doneBoxes + `①-⑳])\x{FE0F}?` + anySpace + `*`)
-	labels = regexp.MustCompile(`^(\*\*)?([(（])?(` + numeral + `|[A-Z]|[a-z]+|[` + hanDigits + `]+)([).:）、．]?)(\*\*)?(` + anySpace + `*)`)
+	labels = regexp.MustCompile(`^(\*\*)?(\()?(` + numeral + `)([).:]?)(\*\*)?(` + anySpace + `+|$)`)
 	steps  = regexp.MustCompile(`^(?:\*\*)?(?i:step|task) (` + numeral + `)(?:\*\*)? *[:.)–—-](?:\*\*)?(?:` + anySpace + `+|$)`)
 	boxes  = regexp.MustCompile(`^\[(?:([xX` + doneBoxes + `])|[ \x{A0}])?\](?:` + anySpace + `+|$)`)
-	romans = strings.Fields("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv")
 )
 
 // readMarker reads the mark at the start of a line, with the box after it.
@@ -123,58 +112,24 @@ func readBullet(line string) (marker, bool) {
 	return m, true
 }
 
-// readLabel reads 1. 1) (1) 1: 1.2. 1.2 a. a) (a) A) ii. and their likes in other
-// scripts.
+// readLabel reads 1. 1) (1) 1: 1.2. 1.2 and their likes in other digits.
 func readLabel(line string) (marker, bool) {
 	g := labels.FindStringSubmatch(line)
 	if g == nil {
 		return marker{}, false
 	}
-	bold, paren, label, end, after := g[1] != "", g[2] != "", g[3], g[4], g[6]
-	m := labelOf(label)
-	closed := end == ")" || end == "）"
-	tight := end == "）" || !paren && (end == "、" || end == "．") // no space is needed after it
+	bold, paren, end := g[1] != "", g[2] != "", g[4]
+	m := marker{style: number, ordinal: ordinalOf(g[3]), size: len(g[0])}
+	m.depth = len(m.ordinal)
 	switch {
-	case m.ordinal == nil, paren && !closed, bold != (g[5] != ""):
+	case paren && end != ")", bold != (g[5] != ""):
 		return marker{}, false
-	case closed:
-	case m.style == upperAlpha:
-		if end != "." || bold {
-			return marker{}, false
-		}
-		m.style = upperStop
-	case end == "" && len(m.ordinal) > 1 && !bold && after != "":
+	case end == "" && m.depth > 1 && !bold && g[6] != "":
 		m.style = bareNumber
-	case end == "", end == ":" && (m.style != number || len(m.ordinal) > 1):
+	case end == "", end == ":" && m.depth > 1:
 		return marker{}, false
 	}
-	if strings.ContainsRune(hanDigits, firstRune(label)) && !tight && !closed {
-		return marker{}, false
-	}
-	if !tight && after == "" && len(g[0]) < len(line) {
-		return marker{}, false
-	}
-	m.size, m.depth = len(g[0]), len(m.ordinal)
 	return m, true
-}
-
-// labelOf is the style and the number of a label, without one if it is none.
-func labelOf(label string) marker {
-	r := firstRune(label)
-	switch {
-	case unicode.IsDigit(r):
-		return marker{style: number, ordinal: ordinalOf(label)}
-	case 'A' <= r && r <= 'Z':
-		return marker{style: upperAlpha, ordinal: []int{int(r-'A') + 1}}
-	case 'a' <= r && r <= 'z' && len(label) == 1:
-		return marker{style: alpha, ordinal: []int{int(r-'a') + 1}}
-	case 'a' <= r && r <= 'z':
-		if n := slices.Index(romans, label); n >= 0 {
-			return marker{style: roman, ordinal: []int{n + 1}}
-		}
-		return marker{}
-	}
-	return marker{style: number, ordinal: []int{strings.Index(hanDigits, string(r))/len(string(r)) + 1}}
 }
 
 // maxFirst is the last number that a list may begin with: what is beyond it could be a

@@ -20,19 +20,19 @@ type prose struct {
 	mask    mask
 	breaks  bool // line breaks separate, where the words allow it
 	lower   bool // the author begins sentences in lower case
-	numbers bool // it has a list on its line, which stays one task: "Steps: 1. Build it 2. Test it"
+	counts  bool // it numbers its parts: "Steps: 1. Build it 2. Test it"
 	dropped []string
 }
+
+var firstOfList = regexp.MustCompile(`(?:^|:\s)\s*1\.\s`)
 
 func newProse(text string) *prose {
 	p := &prose{text: text, mask: maskOf(text)}
 	p.breaks = !isFilled(text)
+	p.counts = firstOfList.MatchString(text)
 	p.lower = unicode.IsLower(firstLetter(text))
-	p.numbers = firstItem.MatchString(text)
 	return p
 }
-
-var firstItem = regexp.MustCompile(`(?:^|:` + anySpace + `+)1\.` + anySpace)
 
 // Sentences splits a line of prose.
 func Sentences(line string) []string {
@@ -61,19 +61,19 @@ func (p *prose) sentences() []piece {
 		}
 		spans = append(spans, s)
 	}
-	start := 0
-	for i := 0; i < len(p.text); {
+	start, to := 0, len(p.text)
+	for i := 0; i < to; {
 		r, size := utf8.DecodeRuneInString(p.text[i:])
 		end, next := -1, i+size
 		switch {
 		case p.mask.is(i, inCode|inURL|inQuote|inParens):
 		case strings.ContainsRune("。！？｡", r):
-			if after := next + p.closers(next); after < len(p.text) {
+			if after := next + p.closers(next); after < to {
 				end, next = after, after
 			}
 		case unicode.IsSpace(r):
-			rest := strings.TrimLeftFunc(p.text[i:], unicode.IsSpace)
-			next = len(p.text) - len(rest)
+			rest := strings.TrimLeftFunc(p.text[i:to], unicode.IsSpace)
+			next = to - len(rest)
 			left := p.text[start:i]
 			switch {
 			case rest == "" || strings.TrimSpace(left) == "":
@@ -90,7 +90,7 @@ func (p *prose) sentences() []piece {
 		}
 		i = next
 	}
-	add(start, len(p.text))
+	add(start, to)
 	return p.piecesOf(spans)
 }
 
@@ -136,6 +136,10 @@ const (
 	sentenceEnds = ".!?…؟۔।॥։።\u037E" // the last one is the Greek question mark
 )
 
+// itemLabel is what stands before an item: a number at the beginning of the text, or a
+// letter or Roman number at that of a line.
+var itemLabel = regexp.MustCompile(`^\s*\p{Nd}+\.$|(?:^|\n)\s*(?i:[a-z]|[ivx]+)\.$`)
+
 // ends reports whether a sentence ends with left, where rest follows after space.
 func (p *prose) ends(left, rest string) bool {
 	core := strings.TrimRight(left, closingMarks)
@@ -153,14 +157,12 @@ func (p *prose) ends(left, rest string) bool {
 		stem := strings.TrimSuffix(word, ".")
 		starts := sequels.has(next) || isInstruction(next) && unicode.IsUpper(firstLetter(rest))
 		switch {
-		case titles.has(stem):
+		case titles.has(stem), itemLabel.MatchString(core), p.counts && strings.TrimFunc(stem, unicode.IsDigit) == "":
 			return false
 		case isInitials(stem):
 			return starts
 		case shortenings.has(stem):
 			return unicode.IsUpper(firstRune(rest)) && !strings.ContainsFunc(next, unicode.IsDigit) || sequels.has(next)
-		case (p.numbers || strings.TrimSpace(core) == word) && strings.TrimFunc(stem, unicode.IsDigit) == "":
-			return false // the number of an item
 		}
 	}
 	return p.begins(rest)

@@ -190,7 +190,7 @@ func (s *splitter) item(b, next *block, adjacent bool) {
 }
 
 // depthOf is how deep an item is by its mark. Without a blank line between them,
-// a bullet or a letter just below a number is below it in rank as well.
+// a bullet just below a number is below it in rank as well.
 func (s *splitter) depthOf(b *block, adjacent bool) int {
 	depth := b.marker.depth
 	if b.apart || !adjacent {

@@ -115,11 +115,10 @@ func checkSplit(t *testing.T, text string) {
 // ruler or a heading sign.
 func isMark(s string) bool {
 	for word := range strings.FieldsSeq(s) {
-		word = strings.Trim(strings.ToLower(word), "[]()（）*.:-–—、．,;#=_~")
+		word = strings.Trim(strings.ToLower(word), "[]()*.:-–—,;#=_~")
 		switch {
 		case word == "", word == "step", word == "task", word == "x", len(word) == 1:
 		case strings.TrimFunc(word, func(r rune) bool { return unicode.IsDigit(r) || r == '.' }) == "":
-		case strings.Trim(word, "ivx") == "", strings.Trim(word, hanDigits) == "":
 		case strings.Trim(word, bullets+weakBullets+openBoxes+doneBoxes+"\uFE0F"+"①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳") == "":
 		default:
 			return false
