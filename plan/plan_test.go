@@ -44,7 +44,7 @@ func TestStepTags(t *testing.T) {
 		t.Fatalf("a Step has %d fields, want %d as documented", len(fields), fieldCount)
 	}
 	for i, f := range fields {
-		want := fieldNames[i]
+		want := field(i).String()
 		for _, tag := range []string{"json", "yaml"} {
 			if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != want {
 				t.Errorf("the %s tag of Step.%s is %q, want %q", tag, f.Name, name, want)
@@ -181,4 +181,13 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(`["majority"]`), &v); err == nil {
 		t.Errorf(`Unmarshal(["majority"]) = %+v, want an error`, v)
 	}
+}
+
+// fieldNames are the names of all fields, in their order.
+func fieldNames() []string {
+	var names []string
+	for f := range fieldCount {
+		names = append(names, f.String())
+	}
+	return names
 }

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -111,9 +112,14 @@ type block struct {
 
 func (b *block) text() string { return strings.Join(b.rows, "\n") }
 
-// done reports whether an item is marked as done.
+// secondItem is where another item begins on the line of the first one.
+var secondItem = regexp.MustCompile(anySpace + `\(?2[.)]` + anySpace)
+
+// done reports whether an item is marked as done: all of it, and not the first of
+// several on one line.
 func (b *block) done() bool {
-	return b.marker.box == doneBox || isStruck(strings.TrimSpace(b.text()))
+	text := strings.TrimSpace(b.text())
+	return b.marker.box == doneBox && !secondItem.MatchString(text) || isStruck(text)
 }
 
 func (b *block) lastRow() string {

@@ -32,8 +32,7 @@ func (p *parts) literal() (cmd string, fenced bool) {
 	return cmd, fenced
 }
 
-// inlineCommand is the code in a sentence like "Run `make test`.", "`make test`"
-// and "Install it with `npm ci`."
+// inlineCommand is the code in a sentence like "Run `make test`." and "`make test`".
 func (p *parts) inlineCommand(s span) string {
 	cmd := codeOf(s.of(p.prose))
 	if strings.Contains(cmd, "\n") {
@@ -50,8 +49,7 @@ func (p *parts) inlineCommand(s span) string {
 	}
 	words = instruction(words)
 	runs := len(words) > 0 && runVerbs.has(words[0]) && onlyFillers(words[1:])
-	means := len(words) == 0 || meansVerbs.has(words[0]) && isMeans(words, strings.HasSuffix(before, ":"))
-	if runs && isCommand(cmd, false) || !runs && means && isCommand(cmd, true) {
+	if runs && isCommand(cmd, false) || len(words) == 0 && isCommand(cmd, true) {
 		return cmd
 	}
 	return ""
@@ -59,29 +57,8 @@ func (p *parts) inlineCommand(s span) string {
 
 func onlyFillers(words []string) bool { return !slices.ContainsFunc(words, runFillers.lacks) }
 
-// isMeans is true of "install the tools with", "build it by running" and, before
-// a colon, of the verb and its object alone.
-func isMeans(words []string, colon bool) bool {
-	const maxObject = 5
-	n := len(words)
-	for _, w := range words {
-		if isCareful(w, true) || w == "and" || w == "then" {
-			return false
-		}
-	}
-	switch {
-	case n > 2+maxObject:
-		return false
-	case words[n-1] == "with" || words[n-1] == "using" || words[n-1] == "via":
-		return n > 1
-	case n > 2 && words[n-2] == "by":
-		return words[n-1] == "running" || words[n-1] == "executing" || words[n-1] == "using"
-	}
-	return colon
-}
-
-// isTail reports whether what follows a command adds nothing to it: an end mark,
-// a word such as "again", or plainly what it is for.
+// isTail reports whether what follows a command adds nothing to it: an end mark, or
+// a word such as "again".
 func isTail(after string) bool {
 	trimmed := strings.TrimSpace(after)
 	if strings.ContainsAny(trimmed, "?;:,()[]{}\"'“”…，、；：？（）") {
@@ -97,18 +74,6 @@ func isTail(after string) bool {
 	}
 	switch strings.Join(words, " ") {
 	case "in the terminal", "in a terminal", "in your terminal", "in the shell", "in a shell", "on the command line", "from the command line":
-		return true
-	}
-	if words[0] == "to" {
-		const maxPurpose = 6
-		if len(words) < 2 || len(words) > maxPurpose || !plainPurposes.has(words[1]) {
-			return false
-		}
-		for _, w := range words {
-			if isCareful(w, false) || w == "and" || w == "then" {
-				return false
-			}
-		}
 		return true
 	}
 	return onlyFillers(words)
@@ -129,33 +94,10 @@ func (p *parts) fencedCommand(f fenced) string {
 	}
 	rows := strings.Split(f.code, "\n")
 	comment := func(row string) bool { return strings.HasPrefix(strings.TrimSpace(row)+"#", "#") }
-	switch {
-	case !slices.ContainsFunc(rows, func(row string) bool { return !comment(row) }):
-		return ""
-	case strings.HasPrefix(strings.TrimSpace(f.code), promptMark):
-		return typed(rows)
+	if !slices.ContainsFunc(rows, func(row string) bool { return !comment(row) }) || strings.HasPrefix(strings.TrimSpace(f.code), promptMark) {
+		return "" // nothing to run, or a session in which some lines are what was printed
 	}
 	return f.code
-}
-
-// typed returns what was typed in a session: the lines after the prompts, without
-// what was printed.
-func typed(rows []string) string {
-	var out []string
-	for i := 0; i < len(rows); i++ {
-		trimmed := strings.TrimLeft(rows[i], " \t")
-		if strings.HasPrefix(trimmed, "> ") {
-			return "" // a second prompt: where the command ends is a guess
-		}
-		if cmd, ok := strings.CutPrefix(trimmed, promptMark); ok {
-			out = append(out, cmd)
-			for strings.HasSuffix(rows[i], `\`) && i+1 < len(rows) {
-				i++
-				out = append(out, rows[i])
-			}
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 // leadsIn reports whether the words of a task only say that what follows is to be

@@ -11,7 +11,8 @@
 //     are not just wrapping.
 //   - Nothing is split inside code, quotes, brackets, links, numbers, file
 //     names or after an abbreviation. In doubt two tasks stay one: a model can
-//     still do both, but half a sentence is no task.
+//     still do both, but half a sentence is no task. A list within a line ("1. do
+//     this 2. do that") stays one, too.
 //   - A heading, a line that ends in a colon and has something below it, and a
 //     title above a list (neither a sentence nor an instruction) introduce tasks
 //     and are none themselves; they become their Context. A heading with nothing

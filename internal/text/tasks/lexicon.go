@@ -102,12 +102,6 @@ var authorings = lexiconOf(`
 	write create add save put edit change replace insert append document explain describe review fix refactor
 	translate convert port script scripts file files content contents snippet readme docs`)
 
-// plainPurposes may follow "to" after a command: they say what the command
-// does, and not what to do with its result.
-var plainPurposes = lexiconOf(`
-	install build compile start run test lint format clean update upgrade generate create deploy migrate apply
-	download fetch set initialise initialize`)
-
 // programs are commands that are not English words.
 var programs = lexiconOf(`
 	ansible apt apt-get aws awk az bash bazel brew bun bundle cargo cat cd chmod chown cmake composer conda cp

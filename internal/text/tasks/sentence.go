@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ type prose struct {
 	mask    mask
 	breaks  bool // line breaks separate, where the words allow it
 	lower   bool // the author begins sentences in lower case
+	numbers bool // it has a list on its line, which stays one task: "Steps: 1. Build it 2. Test it"
 	dropped []string
 }
 
@@ -26,29 +28,24 @@ func newProse(text string) *prose {
 	p := &prose{text: text, mask: maskOf(text)}
 	p.breaks = !isFilled(text)
 	p.lower = unicode.IsLower(firstLetter(text))
+	p.numbers = firstItem.MatchString(text)
 	return p
 }
+
+var firstItem = regexp.MustCompile(`(?:^|:` + anySpace + `+)1\.` + anySpace)
 
 // Sentences splits a line of prose.
 func Sentences(line string) []string {
 	line = strings.TrimFunc(line, isBlank)
 	var out []string
-	for _, p := range newProse(line).sentences(0, len(line)) {
+	for _, p := range newProse(line).sentences() {
 		out = append(out, p.text)
 	}
 	return out
 }
 
-// pieces splits the paragraph.
-func (p *prose) pieces() []piece {
-	if out := p.enumeration(); out != nil {
-		return out
-	}
-	return p.sentences(0, len(p.text))
-}
-
-// sentences splits the part of the text between two places.
-func (p *prose) sentences(from, to int) []piece {
+// sentences splits the paragraph.
+func (p *prose) sentences() []piece {
 	var spans []span
 	add := func(start, end int) {
 		start += len(p.text[start:end]) - len(strings.TrimLeftFunc(p.text[start:end], unicode.IsSpace))
@@ -64,19 +61,19 @@ func (p *prose) sentences(from, to int) []piece {
 		}
 		spans = append(spans, s)
 	}
-	start := from
-	for i := from; i < to; {
+	start := 0
+	for i := 0; i < len(p.text); {
 		r, size := utf8.DecodeRuneInString(p.text[i:])
 		end, next := -1, i+size
 		switch {
 		case p.mask.is(i, inCode|inURL|inQuote|inParens):
 		case strings.ContainsRune("。！？｡", r):
-			if after := next + p.closers(next); after < to {
+			if after := next + p.closers(next); after < len(p.text) {
 				end, next = after, after
 			}
 		case unicode.IsSpace(r):
-			rest := strings.TrimLeftFunc(p.text[i:to], unicode.IsSpace)
-			next = to - len(rest)
+			rest := strings.TrimLeftFunc(p.text[i:], unicode.IsSpace)
+			next = len(p.text) - len(rest)
 			left := p.text[start:i]
 			switch {
 			case rest == "" || strings.TrimSpace(left) == "":
@@ -93,7 +90,7 @@ func (p *prose) sentences(from, to int) []piece {
 		}
 		i = next
 	}
-	add(start, to)
+	add(start, len(p.text))
 	return p.piecesOf(spans)
 }
 
@@ -162,7 +159,7 @@ func (p *prose) ends(left, rest string) bool {
 			return starts
 		case shortenings.has(stem):
 			return unicode.IsUpper(firstRune(rest)) && !strings.ContainsFunc(next, unicode.IsDigit) || sequels.has(next)
-		case strings.TrimSpace(core) == word && strings.TrimFunc(stem, unicode.IsDigit) == "":
+		case (p.numbers || strings.TrimSpace(core) == word) && strings.TrimFunc(stem, unicode.IsDigit) == "":
 			return false // the number of an item
 		}
 	}

@@ -181,12 +181,6 @@ func (s *splitter) item(b, next *block, adjacent bool) {
 	s.current = nil
 	introduces := strings.HasSuffix(in.text, ":") && next != nil && next.kind == item && s.below(next, in)
 	if in.text != "" && !introduces {
-		if pieces := s.inline(b, next); pieces != nil {
-			for i, p := range pieces {
-				s.add([]string{p.text}, b.line+p.line, in.done && (i == 0 || b.marker.box != doneBox))
-			}
-			return
-		}
 		in.draft = s.add(b.rows, b.line, in.done)
 		in.used = true
 	}
@@ -224,26 +218,6 @@ func (s *splitter) below(next *block, in *intro) bool {
 	return nests(next.indent, depth, in)
 }
 
-// inline splits an item that has a whole list on its line: "1. Do this 2. Do that".
-func (s *splitter) inline(b, next *block) []piece {
-	m := &b.marker
-	if m.style != number || len(m.ordinal) != 1 || m.ordinal[0] != 1 || next != nil && next.kind == item {
-		return nil
-	}
-	// The label was taken off; it is put back for the numbers to be found.
-	for _, label := range []string{"1.", "1)", "(1)"} {
-		p := newProse(label + " " + b.text())
-		if labels := p.labels(); len(labels) == 0 || labels[0].start > 0 {
-			continue
-		}
-		if pieces := p.enumeration(); pieces != nil {
-			s.dropped = append(s.dropped, p.dropped[1:]...)
-			return pieces
-		}
-	}
-	return nil
-}
-
 // isStruck reports whether a text is crossed out as a whole.
 func isStruck(text string) bool {
 	inner, ok := strings.CutPrefix(text, "~~")
@@ -263,7 +237,7 @@ func (s *splitter) paragraph(b, next *block) {
 		return
 	}
 	p := newProse(b.text())
-	pieces := p.pieces()
+	pieces := p.sentences()
 	s.dropped = append(s.dropped, p.dropped...)
 	if !p.says(span{0, len(p.text)}) && s.current != nil {
 		s.current.rows = append(s.current.rows, b.rows...)

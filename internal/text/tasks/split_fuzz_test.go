@@ -112,12 +112,12 @@ func checkSplit(t *testing.T, text string) {
 }
 
 // isMark reports whether what Split leaves out is a bullet, a number, a box, a
-// ruler, a heading sign, or a word that joins the items of a list.
+// ruler or a heading sign.
 func isMark(s string) bool {
 	for word := range strings.FieldsSeq(s) {
 		word = strings.Trim(strings.ToLower(word), "[]()（）*.:-–—、．,;#=_~")
 		switch {
-		case word == "", word == "step", word == "task", word == "and", word == "then", word == "or", word == "x", len(word) == 1:
+		case word == "", word == "step", word == "task", word == "x", len(word) == 1:
 		case strings.TrimFunc(word, func(r rune) bool { return unicode.IsDigit(r) || r == '.' }) == "":
 		case strings.Trim(word, "ivx") == "", strings.Trim(word, hanDigits) == "":
 		case strings.Trim(word, bullets+weakBullets+openBoxes+doneBoxes+"\uFE0F"+"①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳") == "":
