@@ -60,12 +60,11 @@ func (o *ordinals) touch(prompt uint64, count func(*ordinalEntry) uint64) uint64
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.IndexFunc(s.entries[:], func(e ordinalEntry) bool { return e.prompt == prompt })
-	found := ordinalEntry{prompt: prompt}
 	if at < 0 {
 		at = ordinalWays - 1
-	} else {
-		found = s.entries[at]
+		s.entries[at] = ordinalEntry{prompt: prompt}
 	}
+	found := s.entries[at]
 	copy(s.entries[1:at+1], s.entries[:at])
 	s.entries[0] = found
 	return count(&s.entries[0])

@@ -28,17 +28,17 @@ type script struct {
 // A rule answers the questions that meet all of its conditions. A condition that
 // is absent is met.
 type rule struct {
-	Match       string  `yaml:"match"`        // the prompt
-	MatchResult *string `yaml:"match_result"` // the tool results of the last turn
-	After       *int    `yaml:"after"`        // how many tool results there are so far
+	Match       string  `json:"match" yaml:"match"`               // the prompt
+	MatchResult *string `json:"match_result" yaml:"match_result"` // the tool results of the last turn
+	After       *int    `json:"after" yaml:"after"`               // how many tool results there are so far
 
 	// Either there is a right answer, perhaps with wrong ones, and the settings say
 	// how often which of them is given; or there are answers that the script has drawn
 	// by weight or given in order.
-	Right    *scriptAnswer  `yaml:"right"`
-	Wrong    []scriptAnswer `yaml:"wrong"`
-	Answers  []scriptAnswer `yaml:"answers"`
-	Sequence bool           `yaml:"sequence"`
+	Right    *scriptAnswer  `json:"right" yaml:"right"`
+	Wrong    []scriptAnswer `json:"wrong" yaml:"wrong"`
+	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
+	Sequence bool           `json:"sequence" yaml:"sequence"`
 
 	pattern *regexp.Regexp
 	result  *regexp.Regexp // nil without MatchResult
@@ -47,11 +47,11 @@ type rule struct {
 }
 
 type scriptAnswer struct {
-	Text      string           `yaml:"text"`
-	ToolCalls []scriptCall     `yaml:"tool_calls"`
-	Weight    *float64         `yaml:"weight"`
-	Stop      model.StopReason `yaml:"stop"`
-	Tokens    int              `yaml:"tokens"` // 0: as many as text and calls have
+	Text      string           `json:"text" yaml:"text"`
+	ToolCalls []scriptCall     `json:"tool_calls" yaml:"tool_calls"`
+	Weight    *float64         `json:"weight" yaml:"weight"`
+	Stop      model.StopReason `json:"stop" yaml:"stop"`
+	Tokens    int              `json:"tokens" yaml:"tokens"` // 0: as many as text and calls have
 
 	weight float64
 }
@@ -101,14 +101,18 @@ func parseScript(data []byte) (*script, error) {
 	if len(data) > maxScript {
 		return nil, fmt.Errorf("larger than %d KB", maxScript>>10)
 	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, data) == nil { // YAML parsers refuse tabs, which JSON allows
-		data = compact.Bytes()
-	}
 	var rules []rule
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&rules); err != nil {
+	var err error
+	if json.Valid(data) { // YAML parsers refuse tabs and control characters, which JSON allows
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.DisallowUnknownFields()
+		err = d.Decode(&rules)
+	} else {
+		d := yaml.NewDecoder(bytes.NewReader(data))
+		d.KnownFields(true)
+		err = d.Decode(&rules)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(rules) == 0 {

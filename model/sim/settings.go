@@ -246,10 +246,7 @@ func duration(at *time.Duration) value {
 }
 
 func file(at *string) value {
-	return value{func(text string) error {
-		*at = text
-		return nil
-	}, func() string { return escape(*at) }}
+	return value{func(text string) error { *at = text; return nil }, func() string { return escape(*at) }}
 }
 
 func onOff(at *bool) value {

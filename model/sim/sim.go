@@ -146,14 +146,12 @@ func (m *Model) Draw(req *model.Request) Outcome {
 		o.Latency = m.latency(key, attempt)
 		o.Fault = m.fault(key, attempt)
 		switch o.Fault {
-		case NoFault:
 		case F429, F529:
 			o.RetryAfter = m.settings.RetryAfter
-			return o
 		case Cut:
 			o.Response = m.respond(req, &t, m.decide(key, t.problem, newStream(key, forCuts, attempt), attempt))
-			return o
-		default:
+		}
+		if o.Fault != NoFault {
 			return o
 		}
 	}
@@ -275,7 +273,7 @@ func (m *Model) respond(req *model.Request, t *task, d decision) *model.Response
 		return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
 	}
 	if a == nil {
-		a = decline()
+		a = &answer{text: noScript, stop: model.StopRefusal}
 	}
 	return m.price(req, a)
 }

@@ -58,7 +58,5 @@ func (t *task) sequential() bool { return t.scripted.rule != nil && t.scripted.r
 // that nobody takes this for an attempt, and a run fails with these words.
 const noScript = "the simulator has no script for this task; see docs/simulator.md"
 
-func decline() *answer { return &answer{text: noScript, stop: model.StopRefusal} }
-
 // say is the answer that is a text.
 func say(text string) *answer { return &answer{text: text, stop: model.StopEnd} }

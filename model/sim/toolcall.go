@@ -13,23 +13,34 @@ import (
 
 // A scriptCall is a tool call that a script makes.
 type scriptCall struct {
-	Name  string    `yaml:"name"`
-	Input callInput `yaml:"input"`
+	Name  string    `json:"name" yaml:"name"`
+	Input callInput `json:"input" yaml:"input"`
 }
 
 // callInput is the input of a call: JSON whose strings can hold references.
 type callInput string
 
+// UnmarshalJSON keeps numbers as they are written.
+func (c *callInput) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return c.decode(d.Decode)
+}
+
 // UnmarshalYAML keeps dates as they are written: JSON has none.
 func (c *callInput) UnmarshalYAML(node *yaml.Node) error {
 	datesAsText(node)
-	var fields map[string]any
-	if err := node.Decode(&fields); err != nil {
+	return c.decode(node.Decode)
+}
+
+func (c *callInput) decode(read func(any) error) error {
+	fields := map[string]any{}
+	if err := read(&fields); err != nil {
 		return err
 	}
 	text, err := encode(fields)
 	if err != nil {
-		return fmt.Errorf("line %d: input: %w", node.Line, err)
+		return fmt.Errorf("input: %w", err)
 	}
 	*c = callInput(text)
 	return nil
@@ -49,7 +60,7 @@ func (c *scriptCall) check(r *rule) error {
 	if c.Name == "" {
 		return errors.New("the name is missing")
 	}
-	if c.Input == "" {
+	if c.Input == "" || c.Input == "null" {
 		c.Input = "{}"
 	}
 	return r.checkReferences(string(c.Input))

@@ -126,13 +126,7 @@ func (c Calculation) Solution(mistakes []Slip) (string, bool) {
 	if right == nil {
 		return "", false
 	}
-	v := right
-	for _, m := range mistakes {
-		v = off(v, m)
-	}
-	if len(mistakes) > 0 && v.Cmp(right) == 0 { // they make up for each other
-		v = off(v, mistakes[0])
-	}
+	v := erring(right, mistakes, off, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
 	return numberText(v, strings.Contains(c.expr.String(), ".")), true
 }
 

@@ -77,15 +77,7 @@ func (o Ordering) sorted() []int64 {
 
 // Solution implements [Problem].
 func (o Ordering) Solution(mistakes []Slip) (string, bool) {
-	right := o.sorted()
-	l := right
-	for _, m := range mistakes {
-		l = outOfOrder(l, m)
-	}
-	if len(mistakes) > 0 && slices.Equal(l, right) { // they make up for each other
-		l = outOfOrder(l, mistakes[0])
-	}
-	return listText(l), true
+	return listText(erring(o.sorted(), mistakes, outOfOrder, slices.Equal)), true
 }
 
 // outOfOrder returns a wrong order of the sorted list: two neighbours swapped, one
@@ -116,17 +108,12 @@ func outOfOrder(l []int64, s Slip) []int64 {
 
 // Operations counts sorting a few numbers and merging two sorted lists.
 func (o Ordering) Operations() int {
-	if o.merge {
+	n := len(o.numbers)
+	if o.merge || n <= sortable {
 		return 1
 	}
-	return sortOperations(len(o.numbers))
-}
-
-func sortOperations(n int) int {
-	if n <= sortable {
-		return 1
-	}
-	return sortOperations(n-n/2) + sortOperations(n/2) + 1
+	a, b := Ordering{numbers: o.numbers[n/2:]}, Ordering{numbers: o.numbers[:n/2]}
+	return a.Operations() + b.Operations() + 1
 }
 
 // Split implements [Problem]: the numbers in two halves. What is to be merged is not

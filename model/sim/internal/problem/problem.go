@@ -40,6 +40,19 @@ type Slip struct {
 // Among chooses one of n, which is 1 or more.
 func (s Slip) Among(n int) int { return int((s.Step + uint64(s.Rival)) % uint64(n)) }
 
+// erring returns what becomes of the right result with some mistakes, each of which
+// makes it another one.
+func erring[T any](right T, mistakes []Slip, off func(T, Slip) T, same func(a, b T) bool) T {
+	v := right
+	for _, m := range mistakes {
+		v = off(v, m)
+	}
+	if len(mistakes) > 0 && same(v, right) { // they make up for each other
+		v = off(v, mistakes[0])
+	}
+	return v
+}
+
 // A Split is a problem in two parts, and how to put their solutions together.
 type Split struct{ A, B, How string }
 
