@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,23 +113,12 @@ func (r *Registry) SetUnavailable(server, reason string) error {
 	return nil
 }
 
-// Unregister removes a server with all its tools, or else the tool called name,
-// and reports whether there was one.
-func (r *Registry) Unregister(name string) bool {
+// UnregisterServer removes a server with all its tools.
+func (r *Registry) UnregisterServer(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.servers[name]; ok {
-		delete(r.servers, name)
-		for key, t := range r.tools {
-			if t.Source == name {
-				delete(r.tools, key)
-			}
-		}
-		return true
-	}
-	_, ok := r.tools[name]
-	delete(r.tools, name)
-	return ok
+	delete(r.servers, name)
+	maps.DeleteFunc(r.tools, func(_ string, t Tool) bool { return t.Source == name })
 }
 
 // Get returns the tool called name, if it can be used.
@@ -159,12 +149,6 @@ func (r *Registry) unavailable(t Tool) string {
 	return r.servers[t.Source].Unavailable
 }
 
-// Validate reports whether name can be used, without returning the tool.
-func (r *Registry) Validate(name string) error {
-	_, err := r.Get(name)
-	return err
-}
-
 // Names lists all tools in alphabetical order, available or not.
 func (r *Registry) Names() []string {
 	r.mu.RLock()
@@ -173,12 +157,7 @@ func (r *Registry) Names() []string {
 }
 
 func (r *Registry) names() []string {
-	names := make([]string, 0, len(r.tools))
-	for name := range r.tools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(r.tools))
 }
 
 // List returns all tools by name, each with the reason why it cannot be used, if
@@ -218,12 +197,7 @@ type Listed struct {
 func (r *Registry) Servers() []Server {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var out []Server
-	for _, s := range r.servers {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	return slices.SortedFunc(maps.Values(r.servers), func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Catalogue describes all tools to a planner, one a line and in order, and says of

@@ -83,9 +83,6 @@ func TestGet(t *testing.T) {
 		if !errors.Is(err, want) || err == nil && got.Name != name || err != nil && !strings.Contains(err.Error(), text) {
 			t.Errorf("Get(%s) = %q, %v, want %v with %q", name, got.Name, err, want, text)
 		}
-		if err := r.Validate(name); !errors.Is(err, want) {
-			t.Errorf("Validate(%s) = %v, want %v", name, err, want)
-		}
 	}
 	check("Read", nil, "")
 	check("read", tool.ErrUnknown, "Read, Search, mcp__db__get")
@@ -148,37 +145,27 @@ func TestServers(t *testing.T) {
 	if diff := cmp.Diff([]string{"aa", "db"}, names); diff != "" {
 		t.Errorf("Servers: -want +got\n%s", diff)
 	}
-	if !r.Unregister("db") || r.Unregister("db") {
-		t.Error("Unregister(db) twice, want true, then false")
-	}
-	if diff := cmp.Diff([]string{"Read"}, r.Names()); diff != "" {
-		t.Errorf("Names after Unregister(db): -want +got\n%s", diff)
-	}
-	if r.Unregister("mcp__db__get") || !r.Unregister("Read") || len(r.List()) != 0 {
-		t.Errorf("List after all was unregistered = %v, want nothing", r.Names())
+	r.UnregisterServer("db")
+	if diff := cmp.Diff([]string{"Read"}, r.Names()); diff != "" || len(r.Servers()) != 1 {
+		t.Errorf("Names after UnregisterServer(db), with the servers %v: -want +got\n%s", r.Servers(), diff)
 	}
 }
 
 func TestRegistryIsSafeForConcurrentUse(t *testing.T) {
 	r := tool.NewRegistry()
-	if err := r.RegisterServer(tool.Server{Name: "s"}); err != nil {
-		t.Fatal(err)
-	}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			name := fmt.Sprintf("T%d", i)
 			for range 50 {
-				if err := r.Register(plainTool(name, "s")); err != nil {
+				if err := errors.Join(r.RegisterServer(tool.Server{Name: name}), r.Register(plainTool("Of"+name, name))); err != nil {
 					t.Error(err)
 				}
-				_, _ = r.Get(name)
-				_ = r.SetUnavailable("s", name)
+				_, _ = r.Get("Of" + name)
+				_ = r.SetUnavailable(name, name)
 				r.List()
 				_ = r.Catalogue()
-				if !r.Unregister(name) {
-					t.Errorf("Unregister(%s) = false, want true", name)
-				}
+				r.UnregisterServer(name)
 			}
 		})
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/maker-mdap/maker/tool"
 )
 
-// server is the name of our tool server. The program puts it before the names of
-// tools, as mcp__maker__Read, if it does not know the variable that stops it.
+// server is the name of our tool server. The program would put it before the names of
+// tools, as mcp__maker__Read, but for a variable that stops it.
 const server = "maker"
 
 // A folder is what one attempt has of a disk.

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,8 +25,6 @@ type dialog struct {
 
 	write func(v any)          // gives the program a line
 	call  func(c *pendingCall) // has a tool called and the program told
-
-	prefixed bool // tools are called mcp__maker__...
 
 	turn   turn
 	closed usage.Tokens // used by the turns before
@@ -150,14 +149,11 @@ func (d *dialog) replied(l *replyLine) *model.Error {
 // ready checks that the program offers the tools of the task and no others. It
 // is the word of a program that we did not write, but better than none.
 func (d *dialog) ready(r *readyLine) *model.Error {
-	for _, d.prefixed = range []bool{false, true} {
-		if slices.Equal(d.expected(), slices.Sorted(slices.Values(r.Tools))) {
-			return nil
-		}
+	given, offered := d.expected(), slices.Sorted(slices.Values(r.Tools))
+	if slices.Equal(given, offered) {
+		return nil
 	}
-	d.prefixed = false
-	return invalid("the program (version %s) offers the tools %s, but was given %s; install version 2.1.197 or later",
-		r.Version, list(slices.Sorted(slices.Values(r.Tools))), list(d.expected()))
+	return invalid("the program (version %s) offers the tools %s, but was given %s; install version 2.1.197 or later", r.Version, list(offered), list(given))
 }
 
 // structuredOutput is the tool with which the program has answers given as data.
@@ -165,23 +161,12 @@ const structuredOutput = "StructuredOutput"
 
 // expected are the names of the tools that the model sees.
 func (d *dialog) expected() []string {
-	var names []string
-	for name := range d.tools {
-		names = append(names, d.shown(name))
-	}
+	names := slices.Collect(maps.Keys(d.tools))
 	if d.structure {
 		names = append(names, structuredOutput)
 	}
 	slices.Sort(names)
 	return names
-}
-
-// shown is the name under which the model sees a tool.
-func (d *dialog) shown(name string) string {
-	if d.prefixed {
-		return tool.ServerTool(server, name)
-	}
-	return name
 }
 
 func list(names []string) string {

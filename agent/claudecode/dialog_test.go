@@ -205,21 +205,8 @@ func TestToolServer(t *testing.T) {
 	}
 }
 
-// TestPrefixedNames is about a program that puts our name before those of tools.
-func TestPrefixedNames(t *testing.T) {
-	p := newPlay(t, &agent.Task{Tools: bare(effects)})
-	p.says(`{"type":"system","subtype":"init","tools":["mcp__maker__Read","mcp__maker__Bash","mcp__maker__Ask","mcp__maker__mcp__shop__buy"]}`)
-	p.says(asked("r1", "", "Bash", `{}`))
-	p.heard(`"behavior":"deny" & "interrupt":false & no tool called \"Bash\"`)
-	p.says(asked("r2", "", "mcp__maker__Bash", `{}`))
-	p.heard(`"behavior":"deny" & "interrupt":true`)
-	if r := p.dialog.result; r.Intent == nil || r.Intent.Tool != "Bash" {
-		t.Errorf("asked for mcp__maker__Bash: %+v, want the intent Bash", r)
-	}
-}
-
 func TestOffersOtherTools(t *testing.T) {
-	for _, tools := range []string{`[]`, `["Read"]`, `["Read","Bash","Ask","mcp__shop__buy","WebFetch"]`, `["mcp__maker__Read","Bash","Ask","mcp__shop__buy"]`, `null`} {
+	for _, tools := range []string{`[]`, `["Read"]`, `["Read","Bash","Ask","mcp__shop__buy","WebFetch"]`, `["mcp__maker__Read","mcp__maker__Bash","mcp__maker__Ask","mcp__maker__mcp__shop__buy"]`, `null`} {
 		p := newPlay(t, &agent.Task{Tools: bare(effects)})
 		_, err := p.dialog.take([]byte(`{"type":"system","subtype":"init","tools":` + tools + `}`))
 		if err == nil || err.Kind != model.Invalid || !strings.Contains(err.Message, "was given Ask, Bash, Read, mcp__shop__buy") {

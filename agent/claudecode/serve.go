@@ -24,7 +24,7 @@ func (d *dialog) serve(r *requestLine) *model.Error {
 
 // permit answers the question whether a tool may be called.
 func (d *dialog) permit(r *requestLine) {
-	t, ok := d.find(r.Request.Tool)
+	t, ok := d.tools[r.Request.Tool]
 	switch {
 	case d.over:
 		d.deny(r.ID, afterTheEnd, true)
@@ -52,16 +52,6 @@ func (d *dialog) intend(i tool.Intent) {
 	if !d.turn.open {
 		d.propose(d.turn.lastText())
 	}
-}
-
-// find returns the tool that the model calls name.
-func (d *dialog) find(name string) (tool.Tool, bool) {
-	for own, t := range d.tools {
-		if d.shown(own) == name {
-			return t, true
-		}
-	}
-	return tool.Tool{}, false
 }
 
 const afterTheEnd = "The attempt is over."

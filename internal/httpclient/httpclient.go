@@ -274,6 +274,15 @@ func (c *Client) Excerpt(body []byte) string {
 	return clip.Text(strings.Join(strings.Fields(text), " "), most)
 }
 
+// Warning is what to tell a user about a part of requests that the server does not take,
+// with what it said about it, if it did.
+func (c *Client) Warning(text, why string) string {
+	if why = c.Excerpt([]byte(why)); why != "" {
+		text += ", because the server said: " + why
+	}
+	return c.Redact(c.provider + ": " + c.model + ": " + text)
+}
+
 // KindOf sorts the statuses on which providers agree.
 func KindOf(status int) model.Kind {
 	switch status {

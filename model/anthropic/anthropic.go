@@ -69,10 +69,9 @@ var _ model.Model = (*Client)(nil)
 // New makes a client. It does not connect.
 func New(o Options) (*Client, error) {
 	c := &Client{model: o.Model}
-	provider := cmp.Or(o.Provider, "anthropic")
 	var err error
 	c.http, err = httpclient.New(httpclient.Options{
-		Provider: provider, Model: o.Model, BaseURL: cmp.Or(o.BaseURL, DefaultBaseURL), Example: "http://localhost:8080",
+		Provider: cmp.Or(o.Provider, "anthropic"), Model: o.Model, BaseURL: cmp.Or(o.BaseURL, DefaultBaseURL), Example: "http://localhost:8080",
 		Path: func(base string) string {
 			if strings.HasSuffix(strings.TrimSuffix(base, "/"), "/v1") {
 				return "messages"
@@ -90,7 +89,7 @@ func New(o Options) (*Client, error) {
 	}
 	c.lessons = learn.New(learn.Forms{}, func(p learn.Param, form int, why string) {
 		if o.Warn != nil {
-			o.Warn(c.http.Redact(provider + ": " + c.model + ": " + describe(p, form, c.http.Excerpt([]byte(why)))))
+			o.Warn(c.http.Warning(describe(p, form), why))
 		}
 	})
 	return c, nil

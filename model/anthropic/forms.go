@@ -14,22 +14,16 @@ const (
 )
 
 // describe tells a user what a form means.
-func describe(p learn.Param, form int, why string) string {
-	var text string
+func describe(p learn.Param, form int) string {
 	switch {
 	case p == learn.Temperature:
-		text = "temperature is left out from now on"
+		return "temperature is left out from now on"
 	case p == learn.Cache:
-		text = "cache_control is left out from now on"
+		return "cache_control is left out from now on"
 	case form == noObject:
-		text = "json_object is not asked for: there are only schemas here"
-	default:
-		text = "structured output is not asked for from now on"
+		return "json_object is not asked for: there are only schemas here"
 	}
-	if why == "" {
-		return text
-	}
-	return text + ", because the server said: " + why
+	return "structured output is not asked for from now on"
 }
 
 // adjust returns the forms to try after a refusal: f itself if the refusal is

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,11 +16,15 @@ import (
 // An apiError is the error object of the protocol. Servers disagree about the
 // types of its fields.
 type apiError struct {
-	Message  httpclient.Text `json:"message"`
-	Type     httpclient.Text `json:"type"`
-	Param    httpclient.Text `json:"param"`
-	Code     httpclient.Text `json:"code"`
-	Metadata metadata        `json:"metadata"`
+	apiFields
+	Metadata metadata `json:"metadata"`
+}
+
+type apiFields struct {
+	Message httpclient.Text `json:"message"`
+	Type    httpclient.Text `json:"type"`
+	Param   httpclient.Text `json:"param"`
+	Code    httpclient.Text `json:"code"`
 }
 
 // metadata is what OpenRouter passes on from the provider behind it.
@@ -82,28 +87,11 @@ func (c *Client) trouble(a *httpclient.Answer) *apiError {
 		apiFields
 		Detail httpclient.Text `json:"detail"`
 	}
-	var e apiError
-	if json.Unmarshal(a.Body, &flat) == nil {
-		e = apiError{Message: flat.Message, Type: flat.Type, Param: flat.Param, Code: flat.Code}
-		if e.Message == "" {
-			e.Message = flat.Detail
-		}
-	}
-	if e.Message == "" {
-		e.Message = httpclient.Text(c.http.Excerpt(a.Body))
-	}
-	if e.Message == "" {
-		e.Message = httpclient.Text(http.StatusText(a.Status))
-	}
-	return &e
-}
-
-// apiFields are those of an apiError at the top of a body.
-type apiFields struct {
-	Message httpclient.Text `json:"message"`
-	Type    httpclient.Text `json:"type"`
-	Param   httpclient.Text `json:"param"`
-	Code    httpclient.Text `json:"code"`
+	// A body of another kind leaves the fields empty.
+	_ = json.Unmarshal(a.Body, &flat)
+	e := &apiError{apiFields: flat.apiFields}
+	e.Message = cmp.Or(e.Message, flat.Detail, httpclient.Text(c.http.Excerpt(a.Body)), httpclient.Text(http.StatusText(a.Status)))
+	return e
 }
 
 // hidden sorts an error that came with status 200. Its code, if it is a number,

@@ -41,35 +41,27 @@ func known(provider, name string) learn.Forms {
 	return f
 }
 
+// changes tell a user what the forms of parameters mean.
+var changes = map[learn.Param]map[int]string{
+	learn.Temperature: {leftOut: "temperature is left out from now on"},
+	learn.MaxOutput: {
+		asMaxTokens:           "the output is limited by max_tokens from now on",
+		asMaxCompletionTokens: "the output is limited by max_completion_tokens from now on",
+	},
+	learn.Output: {
+		plainSchema: "the schema of the output is not strict from now on",
+		anyObject:   "any JSON object is asked for from now on, not the schema",
+		noFormat:    "structured output is not asked for from now on",
+	},
+	learn.Cache: {leftOut: "cache_control is left out from now on"},
+}
+
 // describe tells a user what a form means.
-func describe(p learn.Param, form int, why string) string {
-	var text string
-	switch p {
-	case learn.Temperature:
-		text = "temperature is left out from now on"
-	case learn.MaxOutput:
-		text = "the output is limited by max_tokens from now on"
-		if form == asMaxCompletionTokens {
-			text = "the output is limited by max_completion_tokens from now on"
-		}
-	case learn.Output:
-		switch form {
-		case plainSchema:
-			text = "the schema of the output is not strict from now on"
-		case anyObject:
-			text = "any JSON object is asked for from now on, not the schema"
-		default:
-			text = "structured output is not asked for from now on"
-		}
-	case learn.Choices:
-		text = fmt.Sprintf("at most %d of several answers to one request are given", form)
-	case learn.Cache:
-		text = "cache_control is left out from now on"
+func describe(p learn.Param, form int) string {
+	if p == learn.Choices {
+		return fmt.Sprintf("at most %d of several answers to one request are given", form)
 	}
-	if why == "" {
-		return text
-	}
-	return text + ", because the server said: " + why
+	return changes[p][form]
 }
 
 // adjust returns the forms to try after a refusal: f itself if the refusal is

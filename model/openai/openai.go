@@ -99,7 +99,7 @@ func New(o Options) (*Client, error) {
 	c.cold = begin[learn.Temperature] == leftOut
 	c.lessons = learn.New(begin, func(p learn.Param, form int, why string) {
 		if o.Warn != nil {
-			o.Warn(c.http.Redact(c.provider + ": " + c.model + ": " + describe(p, form, c.http.Excerpt([]byte(why)))))
+			o.Warn(c.http.Warning(describe(p, form), why))
 		}
 	})
 	return c, nil

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,12 +20,12 @@ import (
 // A carrier gets messages to a server and back.
 type carrier interface {
 	transport() sdk.Transport
-	broken() bool              // no answer can come any more
-	answered(d *delivery) bool // an error in the protocol's form is the server's
-	explain(err error) string  // what is known about a failure
-	lastWords() string         // what the server said last, to be added to an error
-	abort()                    // ends it without ceremony, and returns at once
-	close()                    // ends it and waits until nothing is left
+	broken() bool             // no answer can come any more
+	answered(n notes) bool    // an error in the protocol's form is the server's
+	explain(err error) string // what is known about a failure
+	lastWords() string        // what the server said last, to be added to an error
+	abort()                   // ends it without ceremony, and returns at once
+	close()                   // ends it and waits until nothing is left
 }
 
 // A conn is one connection to a server: a session, and what carries it.
@@ -82,7 +83,7 @@ func openVersion(ctx context.Context, client *sdk.Client, s Server, o Options, v
 	attempt, d := withDelivery(ctx)
 	session, err := client.Connect(attempt, carrier.transport(), &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
-		err = startError(ctx, err, carrier, d)
+		err = startError(ctx, err, carrier, d.known())
 		carrier.close()
 		return nil, err
 	}
@@ -99,26 +100,25 @@ func openVersion(ctx context.Context, client *sdk.Client, s Server, o Options, v
 }
 
 // startError says why there is no session.
-func startError(ctx context.Context, err error, c carrier, d *delivery) error {
-	status := d.httpStatus()
+func startError(ctx context.Context, err error, c carrier, n notes) error {
 	wire, isWire := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w%s", context.Cause(ctx), c.lastWords())
-	case status >= 400:
-		return errors.New(statusText(status, d.details()))
-	case isWire && c.answered(d):
+	case n.status >= 400:
+		return errors.New(n.text())
+	case isWire && c.answered(n):
 		return fmt.Errorf("it refuses the handshake: %w (code %d)%s", err, wire.Code, c.lastWords())
 	}
 	return errors.New(c.explain(err))
 }
 
-func statusText(status int, detail string) string {
-	text := fmt.Sprintf("it answers with HTTP %d %s", status, http.StatusText(status))
-	if detail != "" {
-		text += fmt.Sprintf(": %q", detail)
+func (n notes) text() string {
+	text := fmt.Sprintf("it answers with HTTP %d %s", n.status, http.StatusText(n.status))
+	if n.detail != "" {
+		text += fmt.Sprintf(": %q", n.detail)
 	}
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+	if n.status == http.StatusUnauthorized || n.status == http.StatusForbidden {
 		text += " (check its headers)"
 	}
 	return text
@@ -198,29 +198,26 @@ func (c *conn) call(ctx context.Context, limit time.Duration, name string, input
 	if err == nil {
 		return resultOf(r), nil
 	}
-	status := d.httpStatus()
-	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && c.carrier.answered(d) {
+	n := d.known()
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && c.carrier.answered(n) {
 		return tool.Failed("The server refuses the call: %s (code %d)", clip.Output(wire.Message, maxDescription), wire.Code), nil
 	}
-	f := &failure{err: err, sent: d.wasSent()}
+	f := &failure{err: err, sent: n.sent}
 	switch {
 	case ctx.Err() != nil:
 		f.err = context.Cause(ctx)
-	case status >= 500:
-		f.text = statusText(status, d.details())
-	case status >= 400:
+	case n.status >= 500:
+		f.text = n.text()
+	case n.status >= 400:
 		// It was turned away. Most often the server has forgotten the session, and
 		// many say so with another status than the right one.
-		f.text, f.sent = statusText(status, d.details()), false
-		f.gone = status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
-	case status >= 300:
+		f.text, f.sent = n.text(), false
+		f.gone = n.status != http.StatusRequestTimeout && n.status != http.StatusTooManyRequests
+	case n.status >= 300:
 		f.sent = false // a redirect that was not followed
-	case status >= 200:
+	case n.status >= 200:
 		// The answer broke off, or cannot be read.
-		f.text, f.gone = c.carrier.explain(err), true
-		if detail := d.details(); detail != "" {
-			f.text = detail
-		}
+		f.text, f.gone = cmp.Or(n.detail, c.carrier.explain(err)), true
 	case c.overHTTP() || c.gone():
 		f.text, f.gone = c.carrier.explain(err), true
 	default:

@@ -45,53 +45,37 @@ func describe(c sdk.Content) (text string, isText bool) {
 	case *sdk.TextContent:
 		return c.Text, true
 	case *sdk.ImageContent:
-		return summary("image", c.MIMEType, len(c.Data)), false
+		return summary("image, not shown", c.MIMEType, int64(len(c.Data))), false
 	case *sdk.AudioContent:
-		return summary("audio", c.MIMEType, len(c.Data)), false
+		return summary("audio, not shown", c.MIMEType, int64(len(c.Data))), false
 	case *sdk.EmbeddedResource:
-		return describeResource(c.Resource)
+		switch r := c.Resource; {
+		case r == nil:
+			return "[resource without contents]", false
+		case r.Blob != nil:
+			return summary("resource "+r.URI+", not shown", r.MIMEType, int64(len(r.Blob))), false
+		default:
+			return summary("resource "+r.URI, r.MIMEType, 0) + "\n" + r.Text, true
+		}
 	case *sdk.ResourceLink:
-		return describeLink(c), false
+		var size int64
+		if c.Size != nil {
+			size = *c.Size
+		}
+		return strings.TrimSpace(summary("link to "+c.URI, c.MIMEType, size) + " " + c.Name + " " + c.Description), false
 	}
 	return "[content of a kind that cannot be shown]", false
 }
 
-func describeResource(r *sdk.ResourceContents) (text string, isText bool) {
-	switch {
-	case r == nil:
-		return "[resource without contents]", false
-	case r.Blob != nil:
-		return summary("resource "+r.URI, r.MIMEType, len(r.Blob)), false
+// summary stands for content that is not shown.
+func summary(kind, mime string, size int64) string {
+	if mime != "" {
+		kind += ", " + mime
 	}
-	head := "[resource " + r.URI
-	if r.MIMEType != "" {
-		head += ", " + r.MIMEType
+	if size > 0 {
+		kind += fmt.Sprintf(", %d bytes", size)
 	}
-	return head + "]\n" + r.Text, true
-}
-
-func describeLink(l *sdk.ResourceLink) string {
-	parts := []string{"link to " + l.URI}
-	for _, part := range []string{l.Name, l.MIMEType} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	if l.Size != nil {
-		parts = append(parts, fmt.Sprintf("%d bytes", *l.Size))
-	}
-	text := "[" + strings.Join(parts, ", ") + "]"
-	if l.Description != "" {
-		text += " " + l.Description
-	}
-	return text
-}
-
-func summary(kind, mime string, size int) string {
-	if mime == "" {
-		mime = "of unknown type"
-	}
-	return fmt.Sprintf("[%s, %s, %d bytes: not shown]", kind, mime, size)
+	return "[" + kind + "]"
 }
 
 // structured writes a structured result as JSON. The SDK has read its numbers as

@@ -11,7 +11,12 @@ import (
 type delivery struct {
 	over <-chan struct{} // closed when the call has ended
 
-	mu     sync.Mutex
+	mu    sync.Mutex
+	notes notes
+}
+
+// notes are what is known of a delivery.
+type notes struct {
 	sent   bool   // the server may have seen it
 	status int    // of HTTP
 	detail string // what else is known
@@ -40,33 +45,19 @@ func deliveryOf(ctx context.Context) *delivery {
 	}
 }
 
-func (d *delivery) update(f func(*delivery)) {
+// note changes what is known.
+func (d *delivery) note(f func(*notes)) {
 	if d != nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		f(d)
+		f(&d.notes)
 	}
 }
 
-func (d *delivery) markSent()        { d.update(func(d *delivery) { d.sent = true }) }
-func (d *delivery) markUnsent()      { d.update(func(d *delivery) { d.sent = false }) }
-func (d *delivery) note(text string) { d.update(func(d *delivery) { d.detail = text }) }
+func (d *delivery) markSent() { d.note(func(n *notes) { n.sent = true }) }
 
-func (d *delivery) markStatus(status int, detail string) {
-	d.update(func(d *delivery) { d.status, d.detail = status, detail })
-}
-
-func (d *delivery) wasSent() (sent bool) {
-	d.update(func(d *delivery) { sent = d.sent })
-	return sent
-}
-
-func (d *delivery) httpStatus() (status int) {
-	d.update(func(d *delivery) { status = d.status })
-	return status
-}
-
-func (d *delivery) details() (detail string) {
-	d.update(func(d *delivery) { detail = d.detail })
-	return detail
+// known returns what is known by now.
+func (d *delivery) known() (now notes) {
+	d.note(func(n *notes) { now = *n })
+	return now
 }

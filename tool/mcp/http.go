@@ -91,18 +91,18 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.base.RoundTrip(req)
 	if err != nil {
 		if neverConnected(err) {
-			d.markUnsent()
+			d.note(func(n *notes) { n.sent = false })
 		}
 		return nil, err
 	}
+	detail := ""
 	if resp.StatusCode >= 400 {
 		const shown = 300
 		start, _ := io.ReadAll(io.LimitReader(resp.Body, shown))
-		d.markStatus(resp.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(start), "")))
+		detail = strings.TrimSpace(strings.ToValidUTF8(string(start), ""))
 		resp.Body = &prefixed{io.MultiReader(bytes.NewReader(start), resp.Body), resp.Body}
-	} else {
-		d.markStatus(resp.StatusCode, "")
 	}
+	d.note(func(n *notes) { n.status, n.detail = resp.StatusCode, detail })
 	resp.Body = &bounded{body: resp.Body, left: supervise.MaxLine, delivery: d}
 	return resp, nil
 }
@@ -130,7 +130,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		b.delivery.note(fmt.Sprintf("its answer has more than %d bytes", supervise.MaxLine))
+		b.delivery.note(func(n *notes) { n.detail = fmt.Sprintf("its answer has more than %d bytes", supervise.MaxLine) })
 		return 0, errors.New("the answer is too long")
 	}
 	n, err := b.body.Read(p[:min(int64(len(p)), b.left)])
@@ -145,7 +145,7 @@ func (w *web) broken() bool { return false }
 
 // answered reports whether an error in the form of the protocol came from the
 // server: the SDK uses that form for failures to reach it, too.
-func (w *web) answered(d *delivery) bool { return d.httpStatus()/100 == 2 }
+func (w *web) answered(n notes) bool { return n.status/100 == 2 }
 
 func (w *web) explain(err error) string { return err.Error() }
 

@@ -364,8 +364,8 @@ func TestHTTPNeverConnected(t *testing.T) {
 		if err == nil {
 			_ = resp.Body.Close()
 		}
-		if d.wasSent() != up || (err == nil) != up {
-			t.Errorf("RoundTrip(server there: %v) = %v, sent: %v", up, err, d.wasSent())
+		if d.known().sent != up || (err == nil) != up {
+			t.Errorf("RoundTrip(server there: %v) = %v, sent: %v", up, err, d.known().sent)
 		}
 		// Nothing is noted for a call that has ended.
 		cancel()

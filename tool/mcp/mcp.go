@@ -187,7 +187,7 @@ func summarize(err error) string {
 func (s *Servers) undo(registry *tool.Registry) {
 	s.Close()
 	for _, one := range s.all {
-		registry.Unregister(one.name)
+		registry.UnregisterServer(one.name)
 	}
 }
 

@@ -165,7 +165,7 @@ func (s *stdio) broken() bool {
 
 // answered reports whether an error in the form of the protocol came from the
 // server.
-func (s *stdio) answered(*delivery) bool { return true }
+func (s *stdio) answered(notes) bool { return true }
 
 // explain says what is known about why the connection was lost.
 func (s *stdio) explain(err error) string {

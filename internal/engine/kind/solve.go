@@ -99,7 +99,7 @@ func solverConfig(cfg config.Config, name string, adapter domain.Adapter, set *p
 		Terms:      terms(cfg),
 		AtomOutput: max(1, cfg.MaxOutput*solver.DefaultAtomOutput/solver.DefaultMaxOutput),
 		Models:     solver.Models{Reasoning: flow.Reasoning, Execution: flow.Voters, Escalation: s.ModelEscalation},
-		Direct:     solver.Direct{Off: s.NoDirect},
+		NoDirect:   s.NoDirect,
 		MaxDepth:   s.MaxDepth, MaxNodes: s.MaxNodes, MaxFillRounds: s.MaxFillRounds, MaxStagnant: s.MaxStagnant,
 		Escalate:      []solver.Escalation{},
 		ComposeByCode: s.ComposeByCode, VerifyVotes: s.VerifyVotes, RequireWork: s.RequireWork, Facts: s.Facts,

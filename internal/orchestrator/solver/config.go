@@ -22,15 +22,11 @@ type Config struct {
 	AtomOutput int // tokens of an answer to a problem that is not split; DefaultAtomOutput
 	Models     Models
 
-	// Direct is the attempt at the problem as it is, before it is split.
-	Direct Direct
+	// NoDirect leaves out the cheap attempt at the problem as it is, before it is split.
+	NoDirect bool
 
 	MaxDepth int // of the tree; the problem itself is at depth 0. DefaultMaxDepth
 	MaxNodes int // of the tree; DefaultMaxNodes
-
-	// MaxGrowth is by how many characters a part may be longer than the whole: a
-	// short problem may need more words for its parts than for itself.
-	MaxGrowth int // DefaultMaxGrowth
 
 	// MaxFillRounds bounds the rounds of filling gaps in the answer, and
 	// MaxStagnant those among them in a row that change nothing.
@@ -39,8 +35,7 @@ type Config struct {
 
 	// Escalate says what is done, in this order, when voters do not agree. Nil
 	// means DefaultEscalation; an empty list, nothing.
-	Escalate           []Escalation
-	DiverseTemperature float64 // of voters who are asked again; DefaultDiverse
+	Escalate []Escalation
 
 	// ComposeByCode lets the adapter put solutions together where it can. The
 	// way to do it is then part of what proposals are voted on.
@@ -64,13 +59,6 @@ type Models struct {
 	Escalation string // is asked when the others do not agree; empty if there is none
 }
 
-// Direct is the cheap attempt at the whole problem. It is held to the same margin
-// as every vote, and saves samples by giving up early.
-type Direct struct {
-	Off        bool
-	MaxSamples int // 0 means two more than the margin
-}
-
 // An Escalation is what is done when voters do not agree.
 type Escalation string
 
@@ -91,10 +79,16 @@ const (
 	DefaultAtomOutput    = 500
 	DefaultMaxDepth      = 6
 	DefaultMaxNodes      = 511
-	DefaultMaxGrowth     = 120
 	DefaultMaxFillRounds = 2
 	DefaultMaxStagnant   = 2
-	DefaultDiverse       = 0.7
+)
+
+const (
+	// maxGrowth is by how many characters a part may be longer than the whole: a short
+	// problem may need more words for its parts than for itself.
+	maxGrowth = 120
+
+	diverseTemperature = 0.7 // of voters who are asked again
 )
 
 // DefaultFlags discard what is longer than 750 tokens or 3,000 characters, says
@@ -125,10 +119,8 @@ func (c Config) withDefaults() (Config, error) {
 		{"AtomOutput", &c.AtomOutput, DefaultAtomOutput},
 		{"MaxDepth", &c.MaxDepth, DefaultMaxDepth},
 		{"MaxNodes", &c.MaxNodes, DefaultMaxNodes},
-		{"MaxGrowth", &c.MaxGrowth, DefaultMaxGrowth},
 		{"MaxFillRounds", &c.MaxFillRounds, DefaultMaxFillRounds},
 		{"MaxStagnant", &c.MaxStagnant, DefaultMaxStagnant},
-		{"Direct.MaxSamples", &c.Direct.MaxSamples, min(vote.NewTally(c.Rule).Decision().Need+2, c.Rule.MaxSamples)},
 	} {
 		if *n.value < 0 {
 			return c, fmt.Errorf("solver: %s is %d, want 0 or more", n.name, *n.value)
@@ -137,14 +129,8 @@ func (c Config) withDefaults() (Config, error) {
 			*n.value = n.initial
 		}
 	}
-	if err := c.directRule().Validate(); err != nil {
-		return c, fmt.Errorf("solver: Direct.MaxSamples: %w", err)
-	}
 	if len(c.Facts) > MaxFacts {
 		return c, fmt.Errorf("solver: there are %d facts, want at most %d", len(c.Facts), MaxFacts)
-	}
-	if c.DiverseTemperature == 0 {
-		c.DiverseTemperature = DefaultDiverse
 	}
 	if c.Escalate == nil {
 		c.Escalate = DefaultEscalation()
@@ -160,9 +146,10 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// directRule is the rule of the direct attempt.
+// directRule is the rule of the direct attempt. It is held to the same margin as every
+// vote, and saves samples by giving up early: it may take two more than the margin.
 func (c *Config) directRule() vote.Rule {
 	rule := c.Rule
-	rule.MaxSamples = c.Direct.MaxSamples
+	rule.MaxSamples = min(vote.NewTally(c.Rule).Decision().Need+2, c.Rule.MaxSamples)
 	return rule
 }

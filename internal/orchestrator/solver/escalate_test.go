@@ -67,8 +67,8 @@ func TestEscalationOrder(t *testing.T) {
 			f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 				// Who is asked in several words, at a higher temperature, is diverse.
 				if strings.HasSuffix(key, "/diversity") {
-					if len(q.Variants) != 3 || q.Variants[0] == q.Variants[1] || *q.Temperature != DefaultDiverse || *q.FirstTemperature != DefaultDiverse {
-						t.Errorf("%s: %d variants at %v, want 3 different ones at %v", key, len(q.Variants), q.Temperature, DefaultDiverse)
+					if len(q.Variants) != 3 || q.Variants[0] == q.Variants[1] || *q.Temperature != diverseTemperature || *q.FirstTemperature != diverseTemperature {
+						t.Errorf("%s: %d variants at %v, want 3 different ones at %v", key, len(q.Variants), q.Temperature, diverseTemperature)
 					}
 					q.Model += " diverse"
 				} else if strings.HasSuffix(key, "/solve") && (q.Model != "worker" || q.Variants != nil) {

@@ -76,7 +76,7 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 		return &review{problem: "the answer is wrong: " + wrong, wrong: wrong}, nil
 	}
 	a := &action{s: s, node: s.root, step: s.step}
-	answer := form{ReadCheck, encode(checkParams{s.problem, s.cfg.MaxGrowth, maxMissing}), checkSchema}
+	answer := form{ReadCheck, encode(checkParams{s.problem, maxGrowth, maxMissing}), checkSchema}
 	ok, err := a.climb(f, key, func(key string, w way) (bool, error) {
 		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
 			return prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes, Wording: wording}

@@ -148,7 +148,7 @@ func story(t *testing.T, dir string) (events map[string]int, samples, votes map[
 // the same tree, says the same, and asks nothing again that was decided.
 func TestResume(t *testing.T) {
 	cfg := config
-	cfg.Direct = Direct{}
+	cfg.NoDirect = false
 	const problem = "1+2+3+1+2+4+5+6"
 	// The crowd is wrong about the whole, so that there is a draft to resume, and
 	// divided over the first split, so that there is a pick.
@@ -225,7 +225,7 @@ func TestStepsDoNotDependOnTime(t *testing.T) {
 // has the draft.
 func TestBudgetStops(t *testing.T) {
 	cfg := config
-	cfg.Direct = Direct{}
+	cfg.NoDirect = false
 	dir := filepath.Join(t.TempDir(), "run")
 	over := errors.New("enough")
 	calls := &crowd{}

@@ -94,7 +94,7 @@ func (a *action) discriminate(f flow.Flow, key string, w way, candidates []event
 
 func (s *solver) proposalParams(n *node, mustSplit bool) proposalParams {
 	return proposalParams{
-		Problem: n.problem, Ancestors: n.ancestors(), MaxGrowth: s.cfg.MaxGrowth,
+		Problem: n.problem, Ancestors: n.ancestors(), MaxGrowth: maxGrowth,
 		MustSplit: mustSplit, Compose: s.cfg.ComposeByCode,
 	}
 }

@@ -39,7 +39,7 @@ func (c *Config) question(step int, w way, model string, answer form, data func(
 		q.Model = w.model
 	}
 	if w.diverse {
-		warm := c.DiverseTemperature
+		warm := float64(diverseTemperature)
 		q.FirstTemperature, q.Temperature = &warm, &warm
 		for wording := range prompts.SolveWordings {
 			text, err := c.Prompts.Render(data(wording))

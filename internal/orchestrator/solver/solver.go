@@ -113,7 +113,7 @@ func newSolver(problem string, cfg Config) (*solver, error) {
 
 // direct tries to solve the problem as it is. It reports whether the run is over.
 func (s *solver) direct(f flow.Flow) (bool, error) {
-	if s.cfg.Direct.Off {
+	if s.cfg.NoDirect {
 		return false, nil
 	}
 	a := &action{s: s, node: s.root, step: s.step}

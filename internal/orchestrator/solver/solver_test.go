@@ -69,7 +69,7 @@ func transcript(t *testing.T, f *flowtest.Flow) []byte {
 
 func TestTranscripts(t *testing.T) {
 	direct, code, free := config, config, config
-	direct.Direct = Direct{}
+	direct.NoDirect = false
 	code.ComposeByCode = true
 	free.Domain, free.Adapter = "anything", anything{}
 	for _, test := range []struct {
@@ -121,7 +121,7 @@ func divided(a asked) string {
 
 func TestDirect(t *testing.T) {
 	cfg := config
-	cfg.Direct = Direct{}
+	cfg.NoDirect = false
 	for _, test := range []struct {
 		name   string
 		voters voters
@@ -167,7 +167,7 @@ func TestDirect(t *testing.T) {
 // margin as every vote.
 func TestDirectIsCheap(t *testing.T) {
 	cfg := config
-	cfg.Direct = Direct{}
+	cfg.NoDirect = false
 	cfg.Rule.K, cfg.Rule.MaxSamples = 3, 20
 	var rules []string
 	decide := decider(t, adders)
@@ -385,7 +385,7 @@ func checkSteps(t *testing.T, f *flowtest.Flow) {
 func TestFlowErrors(t *testing.T) {
 	over := errors.New("out of tokens")
 	cfg := config
-	cfg.Direct = Direct{}
+	cfg.NoDirect = false
 	total := len(run(t, "1+2+3+4", cfg, adders).Asked)
 	for stop := range total {
 		decide := decider(t, adders)

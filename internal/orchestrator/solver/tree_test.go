@@ -255,7 +255,6 @@ func TestConfigErrors(t *testing.T) {
 		{"p", func(c *Config) { c.Adapter = nil }, "set Adapter"},
 		{"p", func(c *Config) { c.Rule = vote.Rule{} }, "Rule: vote: max samples"},
 		{"p", func(c *Config) { c.MaxDepth = -1 }, "MaxDepth is -1"},
-		{"p", func(c *Config) { c.Direct.MaxSamples = 1 }, "Direct.MaxSamples: vote:"},
 		{"p", func(c *Config) { c.Facts = make([]string, 6) }, "6 facts, want at most 5"},
 		{"p", func(c *Config) { c.Escalate = []Escalation{"hope"} }, `Escalate[0] is "hope"`},
 		{"p", func(c *Config) { c.Escalate = []Escalation{Model, Split, Model} }, `Escalate[2]: "model" is there twice`},
@@ -271,7 +270,7 @@ func TestConfigErrors(t *testing.T) {
 		{Strategy: vote.None, MaxSamples: 3}, {Strategy: vote.Majority, N: 3, MaxSamples: 5}, {Strategy: vote.FirstToK, K: 4, MaxSamples: 4},
 	} {
 		cfg := ok
-		cfg.Direct, cfg.Rule = Direct{}, rule
+		cfg.NoDirect, cfg.Rule = false, rule
 		if got, failure := result(t, run(t, "1+2+3", cfg, adders)); got.Answer.Answer != "6" {
 			t.Errorf("%s: result = %+v, %s, want 6", rule.Strategy, got, failure)
 		}

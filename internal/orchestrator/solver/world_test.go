@@ -236,7 +236,7 @@ func verdict(status flow.Status, tally *vote.Tally, won json.RawMessage, first m
 }
 
 var config = Config{
-	Domain: "sums", Adapter: sums{}, Direct: Direct{Off: true},
+	Domain: "sums", Adapter: sums{}, NoDirect: true,
 	Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6}},
 }
 

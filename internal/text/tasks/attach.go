@@ -147,25 +147,17 @@ func (f *finder) words() {
 		case f.taken[i] || isBlank(r):
 			i += size
 		case f.mask.is(i, inURL):
-			end := i
-			for end < len(f.text) && f.mask.is(end, inURL) {
-				end++
-			}
+			end := f.end(i, inURL)
 			if isFetchable(f.text[i:end]) {
 				f.add(i, NewAttachment(f.text[i:end], ""))
 			}
 			i = end
 		case f.mask.is(i, inCode):
-			end := i
-			for end < len(f.text) && f.mask.is(end, inCode) {
-				end++
-			}
+			end := f.end(i, inCode)
 			f.code(i, end)
 			i = end
 		case f.mask.is(i, inQuote) && (i == 0 || !f.mask.is(i-1, inQuote)) && f.quoted(i):
-			for i < len(f.text) && f.mask.is(i, inQuote) {
-				i++
-			}
+			i = f.end(i, inQuote)
 		default:
 			end := i
 			for end < len(f.text) && !f.taken[end] && !f.mask.is(end, inURL|inCode) {
@@ -180,6 +172,14 @@ func (f *finder) words() {
 			i = end
 		}
 	}
+}
+
+// end is where what begins at i is no longer of a kind.
+func (f *finder) end(i int, kind byte) int {
+	for i < len(f.text) && f.mask.is(i, kind) {
+		i++
+	}
+	return i
 }
 
 // code looks at a code span, which is a reference as a whole or not at all.
@@ -197,11 +197,7 @@ func (f *finder) code(start, end int) {
 
 // quoted looks at a quotation that as a whole is a path, perhaps with spaces.
 func (f *finder) quoted(start int) bool {
-	end := start
-	for end < len(f.text) && f.mask.is(end, inQuote) {
-		end++
-	}
-	inner := strings.Trim(f.text[start:end], "\"'“”‘’„‚«»‹›「」『』《》")
+	inner := strings.Trim(f.text[start:f.end(start, inQuote)], "\"'“”‘’„‚«»‹›「」『』《》")
 	if !strings.Contains(inner, " ") || strings.ContainsAny(inner, "\n:;,!?") && !isDrive(inner) || !strings.ContainsAny(inner, `/\`) || !isPath(inner) {
 		return false
 	}
