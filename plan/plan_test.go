@@ -86,13 +86,6 @@ func TestOutputs(t *testing.T) {
 	if diff := cmp.Diff([]string{"b", "a", "c"}, s.Outputs()); diff != "" {
 		t.Errorf("Outputs(): -want +got\n%s", diff)
 	}
-	p := linear(3)
-	if got := p.Producer("step_1_output"); got != &p.Steps[1] {
-		t.Errorf(`Producer("step_1_output") = %v, want step 1`, got)
-	}
-	if got := p.Producer("step_1_output.line"); got != nil {
-		t.Errorf(`Producer("step_1_output.line") = %v, want nil`, got)
-	}
 }
 
 func TestRoute(t *testing.T) {

@@ -21,6 +21,7 @@
 package sympy
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -76,15 +77,9 @@ func New(ctx context.Context, o *Options) (*CAS, error) {
 	if o != nil {
 		c.options = *o
 	}
-	if c.options.Python == "" {
-		c.options.Python = "python3"
-	}
-	if c.options.Timeout <= 0 {
-		c.options.Timeout = DefaultTimeout
-	}
-	if c.options.Start <= 0 {
-		c.options.Start = DefaultStart
-	}
+	c.options.Python = cmp.Or(c.options.Python, "python3")
+	c.options.Timeout = cmp.Or(c.options.Timeout, DefaultTimeout)
+	c.options.Start = cmp.Or(c.options.Start, DefaultStart)
 	var err error
 	if c.python, err = find(ctx, c.options); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package yamlclean
 
 import (
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -21,17 +22,13 @@ func newProblem(text string, err error) *problem {
 	return &problem{text: text, message: message, line: line}
 }
 
-// cutLine takes the line out of an error of the library.
+var libraryError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)`)
+
+// cutLine takes the line out of an error of the library, 0 if it names none.
 func cutLine(err error) (message string, line int) {
-	message = strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		if number, after, ok := strings.Cut(rest, ": "); ok {
-			if n, err := strconv.Atoi(number); err == nil {
-				return after, n
-			}
-		}
-	}
-	return message, 0
+	m := libraryError.FindStringSubmatch(err.Error())
+	line, _ = strconv.Atoi(m[1])
+	return m[2], line
 }
 
 // lastLine returns the line that the library read last before it gave up, or that
