@@ -106,7 +106,7 @@ var layers = []layer{
 		rule:   "the root package is the API: it wires nothing itself",
 		in:     []string{"."},
 		forbid: []string{"./internal/...", "os/...", "sync/..."},
-		allow:  []string{"./internal/engine"},
+		allow:  []string{"./internal/engine/..."},
 	},
 	{
 		rule:   "the runtime knows no orchestrator but the chain, whose checkpoints it keeps, and no engine",

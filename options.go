@@ -10,6 +10,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine"
+	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
@@ -51,8 +52,8 @@ const (
 
 // The domains that are built in.
 const (
-	DomainText = engine.DomainText
-	DomainMath = engine.DomainMath
+	DomainText = kind.DomainText
+	DomainMath = kind.DomainMath
 )
 
 // Options are what an [Engine] needs beyond the configuration of a run. The

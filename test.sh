@@ -53,7 +53,11 @@ say "tests at full size, without the race detector"
 go test -count=1 ./vote ./model/...
 
 say "fork bombs, all of them and one at a time; each line says how many survived"
-MAKER_TEST_BOMBS=all go test -count=1 -run 'ForkBomb|ChainOfForks' -v ./internal/process/sandbox | grep -E '^fork bomb:|^(---|ok|FAIL)'
+if ! MAKER_TEST_BOMBS=all go test -count=1 -run 'ForkBomb|ChainOfForks' -v ./internal/process/sandbox >"$bin/bombs"; then
+  grep -vE '^ *(=== |--- PASS)' "$bin/bombs" >&2
+  exit 1
+fi
+grep -E '^fork bomb:|^ok' "$bin/bombs"
 
 say "fuzzing, a few seconds each"
 go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |

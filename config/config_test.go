@@ -175,21 +175,6 @@ func TestSolvingHasNoLimitsOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	var names []string
-	for _, s := range Settings() {
-		names = append(names, s.Name)
-	}
-	for name, want := range map[string]string{
-		"ahed_by": "ahead_by", "aheadby": "ahead_by", "maxusd": "max_usd", "temprature": "temperature", "modle": "model",
-		"sandobx": "sandbox", "threshold": "quality_threshold", "colour": "", "x": "", "": "",
-	} {
-		if got := Nearest(name, names); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
 // TestTable keeps docs/settings.md as the descriptions have it.
 func TestTable(t *testing.T) {
 	const file = "../docs/settings.md"

@@ -295,6 +295,14 @@ type checked struct {
 	of *Setting
 }
 
+// Type says so if there are a few words to choose from.
+func (v checked) Type() string {
+	if len(v.of.Choices) > 0 {
+		return "word"
+	}
+	return v.Value.Type()
+}
+
 // Set refuses what is out of bounds and leaves the value as it was.
 func (v checked) Set(s string) error {
 	if len(v.of.Choices) > 0 && !slices.Contains(v.of.Choices, s) {

@@ -177,7 +177,7 @@ func TestRoutesByForce(t *testing.T) {
 		var inputs []string
 		for i, s := range p.Steps {
 			for _, v := range s.Outputs() {
-				producer := p.Producer(v).Number
+				producer := slices.IndexFunc(p.Steps, func(s Step) bool { return s.OutputVariable == v })
 				if producer >= i || !reach[producer][i] {
 					inputs = append(inputs, fmt.Sprint(i, v))
 					lost++

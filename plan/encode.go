@@ -57,14 +57,14 @@ func (e *encoder) step(s *Step) {
 			e.text(stepIndent, f.String(), string(s.TaskType))
 		case fieldNextStep:
 			fmt.Fprintf(&e.out, "    %s: %d\n", f, s.NextStep)
-		case fieldPrimaryTools, fieldFallbackTools, fieldInputVariables, fieldVoteOn, fieldIgnore:
-			if list := *s.listField(f); f < firstOptional || len(list) > 0 {
-				e.list(f.String(), list)
-			}
 		case fieldVoting:
 			e.voting(s.Voting)
 		default:
-			if text := *s.textField(f); f < firstOptional || text != "" {
+			if fields[f].list != nil {
+				if list := *s.listField(f); f < firstOptional || len(list) > 0 {
+					e.list(f.String(), list)
+				}
+			} else if text := *s.textField(f); f < firstOptional || text != "" {
 				e.text(stepIndent, f.String(), text)
 			}
 		}

@@ -1,10 +1,5 @@
 package plan
 
-import (
-	"slices"
-	"strings"
-)
-
 // A field is one of the fields of a step, in the documented order.
 type field int
 
@@ -33,72 +28,50 @@ const (
 	noField field = -1 // the step as a whole
 )
 
-var fieldNames = [fieldCount]string{
-	"step", "task_type", "title", "task_description", "primary_tools", "fallback_tools",
-	"primary_tool_instructions", "fallback_tool_instructions", "input_variables", "output_variable",
-	"output_schema", "next_step_sequence_number", "vote_on", "ignore", "voting", "model", "timeout",
+// fields are the names of the fields, where the value of those that are texts or
+// lists is kept, and what a missing one could be, with %d for the step.
+var fields = [fieldCount]struct {
+	name string
+	hint string
+	text func(s *Step) *string
+	list func(s *Step) *[]string
+}{
+	fieldStep:                     {name: "step", hint: ": step: %d"},
+	fieldTaskType:                 {name: "task_type", hint: ", " + taskTypes},
+	fieldTitle:                    {name: "title", text: func(s *Step) *string { return &s.Title }},
+	fieldTaskDescription:          {name: "task_description", text: func(s *Step) *string { return &s.TaskDescription }},
+	fieldPrimaryTools:             {name: "primary_tools", hint: noneInList, list: func(s *Step) *[]string { return &s.PrimaryTools }},
+	fieldFallbackTools:            {name: "fallback_tools", hint: noneInList, list: func(s *Step) *[]string { return &s.FallbackTools }},
+	fieldPrimaryToolInstructions:  {name: "primary_tool_instructions", hint: noText, text: func(s *Step) *string { return &s.PrimaryToolInstructions }},
+	fieldFallbackToolInstructions: {name: "fallback_tool_instructions", hint: noText, text: func(s *Step) *string { return &s.FallbackToolInstructions }},
+	fieldInputVariables:           {name: "input_variables", hint: noneInList, list: func(s *Step) *[]string { return &s.InputVariables }},
+	fieldOutputVariable:           {name: "output_variable", hint: ", such as step_%d_output", text: func(s *Step) *string { return &s.OutputVariable }},
+	fieldOutputSchema:             {name: "output_schema", text: func(s *Step) *string { return &s.OutputSchema }},
+	fieldNextStep:                 {name: "next_step_sequence_number", hint: ": the next step, -1 to end, -2 in a conditional step"},
+	fieldVoteOn:                   {name: "vote_on", list: func(s *Step) *[]string { return &s.VoteOn }},
+	fieldIgnore:                   {name: "ignore", list: func(s *Step) *[]string { return &s.Ignore }},
+	fieldVoting:                   {name: "voting"},
+	fieldModel:                    {name: "model", text: func(s *Step) *string { return &s.Model }},
+	fieldTimeout:                  {name: "timeout", text: func(s *Step) *string { return &s.Timeout }},
 }
 
-func (f field) String() string { return fieldNames[f] }
+const (
+	taskTypes  = string(ActionStep) + " or " + string(ConditionalStep)
+	noneInList = ", [] if there are none"
+	noText     = `, "" if there are none`
+)
+
+func (f field) String() string { return fields[f].name }
 
 func fieldNamed(name string) field {
-	return field(slices.Index(fieldNames[:], name))
+	for f := range fieldCount {
+		if fields[f].name == name {
+			return f
+		}
+	}
+	return noField
 }
 
-// closest returns the name among candidates that a person who wrote name is
-// likely to have meant, or "".
-func closest(name string, candidates []string) string {
-	plain := plainName(name)
-	best, least := "", 3
-	for _, c := range candidates {
-		if d := distance(plain, plainName(c)); d < least && d <= len(c)/2 {
-			best, least = c, d
-		}
-	}
-	if best != "" || len(plain) < 4 {
-		return best
-	}
-	for _, c := range candidates {
-		if strings.Contains(plainName(c), plain) {
-			return c
-		}
-	}
-	return ""
-}
-
-// plainName leaves only what is said, not how it is spelled: primaryTools is
-// primary_tools.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" _-", r) {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
-}
-
-// distance is how many letters have to be added, removed or changed to turn a
-// into b. Long names are not compared in full: nobody mistypes that much.
-func distance(a, b string) int {
-	const most = 64
-	if len(a) > most || len(b) > most {
-		return most
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
-}
+// listField and textField return where the value of a field is kept.
+func (s *Step) listField(f field) *[]string { return fields[f].list(s) }
+func (s *Step) textField(f field) *string   { return fields[f].text(s) }

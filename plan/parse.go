@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/vote"
 	"go.yaml.in/yaml/v3"
@@ -60,7 +61,7 @@ func read(text string) (*Plan, *source, []Finding) {
 	if err != nil {
 		f := Finding{Check: CheckValidYAML, Step: WholePlan, Line: 1, Message: err.Error()}
 		if at := (*yamlclean.ParseError)(nil); errors.As(err, &at) {
-			f.Line, f.Message = at.Line, fmt.Sprintf("column %d: %s", at.Column, at.Message)
+			f.Line, f.Message = at.Line, at.Message
 		}
 		return nil, nil, []Finding{f}
 	}
@@ -98,7 +99,7 @@ func (r *reader) readRoot(root *yaml.Node) {
 	}
 	missing := without(names, seen)
 	for _, key := range unknown {
-		guess := closest(key.Value, missing)
+		guess := nearest.To(key.Value, missing)
 		if guess == "" && (key.Value == "steps" || key.Value == "tasks") && slices.Contains(missing, "plan") {
 			guess = "plan"
 		}
@@ -168,7 +169,7 @@ func (r *reader) readStep(i int, n *yaml.Node, s *Step, src *stepSource) {
 		}
 	}
 	for _, key := range unknown {
-		guess := closest(key.Value, fieldStrings(missing))
+		guess := nearest.To(key.Value, fieldStrings(missing))
 		r.unknown(number, key, guess, fmt.Sprintf("step %d: ", number))
 		if guess != "" {
 			f := fieldNamed(guess)
@@ -203,54 +204,16 @@ func (r *reader) readField(f field, value *yaml.Node, s *Step) (check, problem s
 		s.OutputSchema, ok = flowText(value), true
 	case fieldVoting:
 		return check, r.voting(&s.Voting, value)
-	case fieldPrimaryTools, fieldFallbackTools, fieldInputVariables, fieldVoteOn, fieldIgnore:
-		return check, r.list(f, s.listField(f), value)
 	default:
+		if fields[f].list != nil {
+			return check, r.list(f, s.listField(f), value)
+		}
 		ok, want = r.text(s.textField(f), value), "text"
 	}
 	if !ok {
 		problem = fmt.Sprintf("%s is %s, want %s", f, describe(value), want)
 	}
 	return check, problem
-}
-
-const taskTypes = string(ActionStep) + " or " + string(ConditionalStep)
-
-// listField and textField return where the value of a field is kept.
-func (s *Step) listField(f field) *[]string {
-	switch f {
-	case fieldPrimaryTools:
-		return &s.PrimaryTools
-	case fieldFallbackTools:
-		return &s.FallbackTools
-	case fieldInputVariables:
-		return &s.InputVariables
-	case fieldVoteOn:
-		return &s.VoteOn
-	default:
-		return &s.Ignore
-	}
-}
-
-func (s *Step) textField(f field) *string {
-	switch f {
-	case fieldTitle:
-		return &s.Title
-	case fieldTaskDescription:
-		return &s.TaskDescription
-	case fieldPrimaryToolInstructions:
-		return &s.PrimaryToolInstructions
-	case fieldFallbackToolInstructions:
-		return &s.FallbackToolInstructions
-	case fieldOutputVariable:
-		return &s.OutputVariable
-	case fieldOutputSchema:
-		return &s.OutputSchema
-	case fieldModel:
-		return &s.Model
-	default:
-		return &s.Timeout
-	}
 }
 
 func (r *reader) integer(to *int, n *yaml.Node) bool {
@@ -350,24 +313,9 @@ func (r *reader) unknown(step int, key *yaml.Node, guess, prefix string) {
 	}
 }
 
-// hint shows what a missing field could be.
+// hint shows what a missing field of step i could be.
 func hint(f field, i int) string {
-	switch f {
-	case fieldPrimaryTools, fieldFallbackTools, fieldInputVariables:
-		return ", [] if there are none"
-	case fieldPrimaryToolInstructions, fieldFallbackToolInstructions:
-		return `, "" if there are none`
-	case fieldOutputVariable:
-		return fmt.Sprintf(", such as step_%d_output", i)
-	case fieldTaskType:
-		return ", " + taskTypes
-	case fieldNextStep:
-		return ": the next step, -1 to end, -2 in a conditional step"
-	case fieldStep:
-		return fmt.Sprintf(": step: %d", i)
-	default:
-		return ""
-	}
+	return strings.ReplaceAll(fields[f].hint, "%d", strconv.Itoa(i))
 }
 
 // pairs iterates over the keys and values of a mapping.
@@ -400,37 +348,20 @@ func describe(n *yaml.Node) string {
 }
 
 // flowText is a value as one line of text, the way a person would note down a
-// schema. It is a hint, so that nothing in it needs quotes.
+// schema. It is a hint, so that it need not be read back.
 func flowText(n *yaml.Node) string {
-	var b strings.Builder
-	var write func(n *yaml.Node)
-	write = func(n *yaml.Node) {
-		separator := ""
-		switch n.Kind {
-		case yaml.MappingNode:
-			b.WriteByte('{')
-			for key, value := range pairs(n) {
-				b.WriteString(separator + key.Value + ": ")
-				write(value)
-				separator = ", "
-			}
-			b.WriteByte('}')
-		case yaml.SequenceNode:
-			b.WriteByte('[')
-			for _, element := range n.Content {
-				b.WriteString(separator)
-				write(element)
-				separator = ", "
-			}
-			b.WriteByte(']')
-		default:
-			b.WriteString(n.Value)
-		}
+	switch {
+	case isNull(n):
+		return ""
+	case n.Kind == yaml.ScalarNode:
+		return n.Value
 	}
-	if !isNull(n) {
-		write(n)
+	n.Style |= yaml.FlowStyle
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		return ""
 	}
-	return b.String()
+	return strings.Join(strings.Fields(string(text)), " ")
 }
 
 func without[T comparable](all, some []T) []T {

@@ -159,15 +159,6 @@ func (s *Step) Outputs() []string {
 	return variables
 }
 
-// Producer returns the step that has the output variable, or nil if none has.
-func (p *Plan) Producer(variable string) *Step {
-	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.OutputVariable == variable })
-	if i < 0 {
-		return nil
-	}
-	return &p.Steps[i]
-}
-
 // Route reports why a conditional step may not answer with next, if so: it has
 // to be an existing step, and a later one unless loops are allowed. The error
 // reads well after "step 3: ".

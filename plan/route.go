@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 // checkNumbers reports the first number that is wrong. What follows it is often
@@ -113,24 +114,15 @@ func (c *checker) leads(i int) int {
 }
 
 // checkOrphans reports steps to which nothing leads. Steps after a conditional
-// one count as reachable from it. Of steps that only an orphan leads to, the
-// message about that one speaks.
+// one count as reachable from it. Steps that an orphan leads to are not reported.
 func (c *checker) checkOrphans() {
 	reached := make([]bool, len(c.plan.Steps))
 	c.reach(0, reached)
 	for i := range reached {
-		if reached[i] {
-			continue
+		if !reached[i] {
+			c.reach(i, reached)
+			c.fault(CheckNoOrphanSteps, i, noField, "no step leads to it: set the next_step_sequence_number of a step before it to %d, or remove it", i)
 		}
-		before := count(reached)
-		c.reach(i, reached)
-		also := ""
-		if n := count(reached) - before - 1; n == 1 {
-			also = ", and one more only through it"
-		} else if n > 1 {
-			also = fmt.Sprintf(", and %d more only through it", n)
-		}
-		c.fault(CheckNoOrphanSteps, i, noField, "no step leads to it%s: set the next_step_sequence_number of a step before it to %d, or remove it", also, i)
 	}
 }
 
@@ -151,16 +143,6 @@ func (c *checker) reach(i int, reached []bool) {
 		}
 		i = next
 	}
-}
-
-func count(set []bool) int {
-	n := 0
-	for _, in := range set {
-		if in {
-			n++
-		}
-	}
-	return n
 }
 
 func (c *checker) checkInputs(numbered bool) {
@@ -232,7 +214,7 @@ func (c *checker) unproduced(input string, before int) string {
 	}
 	// step_1_output is no misspelling of step_2_output.
 	alike := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return digits(name) != digits(Output(input)) })
-	if guess := closest(Output(input), alike); guess != "" {
+	if guess := nearest.To(Output(input), alike); guess != "" {
 		return fmt.Sprintf("which no step produces; %s seems to be meant", clip.Short(guess))
 	}
 	if len(names) == 0 {

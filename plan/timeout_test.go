@@ -17,8 +17,8 @@ func TestMillis(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": "no duration", "s": "no duration", "soon": "no duration", "-3s": "no duration", "+3s": "no duration", " 3s": "no duration", ".s": "no duration",
-		"30": "write 30s, 30m or 30h", "1m30": "has no unit", "3 s": "has no unit", "3S": "has no unit",
-		"3d": `the unit "d"`, "5us": `the unit "us"`, "5µs": `the unit "µs"`, "1ns": `the unit "ns"`, "3sec": `the unit "sec"`,
+		"30": "units h, m, s or ms", "1m30": "no duration", "3 s": "no duration", "3S": "no duration",
+		"3d": "units h, m, s or ms", "5us": "no duration", "5µs": "no duration", "1ns": "no duration", "3sec": "no duration",
 		"0s": "out of range", "0.5ms": "out of range", "2401h": "out of range", strings.Repeat("9", 400) + "h": "out of range",
 	} {
 		if got, err := Millis(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -149,12 +149,6 @@ func (r *Registry) unavailable(t Tool) string {
 	return r.servers[t.Source].Unavailable
 }
 
-// Validate reports whether name can be used, without returning the tool.
-func (r *Registry) Validate(name string) error {
-	_, err := r.Get(name)
-	return err
-}
-
 // Names lists all tools in alphabetical order, available or not.
 func (r *Registry) Names() []string {
 	r.mu.RLock()

@@ -83,9 +83,6 @@ func TestGet(t *testing.T) {
 		if !errors.Is(err, want) || err == nil && got.Name != name || err != nil && !strings.Contains(err.Error(), text) {
 			t.Errorf("Get(%s) = %q, %v, want %v with %q", name, got.Name, err, want, text)
 		}
-		if err := r.Validate(name); !errors.Is(err, want) {
-			t.Errorf("Validate(%s) = %v, want %v", name, err, want)
-		}
 	}
 	check("Read", nil, "")
 	check("read", tool.ErrUnknown, "Read, Search, mcp__db__get")

@@ -98,8 +98,6 @@ func rewritten(rng *rand.Rand, e *notation.Expr) *notation.Expr {
 		out = notation.Minus(notation.Number(new(big.Rat).Add(e.Value, big.NewRat(1, 3))), notation.Number(big.NewRat(1, 3)))
 	case e.Op == notation.Call && e.Text == "tan":
 		out = notation.Make(notation.Div, notation.Apply("sin", args[0]), notation.Apply("cos", args[0]))
-	case e.Op == notation.Call && e.Text == "acos":
-		out = notation.Minus(notation.Make(notation.Div, notation.Symbol(notation.Pi), notation.Integer(2)), notation.Apply("asin", args[0]))
 	}
 	return out
 }
@@ -142,14 +140,13 @@ func TestNoPointIsSpecial(t *testing.T) {
 
 func TestCountRoots(t *testing.T) {
 	for text, want := range map[string]int{
-		"x^2 - 5x + 6": 2, "x^2 + 1": 0, "(x-1)^2": 1, "x^3 - x": 3, "(x-1)(x-2)(x-3)(x-4)(x-5)": 5, "x^3 + x + 1": 1, "(x^2-2)(x^2-3)": 4,
-		"x": 1, "x^4 + x^2 + 1": 0, "x^20 - 1": 2,
+		"x^2 - 5x + 6": 2, "x^2 + 1": 0, "(x-1)^2": 1, "x": 1, "x^2/3 - x/7": 2, "9 - x^2": 2, "-x^2 - x - 1": 0, "(x+1)^2 - x^2": 1, "2x^2 - 4x + 2": 1,
 	} {
 		if got, ok := newComparer(Options{}).realRoots(parsed(t, text)); !ok || got != want {
 			t.Errorf("realRoots(%s) = %d, %v, want %d", text, got, ok, want)
 		}
 	}
-	for _, text := range []string{"5", "x + y", "sin(x)", "1/x", "sqrt(x)", "x^21", "sqrt(2) x", "x^x"} {
+	for _, text := range []string{"5", "x + y", "sin(x)", "1/x", "sqrt(x)", "x^3 - x", "x^2 - x^2", "sqrt(2) x", "x^x"} {
 		if got, ok := newComparer(Options{}).realRoots(parsed(t, text)); ok {
 			t.Errorf("realRoots(%s) = %d, want none", text, got)
 		}

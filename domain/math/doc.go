@@ -39,8 +39,8 @@
 //     more than the numbers in it account for, and at more points than the degree
 //     of its polynomials. This is the one case that is no proof; expressions of the
 //     size that an answer has do not agree that far by accident.
-//   - If nothing of this works out, the relation is Unknown, and a computer algebra
-//     system may be asked; see [Options].
+//   - If nothing of this works out, as with arcsin(1/2), the relation is Unknown, and
+//     a computer algebra system may be asked; see [Options].
 //
 // A decimal is exact: 0.333 is not 1/3, unless [Options] give a tolerance.
 //

@@ -146,13 +146,6 @@ sin(pi) || 0
 tan(pi/4) || 1
 45° || pi/4
 90 degrees || pi/2
-arcsin(1) || pi/2
-asin(1/2) || π/6
-arctan(1) || pi/4
-sin^-1(1) || π/2
-\cos^{-1}(0) || \frac{\pi}{2}
-4 arctan(1) || pi
-acos(x) || pi/2 - asin(x)
 sin(x + y) || sin x cos y + cos x sin y
 sin(75°) || (sqrt(6)+sqrt(2))/4
 e^x e^y || e^(x+y)
@@ -362,8 +355,6 @@ cos(-x) || -cos(x)
 sin(-x) || sin(x)
 tan(-x) || tan(x)
 |-x| || -|x|
-asin(-x) || asin(x)
-arcsin(x) || 1/sin(x)
 e^(x+y) || e^x + e^y
 e^2 || 7.389056
 ln(2) || log_2(e)
@@ -422,6 +413,15 @@ A || B
 `
 
 const unknownPairs = `
+arcsin(1) || pi/2
+asin(1/2) || π/6
+arctan(1) || pi/4
+sin^-1(1) || π/2
+\cos^{-1}(0) || \frac{\pi}{2}
+4 arctan(1) || pi
+acos(x) || pi/2 - asin(x)
+asin(-x) || asin(x)
+arcsin(x) || 1/sin(x)
 # several readings
 1/2x || x/2
 1/2x || 1/(2x)

@@ -17,8 +17,8 @@ import (
 //   - The problem is a computation ("Compute 12 * 34", "What is 15% of 80?",
 //     "Simplify (x+1)^2 - 1"), and the solution has another value.
 //   - The problem has equations or inequalities, the solution gives values of
-//     their variables, and they do not hold; or it leaves solutions of a single
-//     equation out.
+//     their variables, and they do not hold; or it leaves out a solution of a
+//     single equation, which is quadratic.
 //
 // Arithmetic is exact. A decimal with two digits or more after its point may be a
 // rounded one: it passes if it is a value without an end, rounded or cut off, or

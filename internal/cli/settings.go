@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 // configName is the name of a configuration file.
@@ -96,7 +97,7 @@ func (a *app) checkVariables(environ []string) error {
 			slices.ContainsFunc(otherVariables, func(known string) bool { return strings.HasPrefix(variable, known) }) {
 			continue
 		}
-		if meant := config.Nearest(strings.ToLower(name), settingNames()); meant != "" {
+		if meant := nearest.To(name, settingNames()); meant != "" {
 			return fmt.Errorf("there is no setting %s; did you mean %s?", variable, config.Find(meant).Variable())
 		}
 		fmt.Fprintf(a.Err, "maker: warning: %s is no setting of this program\n", variable)
@@ -258,7 +259,7 @@ func scalars(n *yaml.Node) ([]string, bool) {
 
 // noSetting says that there is no setting of a name, and which one was meant.
 func noSetting(name string) error {
-	if meant := config.Nearest(strings.ReplaceAll(strings.ToLower(name), "-", "_"), append(settingNames(), serversKey)); meant != "" {
+	if meant := nearest.To(name, append(settingNames(), serversKey)); meant != "" {
 		return fmt.Errorf("there is no setting %q; did you mean %s?", name, meant)
 	}
 	return fmt.Errorf("there is no setting %q; docs/settings.md lists them", name)
@@ -281,7 +282,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	cmd.Flags().VisitAll(add)
 	cmd.InheritedFlags().VisitAll(add)
-	if meant := config.Nearest(name, names); len(name) > 1 && meant != "" {
+	if meant := nearest.To(name, names); len(name) > 1 && meant != "" {
 		return usageError{fmt.Errorf("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, meant)}
 	}
 	if d := config.Find(name); d != nil {

@@ -34,8 +34,12 @@ Exit code 1 means that a check failed.`,
 				return err
 			}
 			defer box.Close()
+			usable := func(name string) error {
+				_, err := box.Registry.Get(name)
+				return err
+			}
 			_, report := plan.Validate(text, plan.Options{
-				Tools: box.Registry.Validate, Rule: flags.config.Voting, AllowLoops: flags.config.Plan.AllowLoops,
+				Tools: usable, Rule: flags.config.Voting, AllowLoops: flags.config.Plan.AllowLoops,
 			})
 			if flags.config.Plan.QualityChecks && report.Passed {
 				return a.judge(cmd, &flags, args[0], text, report)

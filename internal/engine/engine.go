@@ -2,7 +2,7 @@
 // everything that is around them, the tools, the log and the runtime. Package maker is
 // its public face.
 //
-// A kind of run is a file called kind_something.go.
+// Package kind has the kinds of run.
 package engine
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
@@ -48,7 +49,7 @@ func New(opts Options) (*Engine, error) {
 		return nil, &config.Error{Field: "answers", Err: err}
 	}
 	o = o.withDefaults()
-	if err := checkFamilies(o.Families); err != nil {
+	if err := kind.CheckFamilies(o.Families); err != nil {
 		return nil, err
 	}
 	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
@@ -58,30 +59,30 @@ func New(opts Options) (*Engine, error) {
 // at once. The run ends with ctx.
 func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, error) {
 	if !e.isChain(family) {
-		return nil, noFamily(family)
+		return nil, kind.NoFamily(family)
 	}
 	return e.launchParams(ctx, family, params)
 }
 
-func (e *Engine) launchParams(ctx context.Context, kind string, params any) (*Run, error) {
+func (e *Engine) launchParams(ctx context.Context, name string, params any) (*Run, error) {
 	raw, err := json.Marshal(params)
 	if err != nil {
-		return nil, fmt.Errorf("maker: parameters of %s: %w", kind, err)
+		return nil, fmt.Errorf("maker: parameters of %s: %w", name, err)
 	}
-	return e.launch(ctx, kind, raw)
+	return e.launch(ctx, name, raw)
 }
 
 // launch starts a run of the given kind.
-func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage) (*Run, error) {
+func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage) (*Run, error) {
 	if err := e.shared.check(); err != nil {
 		return nil, err
 	}
-	k := e.kindOf(kind)
-	cfg, err := configFor(e.opts.Config, k.settings)
+	k := kind.Of(name)
+	cfg, err := configFor(e.opts.Config, k.Settings)
 	if err != nil {
 		return nil, err
 	}
-	j, err := k.job(e, kind, params, cfg)
+	j, err := k.Job(e.env(), name, params, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +94,25 @@ func (e *Engine) launch(ctx context.Context, kind string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	id := newID(kind, time.Now())
+	id := newID(name, time.Now())
 	log, err := runlog.Create(filepath.Join(e.opts.LogDir, id), id, stack.secrets.RedactBytes)
 	if err != nil {
 		return nil, errors.Join(&config.Error{Field: "log_dir", Err: err}, stack.close())
 	}
 	first := event.TaskSubmitted{
-		Format: event.Format, Maker: Version, Kind: kind, Task: j.task,
-		Params: params, Config: stored, Steps: j.steps, Simulated: stack.simulated, Setup: stack.setup(),
-		Prompts: j.promptHashes(),
+		Format: event.Format, Maker: Version, Kind: name, Task: j.Task,
+		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
+		Prompts: promptHashes(j),
 	}
 	return e.start(ctx, log, stack, j, first, nil)
+}
+
+// promptHashes are the hashes of the prompts that a run asks with.
+func promptHashes(j *kind.Job) map[string]string {
+	if j.Prompts == nil {
+		return nil
+	}
+	return j.Prompts.Hashes()
 }
 
 // ResumeOptions say how a run goes on.
@@ -178,20 +187,20 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	k := e.kindOf(past.Submitted.Kind)
+	k := kind.Of(past.Submitted.Kind)
 	if o.Change != nil {
 		was := cfg
 		o.Change(&cfg)
 		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if k.ruleStays && cfg.Voting != was.Voting {
+		if k.RuleStays && cfg.Voting != was.Voting {
 			// A question of a committed step that had no winner could now have one.
 			return nil, config.Errorf("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
 		}
 	}
-	if cfg, err = configFor(cfg, k.settings); err != nil {
+	if cfg, err = configFor(cfg, k.Settings); err != nil {
 		return nil, err
 	}
-	j, err := k.job(e, past.Submitted.Kind, past.Submitted.Params, cfg)
+	j, err := k.Job(e.env(), past.Submitted.Kind, past.Submitted.Params, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +226,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 }
 
 // start opens the session in the log and sets the run going.
-func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, first event.Event, past *history.History) (*Run, error) {
+func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.Job, first event.Event, past *history.History) (*Run, error) {
 	err := log.Append(first)
 	if err == nil {
 		err = log.Sync(ctx)
@@ -235,21 +244,21 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		}
 		return log.Sync(ctx)
 	})
-	looks := j.looks
-	if j.agents {
+	looks := j.Looks
+	if j.Agents {
 		looks = s.toolLooks()
 	}
 	cfg := s.config
-	voting := ballot.New(s.voters, j.readers, &ballot.Options{
+	voting := ballot.New(s.voters, j.Readers, &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(),
 	})
 	r := &Run{
-		log: log, stack: s, steps: j.steps, kind: j.kind, done: make(chan struct{}), ballot: voting,
+		log: log, stack: s, steps: j.Steps, kind: j.Kind, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
-			Checkpoints: j.chain, Compact: j.chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Checkpoints: j.Chain, Compact: j.Chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
 		}),
 	}
@@ -258,7 +267,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *job, f
 		at = past.Checkpoint
 	}
 	go r.run(ctx, func(ctx context.Context) error {
-		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.run(f, s, at) })
+		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.Run(f, at) })
 	})
 	return r, nil
 }

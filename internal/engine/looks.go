@@ -59,7 +59,7 @@ func catalogue(r *tool.Registry) string {
 func (s *stack) usable(w flow.Wanted) flow.Usability {
 	u := flow.Usability{Tools: map[string]string{}, Models: map[string]string{}, Rule: s.config.Voting}
 	for _, name := range w.Tools {
-		if err := s.registry().Validate(name); err != nil {
+		if _, err := s.registry().Get(name); err != nil {
 			u.Tools[name] = err.Error()
 		}
 	}

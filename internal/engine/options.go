@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/tool"
 )
@@ -52,4 +53,33 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// configFor completes a configuration for a kind of run and checks it.
+func configFor(cfg config.Config, k config.Kinds) (config.Config, error) {
+	cfg = cfg.WithDefaults(k)
+	if err := cfg.Check(k); err != nil {
+		return cfg, err
+	}
+	_, err := toolbox.Policy(cfg.Tools)
+	return cfg, err
+}
+
+// checkGiven checks what is said in a configuration, whatever the run will be about.
+func checkGiven(cfg config.Config) error {
+	if err := cfg.CheckGiven(); err != nil {
+		return err
+	}
+	_, err := toolbox.Policy(cfg.Tools)
+	return err
+}
+
+// inFlight bounds the samples of one question in flight. The claude program takes a
+// processor and much memory for each.
+func inFlight(cfg config.Config) int {
+	const programs = 4
+	if cfg.Agent == config.AgentClaudeCode {
+		return min(cfg.BatchSize, programs)
+	}
+	return cfg.BatchSize
 }

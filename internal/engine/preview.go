@@ -8,6 +8,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/usage"
@@ -44,16 +45,16 @@ func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := json.Marshal(solveParams{Problem: problem, Domain: cfg.Solve.Domain})
+	params, err := json.Marshal(kind.SolveParams{Problem: problem, Domain: cfg.Solve.Domain})
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	j, err := e.solveJob(KindSolve, params, cfg)
+	j, err := kind.Of(event.KindSolve).Job(e.env(), event.KindSolve, params, cfg)
 	if err != nil {
 		return nil, err
 	}
 	var first firstQuestion
-	if err := j.run(&first, nil, chain.Checkpoint{}); first.question == nil {
+	if err := j.Run(&first, chain.Checkpoint{}); first.question == nil {
 		return nil, err
 	}
 	q := first.question

@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/prompts"
@@ -69,8 +70,8 @@ var logNames = sync.OnceValue(func() []string {
 	return append(event.FieldNames(config.Config{}, model.Request{}, model.Response{}), recorded.FieldNames()...)
 })
 
-func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *job) (*stack, error) {
-	s := &stack{config: cfg, engine: e, prompts: j.prompts}
+func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job) (*stack, error) {
+	s := &stack{config: cfg, engine: e, prompts: j.Prompts}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
 	s.routes = route.Options{
 		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.shared.transport, Prices: e.opts.Prices,
@@ -79,7 +80,7 @@ func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Sp
 	}
 	s.keys = route.AllKeys(e.opts.Env)
 	var err error
-	if j.noModel {
+	if j.NoModel {
 		s.voters = []ballot.Voter{noVoter()}
 	} else {
 		err = s.openVoters()
@@ -87,13 +88,16 @@ func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Sp
 	s.secrets = newSecrets(s.keys)
 	switch {
 	case err != nil:
-	case j.agents:
+	case j.Agents:
 		err = s.equip(ctx, j)
-	case len(j.roles) > 0:
-		err = s.cast(j.roles)
+	case len(j.Roles) > 0:
+		err = s.cast(j.Roles)
 	}
-	if err == nil && j.open != nil {
-		err = j.open(ctx, s)
+	if err == nil && j.Open != nil {
+		var opened io.Closer
+		if opened, err = j.Open(ctx); err == nil {
+			s.closers = append(s.closers, opened)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -169,7 +173,7 @@ func noVoter() ballot.Voter {
 }
 
 // equip gives the voters agents, and the agents tools.
-func (s *stack) equip(ctx context.Context, j *job) error {
+func (s *stack) equip(ctx context.Context, j *kind.Job) error {
 	files, own, err := s.protected()
 	if err != nil {
 		return fmt.Errorf("maker: %w", err)
@@ -190,7 +194,7 @@ func (s *stack) equip(ctx context.Context, j *job) error {
 		s.secrets = newSecrets(append(s.keys, s.tools.MCP.Secrets()...))
 	}
 	s.groups = map[string][]ballot.Voter{}
-	if j.noModel {
+	if j.NoModel {
 		return nil
 	}
 	cheap, err := s.group(flow.Cheap)

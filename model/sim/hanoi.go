@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,28 +20,40 @@ type towers struct {
 
 type move struct{ disk, from, to int }
 
-// isTowers reports whether s starts with three lists of whole numbers.
-func isTowers(s string) bool {
-	return scanTowers(s, func(int, int) {})
+// read reads [[3, 2, 1], [], []] at the beginning of a text, and reports whether
+// there is such a thing: three lists of whole numbers.
+func (t *towers) read(s string) (ok bool) {
+	*t = towers{}
+	largest, sound := 0, true
+	var seen [maxDisks + 1]bool
+	s, ok = cutSign(s, '[')
+	for peg := 0; ok && peg < 3; peg++ {
+		if peg > 0 {
+			if s, ok = cutSign(s, ','); !ok {
+				return false
+			}
+		}
+		s, ok = scanList(s, func(disk int) {
+			if disk < 1 || disk > maxDisks || seen[disk] {
+				sound = false
+				return
+			}
+			seen[disk] = true
+			t.push(peg, disk)
+			largest = max(largest, disk)
+		})
+	}
+	if sound && largest == t.height[0]+t.height[1]+t.height[2] {
+		t.disks = largest
+	}
+	_, closed := cutSign(s, ']')
+	return ok && closed
 }
 
-// parse reads a state that isTowers accepts.
-func (t *towers) parse(s string) {
-	var seen [maxDisks + 1]bool
-	n, sound := 0, true
-	scanTowers(s, func(peg, disk int) {
-		if disk < 1 || disk > maxDisks || seen[disk] {
-			sound = false
-			return
-		}
-		seen[disk] = true
-		t.pegs[peg][t.height[peg]] = uint8(disk)
-		t.height[peg]++
-		n = max(n, disk)
-	})
-	if sound && n == t.height[0]+t.height[1]+t.height[2] {
-		t.disks = n
-	}
+// push puts a disk on top of a peg.
+func (t *towers) push(peg, disk int) {
+	t.pegs[peg][t.height[peg]] = uint8(disk)
+	t.height[peg]++
 }
 
 // hash stands for the state and the disk that was moved last.
@@ -54,65 +68,55 @@ func (t *towers) hash(previous int) uint64 {
 	return mix(h)
 }
 
-// scanTowers reads [[3, 2, 1], [], []] and calls f for each disk.
-func scanTowers(s string, f func(peg, disk int)) bool {
-	s, ok := strings.CutPrefix(skipSpace(s), "[")
-	for peg := 0; ok && peg < 3; peg++ {
-		s = skipSpace(s)
-		if peg > 0 {
-			if s, ok = strings.CutPrefix(s, ","); !ok {
-				return false
-			}
-		}
-		s, ok = scanList(s, func(disk int) { f(peg, disk) })
-	}
-	return ok && strings.HasPrefix(skipSpace(s), "]")
-}
-
-// scanList reads [3, 2, 1], calls f for each number and returns the rest.
-func scanList(s string, f func(int)) (rest string, ok bool) {
-	if s, ok = strings.CutPrefix(skipSpace(s), "["); !ok {
+// cutSign drops a sign and the white space before it.
+func cutSign(s string, sign byte) (rest string, ok bool) {
+	if s = skipSpace(s); s == "" || s[0] != sign {
 		return s, false
 	}
-	if rest, ok = strings.CutPrefix(skipSpace(s), "]"); ok {
+	return s[1:], true
+}
+
+// scanList reads [3, 2, 1], calls f for each number and returns the rest. Numbers that
+// cannot be a disk or a peg are all the same large one.
+func scanList(s string, f func(int)) (rest string, ok bool) {
+	if s, ok = cutSign(s, '['); !ok {
+		return s, false
+	}
+	if rest, ok = cutSign(s, ']'); ok {
 		return rest, true
 	}
-	for {
-		n, rest, ok := parseNatural(skipSpace(s))
-		if !ok {
+	for ok := true; ok; s, ok = cutSign(s, ',') {
+		s = skipSpace(s)
+		n, i := 0, 0
+		for ; i < len(s) && '0' <= s[i] && s[i] <= '9'; i++ {
+			n = min(n*10+int(s[i]-'0'), 1<<20)
+		}
+		if i == 0 {
 			return s, false
 		}
 		f(n)
-		s = skipSpace(rest)
-		if rest, ok := strings.CutPrefix(s, "]"); ok {
-			return rest, true
-		}
-		if s, ok = strings.CutPrefix(s, ","); !ok {
-			return s, false
-		}
+		s = s[i:]
 	}
+	return cutSign(s, ']')
 }
 
-// isMove reports whether s starts with [disk, from, to] or none.
-func isMove(s string) bool {
+// readMove reads [disk, from, to] or none at the beginning of a text, and returns the
+// disk, 0 for none.
+func readMove(s string) (disk int, ok bool) {
 	s = skipSpace(s)
 	if len(s) >= 4 && strings.EqualFold(s[:4], "none") {
-		return true
+		return 0, true
 	}
 	n := 0
-	_, ok := scanList(s, func(int) { n++ })
-	return ok && n == 3
-}
-
-// parseMove returns the disk that a move accepted by isMove moved, 0 for none.
-func parseMove(s string) (disk int) {
-	first := true
-	scanList(s, func(n int) {
-		if first {
-			disk, first = n, false
+	_, ok = scanList(s, func(number int) {
+		if n++; n == 1 {
+			disk = number
 		}
 	})
-	return disk
+	if !ok || n != 3 {
+		return 0, false
+	}
+	return disk, true
 }
 
 // top returns the uppermost disk of a peg. An empty peg counts as a disk larger
@@ -127,10 +131,8 @@ func (t *towers) top(peg int) int {
 // peg returns the peg that holds the disk.
 func (t *towers) peg(disk int) int {
 	for p := range t.pegs {
-		for _, d := range t.pegs[p][:t.height[p]] {
-			if int(d) == disk {
-				return p
-			}
+		if slices.Contains(t.pegs[p][:t.height[p]], uint8(disk)) {
+			return p
 		}
 	}
 	return -1
@@ -144,14 +146,10 @@ func (t *towers) legal(m move) bool {
 func (t *towers) place(disk, peg int) {
 	from := t.peg(disk)
 	stack := t.pegs[from][:t.height[from]]
-	at := len(stack) - 1
-	for int(stack[at]) != disk {
-		at--
-	}
+	at := slices.Index(stack, uint8(disk))
 	copy(stack[at:], stack[at+1:])
 	t.height[from]--
-	t.pegs[peg][t.height[peg]] = uint8(disk)
-	t.height[peg]++
+	t.push(peg, disk)
 }
 
 // next returns the move that the strategy asks for, if there is one.
@@ -184,7 +182,7 @@ func (t *towers) answer(buf []byte, previous int, d *decision) []byte {
 	buf = d.appendRamble(buf)
 	m, ok := t.next(previous)
 	if !ok {
-		return d.complain(buf, "This state cannot be right: the strategy asks for a move that it does not allow. I give no move.")
+		return d.alone(buf, "error", "This state cannot be right: the strategy asks for a move that it does not allow. I give no move.")
 	}
 	after := *t
 	after.place(m.disk, m.to)
@@ -289,9 +287,7 @@ func (t *towers) appendMalformed(buf []byte, m move, d *decision) []byte {
 	case 2: // a disk twice
 		buf = m.append(d.field(buf, true, "move"))
 		double := *t
-		other := (m.to + 1) % 3
-		double.pegs[other][double.height[other]] = uint8(m.disk)
-		double.height[other]++
+		double.push((m.to+1)%3, m.disk)
 		return d.end(double.append(d.field(buf, false, "next_state")))
 	case 3: // prose only
 		return d.chat(buf, fmt.Sprintf("Take disk %d from peg %d to peg %d; the rest stays where it is.", m.disk, m.from, m.to))
@@ -302,12 +298,7 @@ func (t *towers) appendMalformed(buf []byte, m move, d *decision) []byte {
 	}
 }
 
-func (m move) append(buf []byte) []byte {
-	buf = appendInt(append(buf, '['), m.disk)
-	buf = appendInt(append(buf, ", "...), m.from)
-	buf = appendInt(append(buf, ", "...), m.to)
-	return append(buf, ']')
-}
+func (m move) append(buf []byte) []byte { return appendList(buf, []int{m.disk, m.from, m.to}) }
 
 func (t *towers) append(buf []byte) []byte {
 	buf = append(buf, '[')
@@ -315,14 +306,18 @@ func (t *towers) append(buf []byte) []byte {
 		if p > 0 {
 			buf = append(buf, ", "...)
 		}
-		buf = append(buf, '[')
-		for i, disk := range t.pegs[p][:t.height[p]] {
-			if i > 0 {
-				buf = append(buf, ", "...)
-			}
-			buf = appendInt(buf, int(disk))
+		buf = appendList(buf, t.pegs[p][:t.height[p]])
+	}
+	return append(buf, ']')
+}
+
+func appendList[T int | uint8](buf []byte, list []T) []byte {
+	buf = append(buf, '[')
+	for i, n := range list {
+		if i > 0 {
+			buf = append(buf, ", "...)
 		}
-		buf = append(buf, ']')
+		buf = strconv.AppendInt(buf, int64(n), 10)
 	}
 	return append(buf, ']')
 }

@@ -17,105 +17,96 @@ const (
 
 // A lineTask is a task that is stated on lines of the prompt.
 type lineTask struct {
-	kind     lineKind
+	isTowers bool
 	towers   towers
-	previous int    // the disk that was moved last
-	text     string // the expression
-	number   problem.Number
-	list     problem.List
+	previous int             // the disk that was moved last
+	problem  problem.Problem // to compute or to sort; nil if there is none
 }
 
-type lineKind uint8
-
-const (
-	noTask lineKind = iota
-	towersTask
-	numberTask
-	listTask
-)
+func (t *lineTask) found() bool { return t.isTowers || t.problem != nil }
 
 // read finds the task of a prompt. It reads the lines from the last to the first,
 // because instructions and examples come before the task. A line that only looks
 // like a task ("What is the next move?") is passed over.
 func (t *lineTask) read(prompt string) {
-	var state, move string // the rest of the prompt after these labels
-	for end := len(prompt); end >= 0; {
+	moved := false
+	for end := len(prompt); end >= 0 && !(t.isTowers && moved); {
 		start := strings.LastIndexByte(prompt[:end], '\n') + 1
 		line := skipSpace(prompt[start:end])
 		at := end - len(line)
 		end = start - 1
-		if line == "" {
-			continue
-		}
-		switch line[0] {
-		case 'C':
-			if state != "" {
-				break
-			}
-			if strings.HasPrefix(line, stateLine) {
-				if rest := prompt[at+len(stateLine):]; isTowers(rest) {
-					state = rest
-				}
-			} else if expr, ok := strings.CutPrefix(line, computeLine); ok && t.readNumber(expr) {
+		switch { // a state or a move may go on in the lines below
+		case !t.isTowers && strings.HasPrefix(line, stateLine):
+			t.isTowers = t.towers.read(prompt[at+len(stateLine):])
+		case !moved && strings.HasPrefix(line, moveLine):
+			t.previous, moved = readMove(prompt[at+len(moveLine):])
+		case !t.isTowers && maybeProblem(line):
+			if t.problem = problem.Read(line); t.problem != nil {
 				return
 			}
-		case 'W':
-			if expr, ok := strings.CutPrefix(line, whatLine); ok && state == "" && t.readNumber(expr) {
-				return
-			}
-		case 'S':
-			if list, ok := strings.CutPrefix(line, sortLine); ok && state == "" {
-				if t.list, ok = problem.ParseList(list); ok {
-					t.kind = listTask
-					return
-				}
-			}
-		case 'P':
-			if strings.HasPrefix(line, moveLine) && move == "" {
-				if rest := prompt[at+len(moveLine):]; isMove(rest) {
-					move = rest
-				}
-			}
 		}
-		if state != "" && move != "" {
-			break
-		}
-	}
-	if state != "" {
-		t.kind, t.previous = towersTask, parseMove(move)
-		t.towers.parse(state)
 	}
 }
 
-func (t *lineTask) readNumber(expr string) bool {
-	n, ok := problem.Evaluate(expr)
-	if ok {
-		t.kind, t.text, t.number = numberTask, expr, n
-	}
-	return ok
+// maybeProblem reports whether it is worth the time to read a line as a problem.
+func maybeProblem(line string) bool {
+	return strings.HasPrefix(line, sortLine) ||
+		(strings.HasPrefix(line, computeLine) || strings.HasPrefix(line, whatLine)) && strings.ContainsAny(line, "0123456789")
 }
 
-// hash stands for the task: a state and the disk that was moved last, an expression,
-// or a list, however it is written.
+// hash stands for the task, however it is written.
 func (t *lineTask) hash() uint64 {
-	switch t.kind {
-	case towersTask:
+	if t.isTowers {
 		return t.towers.hash(t.previous)
-	case numberTask:
-		return hash(computeLine + strings.TrimRight(strings.Join(strings.Fields(t.text), ""), ".?!="))
 	}
-	return hash(sortLine + string(t.list.Append(nil)))
+	return hash(t.problem.String())
 }
 
 // answerLine appends the answer to a task that there is.
 func (d *decision) answerLine(buf []byte, t *lineTask) []byte {
-	switch t.kind {
-	case towersTask:
+	if t.isTowers {
 		return t.towers.answer(buf, t.previous, d)
-	case numberTask:
-		return d.answerNumber(buf, t.number)
 	}
-	return d.answerList(buf, t.list)
+	return d.answerProblem(buf, t.problem)
+}
+
+const dividesByZero = "This divides by zero, so there is no result."
+
+// answerProblem appends what an expression comes to, or a list in order.
+func (d *decision) answerProblem(buf []byte, p problem.Problem) []byte {
+	buf = d.appendRamble(buf)
+	var mistakes []problem.Slip
+	if d.quality == wrong {
+		mistakes = append(mistakes, slipOf(d))
+	}
+	text, ok := p.Solution(mistakes)
+	if !ok {
+		return d.alone(buf, "error", dividesByZero)
+	}
+	if d.quality == malformed {
+		switch d.form % 3 {
+		case 0:
+			return d.chat(buf, "It comes to about "+text+", I would say.")
+		case 1: // what there is, is not all
+			if d.structured {
+				return append(d.field(buf, true, "answer"), text...)
+			}
+			return append(buf, "Step by step.\nanswer ="...)
+		default:
+			return d.end(d.text(d.field(buf, true, "answer"), text+" or a little more"))
+		}
+	}
+	buf = d.say(buf, len(text),
+		"I worked through it step by step.\n",
+		"First things first, then the rest.\n",
+		"Putting the parts together gives the result.\n")
+	buf = d.field(buf, true, "answer")
+	if strings.Contains(text, "/") {
+		buf = d.text(buf, text) // JSON has no fractions
+	} else {
+		buf = append(buf, text...)
+	}
+	return d.end(buf)
 }
 
 // skipSpace drops white space before what follows. It is called between any two
@@ -127,16 +118,3 @@ func skipSpace(s string) string {
 	}
 	return s[i:]
 }
-
-// parseNatural reads a whole number without sign. Numbers that cannot be a disk
-// or a peg all read as tooLarge.
-func parseNatural(s string) (n int, rest string, ok bool) {
-	i := 0
-	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-		n = min(n*10+int(s[i]-'0'), tooLarge)
-		i++
-	}
-	return n, s[i:], i > 0
-}
-
-const tooLarge = 1 << 20

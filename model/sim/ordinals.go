@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -34,43 +35,37 @@ type ordinalEntry struct {
 // sample returns 1 for the first sample of the prompt, 2 for the second, ...; those
 // that were taken elsewhere before count too.
 func (o *ordinals) sample(prompt uint64, earlier int) uint64 {
-	s := &o.sets[prompt%ordinalSets]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.touch(prompt)
-	e.samples = max(e.samples, uint32(min(max(earlier, 0), math.MaxUint32-1))) + 1
-	return uint64(e.samples)
+	return o.touch(prompt, func(e *ordinalEntry) uint64 {
+		e.samples = max(e.samples, uint32(min(max(earlier, 0), math.MaxUint32-1))) + 1
+		return uint64(e.samples)
+	})
 }
 
 // sampled reports whether there was a sample of the prompt.
 func (o *ordinals) sampled(prompt uint64) bool {
-	s := &o.sets[prompt%ordinalSets]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.touch(prompt).samples > 0
+	return o.touch(prompt, func(e *ordinalEntry) uint64 { return uint64(e.samples) }) > 0
 }
 
 // attempt does what sample does for attempts, which include those that end in a fault.
 func (o *ordinals) attempt(prompt uint64) uint64 {
+	return o.touch(prompt, func(e *ordinalEntry) uint64 {
+		e.attempts++
+		return uint64(e.attempts)
+	})
+}
+
+// touch moves the entry of the prompt to the front, making it if need be, and counts.
+func (o *ordinals) touch(prompt uint64, count func(*ordinalEntry) uint64) uint64 {
 	s := &o.sets[prompt%ordinalSets]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.touch(prompt)
-	e.attempts++
-	return uint64(e.attempts)
-}
-
-// touch moves the entry of the prompt to the front, making it if need be.
-func (s *ordinalSet) touch(prompt uint64) *ordinalEntry {
-	at := ordinalWays - 1
-	found := ordinalEntry{prompt: prompt}
-	for i := range s.entries {
-		if s.entries[i].prompt == prompt {
-			at, found = i, s.entries[i]
-			break
-		}
+	at := slices.IndexFunc(s.entries[:], func(e ordinalEntry) bool { return e.prompt == prompt })
+	if at < 0 {
+		at = ordinalWays - 1
+		s.entries[at] = ordinalEntry{prompt: prompt}
 	}
+	found := s.entries[at]
 	copy(s.entries[1:at+1], s.entries[:at])
 	s.entries[0] = found
-	return &s.entries[0]
+	return count(&s.entries[0])
 }

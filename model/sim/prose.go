@@ -1,7 +1,5 @@
 package sim
 
-import "strconv"
-
 // An answer in prose is some prose and then fields, each on a line of its own;
 // a structured one is a JSON object of these fields. The functions below write
 // either.
@@ -50,9 +48,7 @@ func (d *decision) text(buf []byte, text string) []byte {
 // chat appends prose where fields were asked for. The text needs no escaping.
 func (d *decision) chat(buf []byte, text string) []byte { return d.alone(buf, "explanation", text) }
 
-// complain does the same if there is nothing to put into the fields.
-func (d *decision) complain(buf []byte, text string) []byte { return d.alone(buf, "error", text) }
-
+// alone appends a text alone, as an object in a field of this name.
 func (d *decision) alone(buf []byte, name, text string) []byte {
 	if !d.structured {
 		return append(buf, text...)
@@ -94,5 +90,3 @@ func (d *decision) say(buf []byte, salt int, phrases ...string) []byte {
 	i := (d.step>>32 + uint64(salt)) % uint64(len(phrases))
 	return d.prose(buf, phrases[i])
 }
-
-func appendInt(buf []byte, n int) []byte { return strconv.AppendInt(buf, int64(n), 10) }

@@ -38,9 +38,6 @@ func asked(req *model.Request) question {
 
 // result is the text of the last turn's tool results.
 func (q *question) result() string {
-	if len(q.results) == 1 {
-		return q.results[0].Text
-	}
 	texts := make([]string, len(q.results))
 	for i := range q.results {
 		texts[i] = q.results[i].Text

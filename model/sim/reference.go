@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,34 +15,27 @@ import (
 // with filters behind it: ${result.0|lines}.
 var references = regexp.MustCompile(`\$\{(result\.)?(\w+)((?:\|[^|}]*)*)\}`)
 
-// A filter makes another text of what was captured.
-type filter struct {
-	apply func(text, argument string) string
-	takes string // what its argument is; "" if there is none
-}
-
-var filters = map[string]filter{
-	"json":  {func(text, _ string) string { return jsonText(text) }, ""},
-	"lines": {func(text, _ string) string { return jsonText(linesOf(text)) }, ""},
-	"count": {func(text, _ string) string { return strconv.Itoa(len(linesOf(text))) }, ""},
-	"field": {fieldOf, "the path of a field"},
-}
-
-// filtered applies filters in the form |lines|json.
+// filtered applies filters in the form |lines|json, each of which makes another text of
+// what was captured.
 func filtered(text, list string) (string, error) {
-	if list == "" {
-		return text, nil
-	}
-	for step := range strings.SplitSeq(list[1:], "|") {
+	for _, step := range strings.Split(list, "|")[1:] {
 		name, argument, _ := strings.Cut(strings.TrimSpace(step), " ")
-		f, ok := filters[name]
-		if !ok {
+		switch {
+		case name == "field" && argument == "":
+			return "", errors.New("the filter field takes the path of a field")
+		case name == "field":
+			text = fieldOf(text, argument)
+		case name != "json" && name != "lines" && name != "count":
 			return "", fmt.Errorf("there is no filter %q; there are json, lines, count and field", name)
+		case argument != "":
+			return "", fmt.Errorf("the filter %s takes nothing", name)
+		case name == "json":
+			text = jsonText(text)
+		case name == "lines":
+			text = jsonText(linesOf(text))
+		default:
+			text = strconv.Itoa(len(linesOf(text)))
 		}
-		if (argument == "") != (f.takes == "") {
-			return "", fmt.Errorf("the filter %s takes %s", name, cmp.Or(f.takes, "nothing"))
-		}
-		text = f.apply(text, argument)
 	}
 	return text, nil
 }
@@ -75,8 +68,8 @@ func group(pattern *regexp.Regexp, name string) int {
 	return slices.Index(pattern.SubexpNames(), name)
 }
 
-// expand fills in what the patterns captured.
-func (m *match) expand(text string) string {
+// expand fills in what the patterns captured, each in the form that the text wants.
+func (m *match) expand(text string, form func(string) string) string {
 	return references.ReplaceAllStringFunc(text, func(ref string) string {
 		parts := references.FindStringSubmatch(ref)
 		captured, pattern := m.inPrompt, m.rule.pattern
@@ -87,7 +80,7 @@ func (m *match) expand(text string) string {
 		if err != nil { // checkReferences has seen the same filters
 			panic(err)
 		}
-		return text
+		return form(text)
 	})
 }
 
@@ -112,48 +105,35 @@ func jsonText(v any) string {
 // fieldOf is what a text that is YAML has under a path such as counts or a.b. A list
 // has a line for each of its elements. What is not there is empty.
 func fieldOf(text, path string) string {
-	var document yaml.Node
-	if len(text) > maxScript || yaml.Unmarshal([]byte(text), &document) != nil || len(document.Content) != 1 {
+	var n yaml.Node
+	if len(text) > maxScript || yaml.Unmarshal([]byte(text), &n) != nil {
 		return ""
 	}
-	n := document.Content[0]
 	for name := range strings.SplitSeq(path, ".") {
-		if n = child(n, name); n == nil {
+		var fields map[string]yaml.Node
+		if n.Decode(&fields) != nil {
 			return ""
 		}
+		n = fields[name]
 	}
-	return nodeText(n)
-}
-
-// child is the value of a field of a mapping; nil if there is none.
-func child(n *yaml.Node, name string) *yaml.Node {
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i+1]
-		}
-	}
-	return nil
+	return nodeText(&n)
 }
 
 func nodeText(n *yaml.Node) string {
-	if n.Kind == yaml.ScalarNode {
-		if n.ShortTag() == "!!null" {
-			return ""
-		}
-		return n.Value
-	}
-	var lines []string
-	if n.Kind == yaml.SequenceNode {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		var lines []string
 		for _, item := range n.Content {
 			lines = append(lines, nodeText(item))
 		}
-	} else if n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			lines = append(lines, n.Content[i].Value+": "+nodeText(n.Content[i+1]))
+		return strings.Join(lines, "\n")
+	case n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null":
+		return n.Value
+	case n.Kind == yaml.MappingNode:
+		text, err := yaml.Marshal(n)
+		if err == nil {
+			return strings.TrimSpace(string(text))
 		}
 	}
-	return strings.Join(lines, "\n")
+	return ""
 }

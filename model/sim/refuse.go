@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/model"
@@ -37,15 +38,12 @@ func (p Parameters) String() string {
 
 func (p *Parameters) set(list string) error {
 	*p = 0
-next:
 	for name := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '+' || r == ',' }) {
-		for i, known := range parameterNames {
-			if name == known {
-				*p |= 1 << i
-				continue next
-			}
+		i := slices.Index(parameterNames[:], name)
+		if i < 0 {
+			return fmt.Errorf("%q cannot be refused", name)
 		}
-		return fmt.Errorf("%q cannot be refused", name)
+		*p |= 1 << i
 	}
 	return nil
 }

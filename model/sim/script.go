@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -71,13 +73,37 @@ func loadScript(file string) (*script, error) {
 	return s, nil
 }
 
+// The scripts that ship with the simulator are for the examples in README.md and docs,
+// so that these run as they are printed; a test of cmd/maker holds them to that. They
+// match our own prompts, and what no longer matches fails there.
+//
+//go:embed scripts/*.yaml
+var scriptFiles embed.FS
+
+// shipped is all of them together, in the order of their names.
+var shipped = sync.OnceValue(func() *script {
+	all := new(script)
+	entries, err := scriptFiles.ReadDir("scripts")
+	for _, e := range entries {
+		data, readErr := scriptFiles.ReadFile("scripts/" + e.Name())
+		s, parseErr := parseScript(data)
+		if err = errors.Join(err, readErr, parseErr); err == nil {
+			all.rules = append(all.rules, s.rules...)
+		}
+	}
+	if err != nil {
+		panic(err) // a test would have seen it
+	}
+	return all
+})
+
 func parseScript(data []byte) (*script, error) {
 	if len(data) > maxScript {
 		return nil, fmt.Errorf("larger than %d KB", maxScript>>10)
 	}
 	var rules []rule
 	var err error
-	if json.Valid(data) { // YAML parsers refuse tabs, which JSON allows
+	if json.Valid(data) { // YAML parsers refuse tabs and control characters, which JSON allows
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.DisallowUnknownFields()
 		err = d.Decode(&rules)
@@ -114,11 +140,22 @@ func (r *rule) prepare() error {
 		return errors.New("after is negative")
 	}
 	r.hash = r.conditions()
-	if r.Right != nil || len(r.Wrong) > 0 {
-		return r.prepareRight()
-	}
-	if len(r.Answers) == 0 {
+	switch {
+	case r.Right == nil && len(r.Wrong) > 0:
+		return errors.New("there are wrong answers and no right one")
+	case r.Right == nil && len(r.Answers) == 0:
 		return errors.New("there are no answers")
+	case r.Right != nil && (len(r.Answers) > 0 || r.Sequence):
+		return errors.New("answers and sequence do not go with right and wrong")
+	case r.Right != nil:
+		if err := r.Right.prepare(r); err != nil {
+			return fmt.Errorf("right: %w", err)
+		}
+	}
+	for i := range r.Wrong {
+		if err := r.Wrong[i].prepare(r); err != nil {
+			return fmt.Errorf("wrong answer %d: %w", i+1, err)
+		}
 	}
 	for i := range r.Answers {
 		if err := r.Answers[i].prepare(r); err != nil {
@@ -126,32 +163,8 @@ func (r *rule) prepare() error {
 		}
 		r.weight += r.Answers[i].weight
 	}
-	if r.weight == 0 {
+	if r.weight == 0 && r.Right == nil {
 		return errors.New("all weights are 0")
-	}
-	return nil
-}
-
-// prepareRight prepares a rule whose answers are right or wrong.
-func (r *rule) prepareRight() error {
-	switch {
-	case r.Right == nil:
-		return errors.New("there are wrong answers and no right one")
-	case len(r.Answers) > 0 || r.Sequence:
-		return errors.New("answers and sequence do not go with right and wrong")
-	}
-	if err := r.Right.prepare(r); err != nil {
-		return fmt.Errorf("right: %w", err)
-	}
-	for i := range r.Wrong {
-		if err := r.Wrong[i].prepare(r); err != nil {
-			return fmt.Errorf("wrong answer %d: %w", i+1, err)
-		}
-	}
-	for _, a := range append(r.Wrong[:len(r.Wrong):len(r.Wrong)], *r.Right) {
-		if a.Weight != nil {
-			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
-		}
 	}
 	return nil
 }
@@ -189,6 +202,9 @@ func (a *scriptAnswer) prepare(r *rule) error {
 	a.weight = 1
 	if a.Weight != nil {
 		a.weight = *a.Weight
+		if r.Right != nil {
+			return errors.New("weight does not go with right and wrong: the settings say how often which is given")
+		}
 	}
 	if !(a.weight >= 0 && a.weight <= 1e9) {
 		return fmt.Errorf("weight %v is out of range", a.weight)
@@ -268,17 +284,19 @@ func (m *match) answer(d *decision) *answer {
 
 // give makes an answer of what the script has.
 func (m *match) give(chosen *scriptAnswer, d *decision) *answer {
-	a := &answer{text: m.expand(chosen.Text), stop: chosen.Stop, tokens: chosen.Tokens}
+	a := &answer{text: m.expand(chosen.Text, asItIs), stop: chosen.Stop, tokens: chosen.Tokens}
 	for i := range chosen.ToolCalls {
-		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m.expand))
+		a.calls = append(a.calls, chosen.ToolCalls[i].make(d.callID(i), m))
 	}
 	return a
 }
 
+func asItIs(text string) string { return text }
+
 // garble is the right answer in a form that nobody asked for: talk about it, a bracket
 // that does not close, or a list of its lines. Calls are not made.
 func (m *match) garble(d *decision) *answer {
-	text := m.expand(m.rule.Right.Text)
+	text := m.expand(m.rule.Right.Text, asItIs)
 	switch d.form % 3 {
 	case 0:
 		return say(string(d.chat(nil, "This is done, and it went well as far as I can see.")))
@@ -295,17 +313,12 @@ func (r *rule) choose(d *decision) *scriptAnswer {
 		return &r.Answers[at-1]
 	}
 	u := d.more.float() * r.weight
-	chosen := 0
+	var chosen *scriptAnswer
 	for i := range r.Answers {
-		weight := r.Answers[i].weight
-		if weight == 0 {
-			continue
+		if a := &r.Answers[i]; a.weight > 0 && (chosen == nil || u >= 0) {
+			chosen = a
+			u -= a.weight
 		}
-		chosen = i
-		if u < weight {
-			break
-		}
-		u -= weight
 	}
-	return &r.Answers[chosen]
+	return chosen
 }

@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,40 +138,38 @@ func Parse(name string) (Settings, error) {
 		return s, fmt.Errorf("sim: no simulated model is called %q; there is %s%s, with settings such as %s%s?p=0.9", base, prefix, modelName, prefix, modelName)
 	}
 	table := s.table()
+	var names []string
+	for _, t := range table {
+		names = append(names, t.name)
+	}
 	given := make(map[string]bool, len(table))
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
-		if given[key] {
+		at := slices.Index(names, key)
+		switch {
+		case given[key]:
 			return s, fmt.Errorf("sim: setting %q is given twice", key)
+		case at < 0:
+			return s, fmt.Errorf("sim: there is no setting %q; there are %s", key, strings.Join(names, ", "))
 		}
 		given[key] = true
-		if err := apply(table, key, value); err != nil {
-			return s, err
+		plain, err := url.PathUnescape(value)
+		if err == nil {
+			err = table[at].set(plain)
+		}
+		if err != nil {
+			return s, fmt.Errorf("sim: setting %s=%s: %w; want %s", key, value, err, table[at].form)
 		}
 	}
 	return s, s.check()
 }
 
-func apply(table []setting, key, value string) error {
-	names := make([]string, len(table))
-	for i, t := range table {
-		if t.name != key {
-			names[i] = t.name
-			continue
-		}
-		plain, err := url.PathUnescape(value)
-		if err == nil {
-			err = t.set(plain)
-		}
-		if err != nil {
-			return fmt.Errorf("sim: setting %s=%s: %w; want %s", key, value, err, t.form)
-		}
-		return nil
-	}
-	return fmt.Errorf("sim: there is no setting %q; there are %s", key, strings.Join(names, ", "))
+// faults are the shares of the faults.
+func (s *Settings) faults() [6]float64 {
+	return [...]float64{s.F429, s.F529, s.F500, s.Hang, s.Cut, s.Garbage}
 }
 
 // check finds settings that are fine one by one but not together.
@@ -177,7 +177,11 @@ func (s Settings) check() error {
 	if sum := s.Malformed + s.Overlong; sum > 1+rounding {
 		return fmt.Errorf("sim: malformed and overlong add up to %s, more than 1", number(sum))
 	}
-	if sum := s.F429 + s.F529 + s.F500 + s.Hang + s.Cut + s.Garbage; sum > 1+rounding {
+	sum := 0.0
+	for _, share := range s.faults() {
+		sum += share
+	}
+	if sum > 1+rounding {
 		return fmt.Errorf("sim: the fault rates f429, f529, f500, hang, cut and garbage add up to %s, more than 1", number(sum))
 	}
 	return nil
@@ -187,84 +191,62 @@ func (s Settings) check() error {
 // out. Parsing it gives the same settings back.
 func (s Settings) String() string {
 	def := Default()
-	var b strings.Builder
-	b.WriteString(prefix + modelName)
-	sep := byte('?')
 	defaults := def.table()
+	var given []string
 	for i, t := range s.table() {
-		v := t.get()
-		if v == defaults[i].get() {
-			continue
+		if v := t.get(); v != defaults[i].get() {
+			given = append(given, t.name+"="+v)
 		}
-		b.WriteByte(sep)
-		b.WriteString(t.name)
-		b.WriteByte('=')
-		b.WriteString(v)
-		sep = '&'
 	}
-	return b.String()
+	if given == nil {
+		return prefix + modelName
+	}
+	return prefix + modelName + "?" + strings.Join(given, "&")
 }
+
+// scalar is a value in a range, which is read from a text and written to one.
+func scalar[T cmp.Ordered](at *T, what string, read func(string) (T, error), least, most T, outside string, write func(T) string) value {
+	return value{func(text string) error {
+		v, err := read(text)
+		if err != nil {
+			return errors.New("not " + what)
+		}
+		if !(v >= least && v <= most) {
+			return errors.New(outside)
+		}
+		*at = v
+		return nil
+	}, func() string { return write(*at) }}
+}
+
+const outOfRange = "out of range"
 
 // real is a number from 0 to most.
 func real(at *float64, most float64) value {
-	return value{func(text string) error {
+	read := func(text string) (float64, error) {
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return errors.New("not a number")
-		}
-		if !(f >= 0 && f <= most) {
-			return errors.New("out of range")
-		}
-		*at = math.Abs(f) // -0 would not survive a round trip
-		return nil
-	}, func() string { return number(*at) }}
+		return f + 0, err // -0 would not survive a round trip
+	}
+	return scalar(at, "a number", read, 0, most, outOfRange, number)
 }
 
 // whole is a number from 1 to most.
 func whole(at *int, most int) value {
-	return value{func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return errors.New("not a whole number")
-		}
-		if n < 1 || n > most {
-			return fmt.Errorf("out of range 1 to %d", most)
-		}
-		*at = n
-		return nil
-	}, func() string { return strconv.Itoa(*at) }}
+	return scalar(at, "a whole number", strconv.Atoi, 1, most, fmt.Sprintf("out of range 1 to %d", most), strconv.Itoa)
 }
 
 func seed(at *uint64) value {
-	return value{func(text string) error {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return errors.New("not a whole number")
-		}
-		*at = n
-		return nil
-	}, func() string { return strconv.FormatUint(*at, 10) }}
+	read := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
+	write := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	return scalar(at, "a whole number", read, 0, math.MaxUint64, outOfRange, write)
 }
 
 func duration(at *time.Duration) value {
-	return value{func(text string) error {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return errors.New("not a duration")
-		}
-		if d < 0 || d > maxWait {
-			return errors.New("out of range")
-		}
-		*at = d
-		return nil
-	}, func() string { return at.String() }}
+	return scalar(at, "a duration", time.ParseDuration, 0, maxWait, outOfRange, time.Duration.String)
 }
 
 func file(at *string) value {
-	return value{func(text string) error {
-		*at = text
-		return nil
-	}, func() string { return escape(*at) }}
+	return value{func(text string) error { *at = text; return nil }, func() string { return escape(*at) }}
 }
 
 func onOff(at *bool) value {

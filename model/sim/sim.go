@@ -36,7 +36,7 @@ func New(s Settings) (*Model, error) {
 		settings: s,
 		name:     s.String(),
 		seed:     mix(s.Seed + golden),
-		faults:   s.F429+s.F529+s.F500+s.Hang+s.Cut+s.Garbage > 0,
+		faults:   s.faults() != [6]float64{},
 	}
 	if s.Cache {
 		m.prefixes = new(ordinals)
@@ -66,6 +66,15 @@ const (
 	Garbage Fault = "garbage" // the answer is not what the protocol says
 )
 
+// failures are what callers in process get for a fault.
+var failures = map[Fault]model.Error{
+	F429:    {Kind: model.RateLimited, Status: 429, Message: "simulated rate limit"},
+	F529:    {Kind: model.Overloaded, Status: 529, Message: "simulated overload"},
+	F500:    {Kind: model.Transient, Status: 500, Message: "simulated internal error"},
+	Cut:     {Kind: model.Transient, Message: "simulated loss of the connection in the middle of the answer"},
+	Garbage: {Kind: model.Transient, Message: "simulated answer that is no answer"},
+}
+
 // An Outcome is what the model decided to do with one request. How it gets to
 // the caller is up to the one who delivers it: [Model.Generate] or a server.
 type Outcome struct {
@@ -82,29 +91,20 @@ type Outcome struct {
 
 // Wait lets the latency of the outcome pass. For a hang that is until ctx ends.
 func (o *Outcome) Wait(ctx context.Context) error {
-	err := o.wait(ctx)
-	if o.learn != nil && err == nil {
-		o.learn()
-	}
-	return err
-}
-
-func (o *Outcome) wait(ctx context.Context) error {
 	if o.Fault == Hang {
 		<-ctx.Done()
-		return ctx.Err()
+	} else if o.Latency > 0 {
+		timer := time.NewTimer(o.Latency)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
 	}
-	if o.Latency <= 0 {
-		return ctx.Err()
+	if o.learn != nil && ctx.Err() == nil {
+		o.learn()
 	}
-	timer := time.NewTimer(o.Latency)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return ctx.Err()
 }
 
 // Generate answers the request in process.
@@ -120,7 +120,9 @@ func (m *Model) Generate(ctx context.Context, req *model.Request) (*model.Respon
 		return nil, contextError(ctx)
 	}
 	if o.Fault != NoFault {
-		return nil, o.err()
+		e := failures[o.Fault]
+		e.Provider, e.RetryAfter = "sim", o.RetryAfter
+		return nil, &e
 	}
 	return o.Response, nil
 }
@@ -134,44 +136,22 @@ func contextError(ctx context.Context) error {
 	return e
 }
 
-func (o *Outcome) err() error {
-	e := &model.Error{Kind: model.Transient, Provider: "sim", RetryAfter: o.RetryAfter}
-	switch o.Fault {
-	case F429:
-		e.Kind, e.Status, e.Message = model.RateLimited, 429, "simulated rate limit"
-	case F529:
-		e.Kind, e.Status, e.Message = model.Overloaded, 529, "simulated overload"
-	case F500:
-		e.Status, e.Message = 500, "simulated internal error"
-	case Cut:
-		e.Message = "simulated loss of the connection in the middle of the answer"
-	case Garbage:
-		e.Message = "simulated answer that is no answer"
-	}
-	return e
-}
-
 // Draw decides what happens to the next attempt at the request.
 func (m *Model) Draw(req *model.Request) Outcome {
 	var o Outcome
-	q := asked(req)
-	key := m.key(&q)
 	var t task
-	m.recognise(&t, &q)
+	key := m.recognise(&t, req)
 	if m.faults || m.settings.Latency > 0 {
 		attempt := m.ordinals.attempt(key)
 		o.Latency = m.latency(key, attempt)
 		o.Fault = m.fault(key, attempt)
 		switch o.Fault {
-		case NoFault:
 		case F429, F529:
 			o.RetryAfter = m.settings.RetryAfter
-			return o
 		case Cut:
-			draws := newStream(key, forCuts, attempt)
-			o.Response = m.respond(req, &t, m.decide(key, t.problem, draws, attempt))
-			return o
-		default:
+			o.Response = m.respond(req, &t, m.decide(key, t.problem, newStream(key, forCuts, attempt), attempt))
+		}
+		if o.Fault != NoFault {
 			return o
 		}
 	}
@@ -185,10 +165,8 @@ func (m *Model) Draw(req *model.Request) Outcome {
 // Answer draws the answer to the next sample of the request, without latency
 // and faults. A server that is asked for several choices in one call needs it.
 func (m *Model) Answer(req *model.Request) *model.Response {
-	q := asked(req)
 	var t task
-	m.recognise(&t, &q)
-	r := m.answer(req, &t, m.key(&q))
+	r := m.answer(req, &t, m.recognise(&t, req))
 	m.remember(req)
 	return r
 }
@@ -206,9 +184,6 @@ func (m *Model) answer(req *model.Request, t *task, key uint64) *model.Response 
 	return m.respond(req, t, m.decide(key, t.problem, draws, ordinal))
 }
 
-// key stands for the seed and the question.
-func (m *Model) key(q *question) uint64 { return mix(q.hash() ^ m.seed) }
-
 func (m *Model) latency(key, attempt uint64) time.Duration {
 	if m.settings.Sigma == 0 {
 		return m.settings.Latency
@@ -219,17 +194,13 @@ func (m *Model) latency(key, attempt uint64) time.Duration {
 }
 
 func (m *Model) fault(key, attempt uint64) Fault {
-	s := &m.settings
 	draws := newStream(key, forFaults, attempt)
 	u := draws.float()
-	for _, f := range [...]struct {
-		fault Fault
-		rate  float64
-	}{{F429, s.F429}, {F529, s.F529}, {F500, s.F500}, {Hang, s.Hang}, {Cut, s.Cut}, {Garbage, s.Garbage}} {
-		if u < f.rate {
-			return f.fault
+	for i, share := range m.settings.faults() {
+		if u < share {
+			return [...]Fault{F429, F529, F500, Hang, Cut, Garbage}[i]
 		}
-		u -= f.rate
+		u -= share
 	}
 	return NoFault
 }
@@ -297,12 +268,12 @@ func (m *Model) respond(req *model.Request, t *task, d decision) *model.Response
 		a = t.scripted.answer(&d)
 	case t.inquiry != nil:
 		a = d.takePartInSolving(t.inquiry)
-	case t.line.kind != noTask:
+	case t.line.found():
 		var space [1024]byte // most answers fit, and then need one allocation
 		return m.price(req, &answer{text: string(d.answerLine(space[:0], &t.line)), stop: model.StopEnd})
 	}
 	if a == nil {
-		a = decline()
+		a = &answer{text: noScript, stop: model.StopRefusal}
 	}
 	return m.price(req, a)
 }
@@ -318,28 +289,21 @@ type answer struct {
 // size is the bytes that the model wrote.
 func (a *answer) size() int {
 	n := len(a.text)
-	for i := range a.calls {
-		n += callSize(&a.calls[i])
+	for _, c := range a.calls {
+		n += len(c.Name) + len(c.Input)
 	}
 	return n
 }
-
-func callSize(c *model.ToolCall) int { return len(c.Name) + len(c.Input) }
 
 // cut ends the answer after so many tokens. A tool call that does not fit is
 // not made, nor are those after it.
 func (a *answer) cut(tokens int) {
 	a.stop = model.StopLength
-	left := tokens * bytesPerToken
-	if left < len(a.text) {
-		a.text = truncate(a.text, left)
+	if most := tokens * bytesPerToken; most < len(a.text) {
+		a.text = truncate(a.text, most)
 	}
-	left -= len(a.text)
-	for i := range a.calls {
-		if left -= callSize(&a.calls[i]); left < 0 {
-			a.calls = a.calls[:i:i]
-			break
-		}
+	for len(a.calls) > 0 && estimate(a.size()) > tokens {
+		a.calls = a.calls[:len(a.calls)-1]
 	}
 }
 

@@ -83,7 +83,7 @@ func TestDecompose(t *testing.T) {
 		{"Compute: 58219 + 74936", true, "Compute: 58200 + 74900 | Compute: 19 + 36 | a + b"},
 		{"Compute: 700 * 8", true, "Compute: 400 * 8 | Compute: 300 * 8 | a + b"},
 		{"Sort: [5, 3]", true, "Sort: [5] | Sort: [3] | merge the two sorted lists"},
-		{"Merge: [1, 5, 9] and [2, 6, 7]", true, "Merge: [1, 5] and [2] | Merge: [9] and [6, 7] | append b to a"},
+		{"Merge: [1, 5, 9] and [2, 6, 7]", true, ""},
 	} {
 		for wording := range prompts.SolveWordings {
 			v := askVoter(t, m, prompts.SolveDecompose{Problem: test.problem, MustSplit: test.must, Wording: wording})

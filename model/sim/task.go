@@ -22,15 +22,18 @@ type task struct {
 // recognise finds out what a question is. A script of one's own comes first. Those that
 // ship with the simulator come before lines of the prompt, because a step of a plan may
 // have such a line; but not before the towers, which are asked about a million times.
-func (m *Model) recognise(t *task, q *question) {
-	t.problem = mix(m.recogniseProblem(t, q) ^ m.seed)
+// It returns what stands for the seed and the question.
+func (m *Model) recognise(t *task, req *model.Request) (key uint64) {
+	q := asked(req)
+	t.problem = mix(m.recogniseProblem(t, &q) ^ m.seed)
+	return mix(q.hash() ^ m.seed)
 }
 
 func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.scripted = m.script.find(q); t.scripted.rule != nil {
 		return t.scripted.problem()
 	}
-	if t.line.read(q.prompt); t.line.kind == towersTask {
+	if t.line.read(q.prompt); t.line.isTowers {
 		return t.line.hash()
 	}
 	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || problem.Read(t.inquiry.Problem) != nil) {
@@ -42,7 +45,7 @@ func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.inquiry != nil {
 		return t.inquiry.hash()
 	}
-	if t.line.kind != noTask {
+	if t.line.found() {
 		return t.line.hash()
 	}
 	return q.hash()
@@ -54,8 +57,6 @@ func (t *task) sequential() bool { return t.scripted.rule != nil && t.scripted.r
 // noScript is what the simulator says to a task that it does not know. It declines, so
 // that nobody takes this for an attempt, and a run fails with these words.
 const noScript = "the simulator has no script for this task; see docs/simulator.md"
-
-func decline() *answer { return &answer{text: noScript, stop: model.StopRefusal} }
 
 // say is the answer that is a text.
 func say(text string) *answer { return &answer{text: text, stop: model.StopEnd} }

@@ -18,19 +18,32 @@ type scriptCall struct {
 }
 
 // callInput is the input of a call: JSON whose strings can hold references.
-type callInput map[string]any
+type callInput string
 
 // UnmarshalJSON keeps numbers as they are written.
 func (c *callInput) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	return d.Decode((*map[string]any)(c))
+	return c.decode(d.Decode)
 }
 
 // UnmarshalYAML keeps dates as they are written: JSON has none.
 func (c *callInput) UnmarshalYAML(node *yaml.Node) error {
 	datesAsText(node)
-	return node.Decode((*map[string]any)(c))
+	return c.decode(node.Decode)
+}
+
+func (c *callInput) decode(read func(any) error) error {
+	fields := map[string]any{}
+	if err := read(&fields); err != nil {
+		return err
+	}
+	text, err := encode(fields)
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	*c = callInput(text)
+	return nil
 }
 
 func datesAsText(node *yaml.Node) {
@@ -42,35 +55,24 @@ func datesAsText(node *yaml.Node) {
 	}
 }
 
-// check finds references to what no pattern captures, and values that JSON does
-// not have.
+// check finds references to what no pattern captures.
 func (c *scriptCall) check(r *rule) error {
 	if c.Name == "" {
 		return errors.New("the name is missing")
 	}
-	var wrong error
-	filled := substitute(map[string]any(c.Input), func(text string) string {
-		if err := r.checkReferences(text); err != nil {
-			wrong = err
-		}
-		return text
-	})
-	if wrong != nil {
-		return wrong
+	if c.Input == "" || c.Input == "null" {
+		c.Input = "{}"
 	}
-	if _, err := encode(filled); err != nil {
-		return fmt.Errorf("input: %w", err)
-	}
-	return nil
+	return r.checkReferences(string(c.Input))
 }
 
 // make makes the call, with what the patterns captured.
-func (c *scriptCall) make(id string, expand func(string) string) model.ToolCall {
-	input, err := encode(substitute(map[string]any(c.Input), expand))
-	if err != nil { // check has encoded the same with other texts
-		panic(err)
-	}
-	return model.ToolCall{ID: id, Name: c.Name, Input: input}
+func (c *scriptCall) make(id string, m *match) model.ToolCall {
+	input := m.expand(string(c.Input), func(text string) string {
+		quoted := jsonText(text)
+		return quoted[1 : len(quoted)-1]
+	})
+	return model.ToolCall{ID: id, Name: c.Name, Input: json.RawMessage(input)}
 }
 
 // callID names the i-th call of a sample. It is a function of seed, question and
@@ -83,33 +85,10 @@ func (d *decision) callID(i int) string {
 	return fmt.Sprintf("call_%016x", ids.next())
 }
 
-// substitute returns v with f applied to all strings but the names of fields.
-func substitute(v any, f func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return f(v)
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = substitute(v[i], f)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name := range v {
-			out[name] = substitute(v[name], f)
-		}
-		return out
-	}
-	return v
-}
-
-func encode(v any) (json.RawMessage, error) {
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

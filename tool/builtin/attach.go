@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -93,11 +94,7 @@ func shown(kind string, data []byte) (flow.Attached, error) {
 
 // isImage reports whether models can be shown a kind of file.
 func isImage(kind string) bool {
-	switch kind {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind)
 }
 
 // attachment looks whether an address answers, and loads it if it is a picture. What

@@ -91,28 +91,15 @@ func numbered(ctx context.Context, r *bufio.Reader, in readInput) (tool.Result, 
 // readLine reads a line without its end, however long, and keeps the beginning.
 func readLine(r *bufio.Reader) (line string, cut bool, err error) {
 	var kept []byte
-	any := false
-	for {
-		part, err := r.ReadSlice('\n')
-		any = any || len(part) > 0
-		if room := readLineBytes + 2 - len(kept); room > 0 {
-			kept = append(kept, part[:min(room, len(part))]...)
-		}
-		cut = cut || len(kept) == readLineBytes+2 && !bytes.HasSuffix(kept, []byte("\n"))
-		switch {
-		case err == nil:
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF) && any:
-		default:
+	for more := true; more; {
+		var part []byte
+		part, more, err = r.ReadLine()
+		if err != nil && (!errors.Is(err, io.EOF) || kept == nil) {
 			return "", false, err
 		}
-		kept = bytes.TrimSuffix(bytes.TrimSuffix(kept, []byte("\n")), []byte("\r"))
-		if len(kept) > readLineBytes {
-			kept, cut = kept[:readLineBytes], true
-		}
-		return valid(kept), cut, nil
+		kept = append(kept, part[:min(len(part), readLineBytes+1-len(kept))]...)
 	}
+	return valid(kept[:min(len(kept), readLineBytes)]), len(kept) > readLineBytes, nil
 }
 
 // valid makes text that may be cut in the middle of a character fit for JSON.

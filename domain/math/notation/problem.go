@@ -23,7 +23,7 @@ var (
 // for that and nothing else.
 func Computation(problem string) (*Expr, bool) {
 	return attempt(func() *Expr {
-		tokens, ok := lex(strings.NewReplacer("?", "", "’", " ", "'", " ").Replace(clean(onlyMathematics(problem))))
+		tokens, ok := lex(wordMarks.Replace(clean(onlyMathematics(problem))))
 		rewrite := false
 		begin := slices.IndexFunc(tokens, func(t token) bool {
 			rewrite = rewrite || t.isWord(rewriteWords...)
@@ -52,7 +52,7 @@ func Computation(problem string) (*Expr, bool) {
 // onlyMathematics returns the one sentence of a problem that has mathematics in
 // it. There may be others without ("Show your work."), but not a second one.
 func onlyMathematics(problem string) (found string) {
-	for sentence := range strings.SplitSeq(strings.NewReplacer(". ", ".\n", "? ", "?\n").Replace(problem), "\n") {
+	for sentence := range strings.SplitSeq(sentenceEnds.Replace(problem), "\n") {
 		if strings.ContainsAny(sentence, "0123456789=^*/+√π²³½") {
 			if found != "" {
 				refuse()
@@ -192,6 +192,12 @@ func Formula(how string) (*Expr, bool) {
 		return e
 	})
 }
+
+// Marks that are no mathematics, and where a sentence ends.
+var (
+	wordMarks    = strings.NewReplacer("?", "", "’", " ", "'", " ")
+	sentenceEnds = strings.NewReplacer(". ", ".\n", "? ", "?\n")
+)
 
 var partNames = strings.NewReplacer(
 	"return ", "", "result_a", "a", "result_b", "b", "a_result", "a", "b_result", "b", "solution_a", "a", "solution_b", "b",

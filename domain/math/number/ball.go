@@ -288,27 +288,3 @@ func (a *arena) sinCos(x ball) (sin, cos ball) {
 	}
 	return a.rounded(s, radius().Add(rad, a.ulp(s))), a.rounded(c, radius().Add(rad, a.ulp(c)))
 }
-
-// atan halves the angle a few times before it uses the series.
-func (a *arena) atan(x ball) ball {
-	w := a.finer(max(a.prec, x.mid.Prec()))
-	one := w.whole(1)
-	z := w.float().Abs(x.mid)
-	inverted := z.Cmp(one) > 0
-	if inverted {
-		z.Quo(one, z)
-	}
-	const halvings = 3
-	for range halvings {
-		root := w.float().Sqrt(w.float().Add(one, w.float().Mul(z, z)))
-		z.Quo(z, root.Add(root, one))
-	}
-	sum := double(w.oddSeries(z, true), halvings)
-	if inverted {
-		sum.Sub(w.float().SetMantExp(w.pi(), -1), sum)
-	}
-	if x.mid.Sign() < 0 {
-		sum.Neg(sum)
-	}
-	return a.rounded(sum, radius().Add(x.rad, a.ulp(sum)))
-}

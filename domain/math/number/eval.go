@@ -302,27 +302,7 @@ func (ev *evaluator) call(e *notation.Expr, x real) real {
 		return ev.numerically(cos, x)
 	case "tan":
 		return ev.numerically(ev.div(ev.sinCos(b)), x)
-	case "atan":
-		return ev.numerically(ev.atan(b), x)
-	case "asin":
-		return ev.arcsine(e, x)
-	case "acos":
-		return ev.plus(ev.halfPi(1), negated(ev.arcsine(e, x)))
 	}
-	fail(errUndefined)
+	fail(errUndefined) // the inverse functions: SymPy knows them
 	return real{}
-}
-
-// halfPi is half of pi, or of -pi.
-func (ev *evaluator) halfPi(sign int) real {
-	return ev.numerically(ev.div(ev.piBall(), ev.fromInt(int64(2*sign))))
-}
-
-// arcsine is arctan(x / sqrt(1 - x^2)).
-func (ev *evaluator) arcsine(e *notation.Expr, x real) real {
-	rest := ev.plus(whole(1), negated(ev.times(x, x)))
-	if ev.sign(rest) == 0 {
-		return ev.halfPi(ev.sign(x))
-	}
-	return ev.numerically(ev.atan(ev.inBall(ev.over(x, ev.root(e, rest, half)))), x)
 }

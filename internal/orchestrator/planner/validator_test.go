@@ -42,7 +42,7 @@ func TestStatic(t *testing.T) {
 		},
 		{
 			name: "nobody makes another one", plan: "a: [", c: planner.ValidatorConfig{Final: true},
-			want: "rejected 1/2 valid_yaml\ntask failed: no plan passed its checks in 3 attempts; the last one:\n- line 1: column 3: a value is missing here (valid_yaml)",
+			want: "rejected 1/2 valid_yaml\ntask failed: no plan passed its checks in 3 attempts; the last one:\n- line 1: a value is missing here (valid_yaml)",
 		},
 		{name: "not for it", want: "", before: []event.Event{event.TaskSubmitted{}, event.ValidationPassed{}, event.StepCompleted{}}},
 	} {

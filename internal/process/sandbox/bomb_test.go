@@ -372,7 +372,8 @@ func TestForkBomb(t *testing.T) {
 				if left := y.survivors(); left > 0 {
 					t.Errorf("Run(%d forks, %s) left %d processes, want 0", forks, kind, left)
 				}
-				if peak := y.peak(); peak >= forks && s.without == (means{}) {
+				// Only root can have the kernel count; otherwise they are looked for, now and then.
+				if peak := y.peak(); peak >= forks && s.without == (means{}) && s.uid == 0 {
 					t.Errorf("Run(%d forks, %s) had %d processes and threads at a time, want the limit to end it before", forks, kind, peak)
 				}
 				noteBomb("bounded (%d forks, %s), %s: ended after %s with %d at a time, %d survived", forks, kind, s, took.Round(time.Millisecond), y.peak(), y.survivors())

@@ -2,8 +2,8 @@
 // two expressions are equal.
 //
 // SymPy is not part of the project and need not be there: [New] says what is
-// missing. It runs as one resident process, because starting it takes half a
-// second and a question a few milliseconds.
+// missing. It is started for each question, which takes half a second: little beside
+// the answers of models that it is asked about.
 //
 // # Safety
 //
@@ -12,7 +12,7 @@
 // operations, from which the other side builds the expression. The process is
 // confined by package sandbox besides: it sees Python and nothing of the user,
 // changes nothing, has no network, and neither it nor anything that it starts
-// outlives the [CAS]. Each question has a time limit.
+// outlives the question, which has a time limit.
 //
 // # Meaning
 //
@@ -21,20 +21,24 @@
 package sympy
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
+	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/maker-mdap/maker/domain/math/notation"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/internal/process/scratch"
+	"github.com/maker-mdap/maker/internal/process/tail"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 //go:embed server.py
@@ -46,7 +50,7 @@ var ErrMissing = errors.New("SymPy is not there")
 // Options tune a CAS. The zero value of a field means its default.
 type Options struct {
 	Python  string        // the interpreter; default python3
-	Timeout time.Duration // of one question; default 5 seconds
+	Timeout time.Duration // of one question, once it has started; default 5 seconds
 	Start   time.Duration // how long starting may take; default 30 seconds
 	Sandbox sandbox.Mode  // default auto
 }
@@ -57,38 +61,25 @@ const (
 	DefaultStart   = 30 * time.Second
 )
 
-// A CAS answers questions with SymPy. It is safe for concurrent use, and answers
-// one question at a time.
+// A CAS answers questions with SymPy. It is safe for concurrent use.
 type CAS struct {
 	options Options
 	python  installation
 	sandbox *sandbox.Sandbox
 	dir     *scratch.Dir
 	script  string // what the process runs; only tests have another
-
-	turn    chan struct{} // holds one token: the right to use what follows
-	process *process      // nil if it has to be started
-	version string
-	next    int64
-	closed  bool
 }
 
-// New starts SymPy. The error wraps [ErrMissing] if Python or SymPy is not
-// installed. The context is for starting only; [CAS.Close] ends the process.
+// New finds SymPy and tries it. The error wraps [ErrMissing] if Python or SymPy is
+// not installed.
 func New(ctx context.Context, o *Options) (*CAS, error) {
-	c := &CAS{script: server, turn: make(chan struct{}, 1)}
+	c := &CAS{script: server}
 	if o != nil {
 		c.options = *o
 	}
-	if c.options.Python == "" {
-		c.options.Python = "python3"
-	}
-	if c.options.Timeout <= 0 {
-		c.options.Timeout = DefaultTimeout
-	}
-	if c.options.Start <= 0 {
-		c.options.Start = DefaultStart
-	}
+	c.options.Python = cmp.Or(c.options.Python, "python3")
+	c.options.Timeout = cmp.Or(c.options.Timeout, DefaultTimeout)
+	c.options.Start = cmp.Or(c.options.Start, DefaultStart)
 	var err error
 	if c.python, err = find(ctx, c.options); err != nil {
 		return nil, err
@@ -110,13 +101,12 @@ func New(ctx context.Context, o *Options) (*CAS, error) {
 		c.sandbox, err = sandbox.New(ctx, confine)
 	}
 	if err == nil {
-		err = c.start(ctx)
+		_, err = c.ask(ctx, nil)
 	}
 	if err != nil {
 		c.dir.Remove()
 		return nil, err
 	}
-	c.turn <- struct{}{}
 	return c, nil
 }
 
@@ -158,45 +148,64 @@ func find(ctx context.Context, o Options) (installation, error) {
 	return found, nil
 }
 
-// Version is the version of SymPy.
-func (c *CAS) Version() string { return c.version }
-
 // Sandbox says what confines the process.
 func (c *CAS) Sandbox() string { return c.sandbox.Describe() }
 
 // Equal reports whether two expressions, in the notation of package notation,
 // are equal, and whether that is known. What that package does not read as an
 // expression is never sent, and not known. The error is about the process or the
-// time limit; a later question starts the process again.
+// time limit.
 func (c *CAS) Equal(ctx context.Context, a, b string) (equal, known bool, err error) {
 	x, y := sendable(a), sendable(b)
 	if x == nil || y == nil {
 		return false, false, nil
 	}
-	select {
-	case <-c.turn:
-	case <-ctx.Done():
-		return false, false, context.Cause(ctx)
+	answers, err := c.ask(ctx, []question{{x, y}})
+	if err != nil || len(answers) != 1 || answers[0] == nil {
+		return false, false, err // not known, or SymPy failed at it
 	}
-	defer func() { c.turn <- struct{}{} }()
-	if c.closed {
-		return false, false, errors.New("sympy: it is closed")
-	}
-	if c.process == nil {
-		if err := c.start(ctx); err != nil {
-			return false, false, err
-		}
-	}
-	c.next++
-	answer, err := c.process.ask(ctx, c.options.Timeout, question{c.next, x, y})
-	if err != nil {
-		return false, false, errors.Join(err, c.stop())
-	}
-	if answer.Equal == nil {
-		return false, false, nil // not known, or SymPy failed at it
-	}
-	return *answer.Equal, true, nil
+	return *answers[0], true, nil
 }
+
+// A question is whether two expressions are equal.
+type question [2]*notation.Expr
+
+// ask runs SymPy with some questions. An answer is nil if it is not known.
+func (c *CAS) ask(ctx context.Context, questions []question) (answers []*bool, err error) {
+	// A command in the sandbox has no input, so they come in a file.
+	file, err := os.CreateTemp(c.dir.Path, "questions")
+	if err != nil {
+		return nil, fmt.Errorf("sympy: %w", err)
+	}
+	defer os.Remove(file.Name())
+	if questions == nil {
+		questions = []question{}
+	}
+	if err := errors.Join(json.NewEncoder(file).Encode(questions), file.Close()); err != nil {
+		return nil, fmt.Errorf("sympy: %w", err)
+	}
+	limit := c.options.Start + c.options.Timeout*time.Duration(len(questions))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("sympy: no answer within %s", limit))
+	defer cancel()
+	seconds := fmt.Sprintf("%.3f", c.options.Timeout.Seconds())
+	output := tail.New(maxOutput)
+	outcome, err := c.sandbox.Run(ctx, sandbox.Command{Args: []string{c.python.Executable, "-I", "-c", c.script, file.Name(), seconds}, Output: output})
+	if err != nil {
+		return nil, err
+	}
+	said := output.String()
+	last := said[strings.LastIndexByte(said, '\n')+1:]
+	switch err := json.Unmarshal([]byte(last), &answers); {
+	case outcome.Limit != "":
+		return nil, fmt.Errorf("sympy: the limit of %s ended it", outcome.Limit)
+	case outcome.ExitCode != 0 || err != nil:
+		return nil, fmt.Errorf("sympy: it failed with exit code %d: %s", outcome.ExitCode, clip.Short(last))
+	}
+	return answers, nil
+}
+
+// maxOutput is how much of the output is kept, from its end.
+const maxOutput = 64 << 10
 
 // The limits of an expression that is sent. SymPy works powers of numbers out at
 // once, however large.
@@ -221,77 +230,27 @@ func sendable(text string) *notation.Expr {
 // isLarge reports whether there is a power or a factorial that may be large, or
 // infinity, of which nothing is known.
 func isLarge(e *notation.Expr) bool {
-	large := false
-	switch e.Op {
-	case notation.Sym:
-		large = e.Text == "oo"
-	case notation.Pow:
-		large = size(e.Args[1]) > maxPower
-	case notation.Fact:
-		large = size(e.Args[0]) > maxPower
-	}
-	for _, arg := range e.Args {
-		large = large || isLarge(arg)
-	}
-	return large
-}
-
-// size is a bound for the numbers in an exponent, if they are put together.
-func size(e *notation.Expr) float64 {
-	switch e.Op {
-	case notation.Num:
-		n, d, _ := strings.Cut(strings.TrimPrefix(e.Text, "-"), "/")
-		x, _ := strconv.ParseFloat(n, 64) // infinite if it is too large
-		if y, err := strconv.ParseFloat(d, 64); err == nil {
-			x *= y
+	large := e.Op == notation.Sym && e.Text == notation.Infinity
+	if e.Op == notation.Pow || e.Op == notation.Fact {
+		exponent := e.Args[len(e.Args)-1]
+		exponent.Walk(func(part *notation.Expr) {
+			large = large || part.Op == notation.Pow || part.Op == notation.Fact || part.Value != nil && !isSmall(part.Value)
+		})
+		if len(notation.Variables(exponent)) == 0 {
+			r := exponent.Literal()
+			large = large || r == nil || !isSmall(r)
 		}
-		return max(x, 1)
-	case notation.Neg:
-		return size(e.Args[0])
-	case notation.Add:
-		return size(e.Args[0]) + size(e.Args[1])
-	case notation.Mul, notation.Div:
-		return size(e.Args[0]) * size(e.Args[1])
-	case notation.Pow, notation.Fact:
-		return maxPower + 1
 	}
-	return 1
+	return large || slices.ContainsFunc(e.Args, isLarge)
 }
 
-// Close ends the process and waits for it.
+func isSmall(r *big.Rat) bool {
+	most := big.NewInt(maxPower)
+	return r.Num().CmpAbs(most) <= 0 && r.Denom().Cmp(most) <= 0
+}
+
+// Close removes what the questions needed.
 func (c *CAS) Close() error {
-	<-c.turn
-	defer func() { c.turn <- struct{}{} }()
-	if c.closed {
-		return nil
-	}
-	c.closed = true
-	defer c.dir.Remove()
-	return c.stop()
-}
-
-// start starts the process. The caller has the turn.
-func (c *CAS) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Start, fmt.Errorf("sympy: it did not start within %s", c.options.Start))
-	defer cancel()
-	p, err := launch(c.sandbox, []string{c.python.Executable, "-I", "-c", c.script}, filepath.Join(c.dir.Path, "questions"), c.options.Timeout)
-	if err != nil {
-		return err
-	}
-	answer, err := p.answer(ctx, 0)
-	if err != nil {
-		return errors.Join(err, p.stop())
-	}
-	c.process, c.version = p, answer.Version
+	c.dir.Remove()
 	return nil
-}
-
-// stop ends the process, if there is one. The caller has the turn.
-func (c *CAS) stop() error {
-	if c.process == nil {
-		return nil
-	}
-	err := c.process.stop()
-	c.process = nil
-	return err
 }

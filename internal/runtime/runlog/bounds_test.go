@@ -430,3 +430,28 @@ func TestForeignLines(t *testing.T) {
 		t.Errorf("Run() of no JSON = %q", run)
 	}
 }
+
+// TestWhoHoldsTheLock: a lock says who holds it and where, whatever was in it before.
+func TestWhoHoldsTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), LockFile)
+	if err := os.WriteFile(path, []byte(strings.Repeat("x", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := acquire(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	if h, held := HolderOf(path); !held || h.PID != os.Getpid() || h.Host != host || time.Since(h.Started) > time.Hour {
+		t.Errorf("HolderOf() = %+v, %t, want us on %s", h, held, host)
+	}
+	if err := l.release(); err != nil {
+		t.Fatal(err)
+	}
+	if h, held := HolderOf(path); held || h != (Holder{}) {
+		t.Errorf("HolderOf() after its release = %+v, %t, want nobody", h, held)
+	}
+}

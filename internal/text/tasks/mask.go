@@ -120,8 +120,6 @@ func continuesName(text string) bool {
 	return text != "" && (isWordRune(r) || strings.ContainsRune("./@-_", r))
 }
 
-func isASCIILetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
 // urlEnd returns where the address ends whose first byte after the scheme is at
 // start. Punctuation at the end belongs to the sentence, and so does a closing
 // bracket that was not opened in the address.

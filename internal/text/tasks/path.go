@@ -123,6 +123,6 @@ func hasDomain(ref string) bool {
 	return ok && rest != "" && i > 0 && domains.has(host[i+1:])
 }
 
-func isDrive(word string) bool {
-	return len(word) >= 3 && isASCIILetter(word[0]) && word[1] == ':' && (word[2] == '\\' || word[2] == '/')
-}
+var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+
+func isDrive(word string) bool { return drive.MatchString(word) }

@@ -31,7 +31,7 @@ const FixedByModel = "model"
 //   - all of the text, if it is a mapping or a list;
 //   - else the last fenced block with the label yaml, yml or json;
 //   - else the last fenced block without a label that is a mapping, or else a list,
-//     or else whatever it is; the closing fence, or the opening one, may be missing;
+//     or else whatever it is; the closing fence may be missing;
 //   - else what is left without prose before and after it;
 //   - else all of the text.
 //

@@ -39,23 +39,19 @@
 // and "note: fixes #42 now" the # begins no comment, as there is no blank behind it;
 // these values are put in quotes (unquoted_hash).
 //
-// The one bracket that is missing at the end of a text in brackets, behind another
-// one, is added (unclosed_bracket). Otherwise the parser tells which line is the first
-// that cannot be read, and what it read before tells which lists and mappings are open
-// there. The fixes are tried on that line in this order, and one is kept only if more
-// of the text can be read after it:
+// Otherwise the parser tells which line is the first that cannot be read. The fixes
+// are tried on it in this order, and one is kept only if more of the text can be read
+// after it:
 //
-//   - tabs: tabs in indentation become spaces, in the whole text.
-//   - trailing_commas: commas between what is JSON but for its brackets go.
-//   - bad_escapes: a text such as "\d" is put in single quotes.
-//   - unquoted_special: a value that begins with @ ` % * & ! { [ and the like, or
-//     with a quoted word, and has no other reading, is put in quotes.
-//   - unquoted_colon: so is one with a colon in it.
+//   - tabs: where all indentation is tabs they become spaces, in the whole text.
+//   - unquoted_colon: a value with a colon in it, behind a key that is a name, is put
+//     in quotes.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //
 // A fix changes no letter and no digit. Where there are two readings there is no
 // repair: it is better to ask again than to guess. So what is nearly JSON, with
-// comments, quotes within quotes or commas that are missing, is not repaired, nor is
-// a text of several lines without a block marker, or a line that is a space off.
+// comments, quotes within quotes or brackets that are missing, is not repaired, nor is
+// a text of several lines without a block marker, or a line that is a space off. Other
+// slips of syntax are rare and left to a model, see [CleanWith].
 package yamlclean

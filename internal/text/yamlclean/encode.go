@@ -156,31 +156,8 @@ func Word(s string) string {
 	return inQuotes(s)
 }
 
-// inQuotes writes a text in double quotes, on one line. It is read alike as YAML and as
-// JSON.
-func inQuotes(s string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			out.WriteByte('\\')
-			out.WriteRune(r)
-		case r == '\n':
-			out.WriteString(`\n`)
-		case r == '\t':
-			out.WriteString(`\t`)
-		case r == '\r':
-			out.WriteString(`\r`)
-		case !unicode.IsPrint(r) && r <= 0xFFFF:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
-			out.WriteRune(r)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
-}
+// inQuotes writes a text in double quotes, on one line. YAML has all escapes of Go.
+func inQuotes(s string) string { return strconv.Quote(s) }
 
 // literalHeader returns how to open a literal block that holds a text, and whether
 // it can be one. It can if it has several lines, of visible characters and spaces

@@ -48,7 +48,7 @@ func extract(text string) part {
 	}
 	unified := unifyBreaks(text)
 	lines := strings.Split(unified, "\n")
-	if p, ok := choose(lines, fences(lines)); ok {
+	if p, ok := choose(fences(lines)); ok {
 		return cutAnnouncement(p)
 	}
 	if p, ok := cutProse(lines, whole); ok {
@@ -63,8 +63,6 @@ type fence struct {
 	line   int // of the first line after the opening fence
 	indent int
 	lines  []string
-	closed bool
-	before int // line of the opening fence
 }
 
 // fences finds the fenced blocks of a text. A block ends with a fence that is
@@ -79,25 +77,22 @@ func fences(lines []string) []fence {
 		if !ok {
 			continue
 		}
-		f.before, f.line = i, i+1
 		yamlBefore := keys(lines[outside:i])
+		f.line = i + 1
 		if len(f.lines) > 0 { // what follows the label
 			f.line = i
 		}
-		for i++; i < len(lines); i++ {
-			if closesFence(lines[i], mark, f.indent) {
-				f.closed = true
-				break
+		closed := false
+		for i++; i < len(lines) && !closed; i++ {
+			if closed = closesFence(lines[i], mark, f.indent); !closed {
+				f.lines = append(f.lines, cutIndent(lines[i], f.indent))
 			}
-			f.lines = append(f.lines, cutIndent(lines[i], f.indent))
 		}
-		if !f.closed {
-			f.closed = closeAtEnd(&f, mark)
+		i--
+		if !closed {
+			closeAtEnd(&f, mark)
 		}
-		if yamlBefore > 1 || yamlBefore > 0 && f.indent > 0 {
-			if !f.closed && f.label == "" && f.indent == 0 && keys(f.lines) == 0 {
-				all = append(all, f) // it may close what is before it
-			}
+		if yamlBefore > 1 || yamlBefore > 0 && (f.indent > 0 || !closed && f.label == "") {
 			return all
 		}
 		all = append(all, f)
@@ -117,7 +112,7 @@ func keys(lines []string) int {
 	return n
 }
 
-var fenceLine = regexp.MustCompile("^(.*?)(`{3,}|~{3,})[ \t]*([^ \t:{\\[`]*)[ \t]*(.*)$")
+var fenceLine = regexp.MustCompile("^([ \t]*)(`{3,}|~{3,})[ \t]*([^ \t:{\\[`]*)[ \t]*(.*)$")
 
 // openingFence reads a line that opens a fenced block. It returns the block and
 // the mark that closes it.
@@ -126,14 +121,8 @@ func openingFence(t string) (fence, string, bool) {
 	if m == nil {
 		return fence{}, "", false
 	}
-	before, mark, after := m[1], m[2], strings.TrimSpace(m[4])
-	f := fence{label: strings.ToLower(m[3]), indent: len(before)}
-	if strings.TrimSpace(before) != "" {
-		if !wanted(f.label) || after != "" {
-			return fence{}, "", false // only a label tells that a fence begins after text
-		}
-		f.indent = 0
-	}
+	mark, after := m[2], strings.TrimSpace(m[4])
+	f := fence{label: strings.ToLower(m[3]), indent: len(m[1])}
 	switch {
 	case after != "" && strings.IndexByte("{[", after[0]) >= 0:
 		f.lines = []string{strings.TrimSuffix(after, mark)}
@@ -158,19 +147,17 @@ func closesFence(t, mark string, indent int) bool {
 
 // closeAtEnd takes a fence off the end of a block that has none of its own: one
 // that is indented otherwise, or that follows text on its line.
-func closeAtEnd(f *fence, mark string) bool {
+func closeAtEnd(f *fence, mark string) {
 	last := len(f.lines) - 1
 	for last >= 0 && strings.TrimSpace(f.lines[last]) == "" {
 		last--
 	}
 	if last < 0 {
-		return false
+		return
 	}
-	t, ok := strings.CutSuffix(strings.TrimRight(f.lines[last], " \t"), mark)
-	if ok {
+	if t, ok := strings.CutSuffix(strings.TrimRight(f.lines[last], " \t"), mark); ok {
 		f.lines = append(f.lines[:last:last], t)
 	}
-	return ok
 }
 
 func cutIndent(t string, indent int) string {
@@ -185,48 +172,26 @@ func cutIndent(t string, indent int) string {
 const maxFences = 20
 
 // choose returns the block that is meant; see [Read].
-func choose(lines []string, all []fence) (part, bool) {
+func choose(all []fence) (part, bool) {
 	slices.Reverse(all)
 	all = all[:min(len(all), maxFences)]
 	labelled := slices.ContainsFunc(all, func(f fence) bool { return wanted(f.label) })
 	var first part // in case that there is nothing better
 	found := false
-	for i, f := range all {
-		if wanted(f.label) != labelled || !labelled && f.label != "" {
+	for _, f := range all {
+		if wanted(f.label) != labelled || !labelled && (f.label != "" || blank(f.lines)) {
 			continue
 		}
-		var parts []part
-		if p, ok := beforeFence(lines, f); ok && i == 0 {
-			parts = append(parts, p)
+		p := f.part()
+		// A block with the right label is meant even if it is a list, or broken.
+		if p.isA(yaml.MappingNode) || labelled && (p.collection() || p.err != nil && !blank(f.lines)) {
+			return p, true
 		}
-		if labelled || !blank(f.lines) {
-			parts = append(parts, f.part())
-		}
-		for _, p := range parts {
-			// A block with the right label is meant even if it is a list, or broken.
-			if p.isA(yaml.MappingNode) || labelled && (p.collection() || p.err != nil && !blank(f.lines)) {
-				return p, true
-			}
-			if !found || p.collection() && !first.collection() {
-				first, found = p, true
-			}
+		if !found || p.collection() && !first.collection() {
+			first, found = p, true
 		}
 	}
 	return first, found
-}
-
-// beforeFence returns the part before a fence that closes it, without one that opens
-// it.
-func beforeFence(lines []string, f fence) (part, bool) {
-	before := lines[:f.before]
-	if f.closed || f.label != "" || keys(f.lines) > 0 || blank(before) {
-		return part{}, false
-	}
-	p := newPart(strings.Join(before, "\n"), 0, 0)
-	if cut, ok := cutProse(before, p); ok {
-		p = cut
-	}
-	return p, p.collection() || blank(f.lines)
 }
 
 func (f *fence) part() part {

@@ -30,7 +30,7 @@ func decoded(t *testing.T, text string) json.RawMessage {
 func checkError(t *testing.T, text string, err error) {
 	t.Helper()
 	e, ok := err.(*ParseError)
-	if !ok || e.Line < 1 || e.Column < 1 || e.Message == "" {
+	if !ok || e.Line < 1 || e.Column < 0 || e.Message == "" {
 		t.Fatalf("the error for %q is %#v, want a ParseError with a place", text, err)
 	}
 	if lines := bytes.Count([]byte(unifyBreaks(text)), []byte("\n")) + 1; e.Line > lines {

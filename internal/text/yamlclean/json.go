@@ -86,15 +86,20 @@ func loadJSON(text string) (*yaml.Node, *ParseError) {
 	}
 	r := jsonReader{text: text, tokens: json.NewDecoder(strings.NewReader(text)), line: 1, column: 1}
 	r.tokens.UseNumber()
-	return r.value(1)
+	root := r.value()
+	if r.half != nil {
+		return nil, nodeError(r.half, "a \\u escape in this string is half of a character; write both halves")
+	}
+	return root, resolve(text, root)
 }
 
 // A jsonReader makes nodes of a text that is known to be valid JSON.
 type jsonReader struct {
 	text         string
 	tokens       *json.Decoder
-	start, end   int // of the last token
-	line, column int // of its start
+	start, end   int        // of the last token
+	line, column int        // of its start
+	half         *yaml.Node // the first string with half of a character
 }
 
 // next returns the next token, and a node at its place.
@@ -113,60 +118,33 @@ func (r *jsonReader) next() (json.Token, *yaml.Node) {
 	return token, &yaml.Node{Kind: yaml.ScalarNode, Line: r.line, Column: r.column}
 }
 
-func (r *jsonReader) value(depth int) (*yaml.Node, *ParseError) {
+func (r *jsonReader) value() *yaml.Node {
 	token, n := r.next()
 	switch token := token.(type) {
 	case json.Delim:
-		if depth > MaxDepth {
-			return nil, nodeError(n, "%s", tooDeep)
-		}
-		n.Kind, n.Tag, n.Style = yaml.SequenceNode, "!!seq", yaml.FlowStyle
+		n.Kind, n.Style = yaml.SequenceNode, yaml.FlowStyle
 		if token == '{' {
-			n.Kind, n.Tag = yaml.MappingNode, "!!map"
+			n.Kind = yaml.MappingNode
 		}
-		return n, r.collection(n, depth)
+		for r.tokens.More() {
+			n.Content = append(n.Content, r.value())
+		}
+		r.next() // the closing bracket
 	case string:
-		n.Tag, n.Style, n.Value = tagStr, yaml.DoubleQuotedStyle, token
-		return n, r.checkHalves(n)
+		n.Style, n.Value = yaml.DoubleQuotedStyle, token
+		if r.half == nil && isHalf(token, r.text[r.start:r.end]) {
+			r.half = n
+		}
 	default:
 		n.Value = r.text[r.start:r.end]
-		n.Tag = plainTag(n.Value)
-		return n, nil
 	}
+	return n
 }
 
-func (r *jsonReader) collection(n *yaml.Node, depth int) *ParseError {
-	seen := map[string]int{}
-	for r.tokens.More() {
-		child, err := r.value(depth + 1)
-		if err != nil {
-			return err
-		}
-		if n.Kind == yaml.MappingNode && len(n.Content)%2 == 0 {
-			if line := seen[child.Value]; line > 0 {
-				return duplicate(child, line)
-			}
-			if seen[child.Value] = child.Line; len(seen) > MaxKeys {
-				return nodeError(n, "this mapping has more keys than the %d that are read; use a list", MaxKeys)
-			}
-		}
-		n.Content = append(n.Content, child)
-	}
-	r.next() // the closing bracket
-	return nil
-}
-
-// checkHalves finds a \u escape that is half of a character. The standard library
-// reads such a half as U+FFFD.
-func (r *jsonReader) checkHalves(n *yaml.Node) *ParseError {
+// isHalf reports whether a string was written with a \u escape that is half of a
+// character. The standard library reads such a half as U+FFFD.
+func isHalf(s, written string) bool {
 	const replacement = "\uFFFD"
-	found := strings.Count(n.Value, replacement)
-	if found == 0 {
-		return nil
-	}
-	written := r.text[r.start:r.end]
-	if found > strings.Count(written, replacement)+strings.Count(strings.ToLower(written), `\ufffd`) {
-		return nodeError(n, "a \\u escape in this string is half of a character; write both halves")
-	}
-	return nil
+	found := strings.Count(s, replacement)
+	return found > 0 && found > strings.Count(written, replacement)+strings.Count(strings.ToLower(written), `\ufffd`)
 }

@@ -31,17 +31,6 @@ func headOf(t string) head {
 // than, -1 if the line has neither a key nor a dash.
 func (h head) parent() int { return max(h.keyAt, h.dash) }
 
-// column returns where the key is, the dash without one, or else the text.
-func (h head) column() int {
-	if h.parent() < 0 {
-		return h.indent
-	}
-	return h.parent()
-}
-
-// opensItem reports whether the line begins a mapping that is an item of a list.
-func (h head) opensItem() bool { return h.dash >= 0 && h.keyAt >= 0 }
-
 // keyEnd returns where the key at the start of s ends, and where its colon is; -1
 // if there is no key.
 func keyEnd(s string) (end, colon int) {

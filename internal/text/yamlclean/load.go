@@ -31,13 +31,16 @@ const (
 // A ParseError says where a text is not YAML that this package reads, and why.
 type ParseError struct {
 	Line    int // from 1
-	Column  int // from 1, in characters
+	Column  int // from 1, in characters; 0 if only the line is known
 	Message string
 
 	refers int // a line that the message names, 0 if it names none
 }
 
 func (e *ParseError) Error() string {
+	if e.Column == 0 {
+		return fmt.Sprintf("line %d: %s", e.Line, e.Message)
+	}
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
@@ -60,7 +63,10 @@ func duplicate(key *yaml.Node, line int) *ParseError {
 // in returns an error of a part of a text as one of the whole text, of which this
 // many lines are before the part, and columns before its lines.
 func (e *ParseError) in(lines, columns int) *ParseError {
-	whole := &ParseError{Line: e.Line + lines, Column: e.Column + columns, Message: e.Message}
+	whole := &ParseError{Line: e.Line + lines, Message: e.Message}
+	if e.Column > 0 {
+		whole.Column = e.Column + columns
+	}
 	if e.refers > 0 {
 		whole.refers = e.refers + lines
 		whole.Message = strings.Replace(e.Message, fmt.Sprintf("on line %d;", e.refers), fmt.Sprintf("on line %d;", whole.refers), 1)

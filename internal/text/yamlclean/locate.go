@@ -2,9 +2,9 @@ package yamlclean
 
 import (
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A problem is why a text cannot be loaded. What the library refuses has no exact
@@ -22,33 +22,18 @@ func newProblem(text string, err error) *problem {
 	return &problem{text: text, message: message, line: line}
 }
 
-// cutLine takes the line out of an error of the library.
+var libraryError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)`)
+
+// cutLine takes the line out of an error of the library, 0 if it names none.
 func cutLine(err error) (message string, line int) {
-	message = strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		if number, after, ok := strings.Cut(rest, ": "); ok {
-			if n, err := strconv.Atoi(number); err == nil {
-				return after, n
-			}
-		}
-	}
-	return message, 0
+	m := libraryError.FindStringSubmatch(err.Error())
+	line, _ = strconv.Atoi(m[1])
+	return m[2], line
 }
-
-// end returns the byte that the library read last before it gave up. It is given
-// the text byte by byte, so that what it asked for is what it needed.
-func (p *problem) end() int {
-	rest := strings.NewReader(p.text)
-	_, _, _ = parseAll(oneByte{rest}) // it fails as it did before
-	return max(len(p.text)-rest.Len()-1, 0)
-}
-
-type oneByte struct{ io.Reader }
-
-func (r oneByte) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 1)]) }
 
 // lastLine returns the line that the library read last before it gave up, or that
-// of the exact place, from 1.
+// of the exact place, from 1. The library is given the text byte by byte, so that what
+// it asked for is what it needed.
 func (p *problem) lastLine() int {
 	switch {
 	case p.exact != nil:
@@ -56,73 +41,38 @@ func (p *problem) lastLine() int {
 	case p.message == unclosedQuote:
 		return min(max(p.line, 1), strings.Count(p.text, "\n")+1)
 	}
-	return strings.Count(p.text[:p.end()], "\n") + 1
+	rest := strings.NewReader(p.text)
+	_, _, _ = parseAll(oneByte{rest}) // it fails as it did before
+	end := max(len(p.text)-rest.Len()-1, 0)
+	return strings.Count(p.text[:end], "\n") + 1
 }
 
-// maxLocate is the length of a text up to which the exact place of an error is
-// looked for: the text is parsed once for each doubling of the length of a line.
-const maxLocate = MaxSize / 4
+type oneByte struct{ io.Reader }
+
+func (r oneByte) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 1)]) }
 
 // locate returns the problem as an error with its place.
 //
 // The library reads ahead of what it complains about, to the next line or a few
-// of them. The place is where the shortest beginning of the text ends that has
-// the same problem.
+// of them. The line is the last of the shortest beginning of the text that has the
+// same problem.
 func (p *problem) locate() *ParseError {
 	if p.exact != nil {
 		return p.exact
 	}
-	end := p.end()
-	start := lineStart(p.text, end)
-	switch {
-	case end > maxLocate:
-		return at(p.text, end, explain(p.message))
-	case p.message == unclosedQuote:
-		return at(p.text, p.openingQuote(), explain(p.message))
-	}
 	const most = 4
-	for n := 0; n < most && start > 0 && p.fails(start-1); n++ {
-		end = start - 1
-		start = lineStart(p.text, end)
+	line := p.lastLine()
+	for n := 0; n < most && line > 1 && p.fails(line-1); n++ {
+		line--
 	}
-	for end-start > 1 {
-		if middle := (start + end) / 2; p.fails(middle) {
-			end = middle
-		} else {
-			start = middle
-		}
-	}
-	for start > 0 && !utf8.RuneStart(p.text[start]) {
-		start--
-	}
-	return at(p.text, start, explain(p.message))
+	return &ParseError{Line: line, Message: explain(p.message)}
 }
 
-// openingQuote returns the last quote with which the problem begins on the line
-// that the library names, which is that of the quote unless it is the first.
-func (p *problem) openingQuote() int {
-	lines := strings.SplitAfter(p.text, "\n")
-	first := lines[0]
-	if p.line > 1 && p.line <= len(lines) && !p.fails(len(first)) {
-		first = strings.Join(lines[:p.line], "")
-	}
-	start, quote := lineStart(first, len(first)-1), len(first)
-	const most = 100
-	for range most {
-		if quote = strings.LastIndexAny(first[:quote], `"'`); quote < start {
-			return start
-		}
-		if !p.fails(quote) {
-			return quote
-		}
-	}
-	return start
-}
-
-// fails reports whether the text up to a byte has the same problem. (In a flow
-// collection it may have it sooner than the text, as all of them must be closed.)
-func (p *problem) fails(end int) bool {
-	_, _, err := parseAll(strings.NewReader(p.text[:end]))
+// fails reports whether the first lines of the text have the same problem. (In a
+// flow collection they may have it sooner than the text, as all of them must be closed.)
+func (p *problem) fails(lines int) bool {
+	beginning := strings.Join(strings.SplitAfterN(p.text, "\n", lines+1)[:lines], "")
+	_, _, err := parseAll(strings.NewReader(beginning))
 	if err == nil {
 		return false
 	}
@@ -134,11 +84,6 @@ func (p *problem) fails(end int) bool {
 func kindOf(message string) string {
 	kind, _, _ := strings.Cut(message, " '")
 	return kind
-}
-
-// lineStart returns the first byte of the line that a byte is on.
-func lineStart(text string, at int) int {
-	return strings.LastIndexByte(text[:max(at, 0)], '\n') + 1
 }
 
 const unclosedQuote = "found unexpected end of stream"

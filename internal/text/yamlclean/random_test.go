@@ -48,7 +48,7 @@ func TestRandomTexts(t *testing.T) {
 		}
 	}
 	t.Logf("of %d texts %d loaded and %d were repaired", rounds, loaded, repaired)
-	if loaded < rounds/50 || repaired < rounds/200 {
+	if loaded < rounds/50 || repaired < rounds/400 {
 		t.Errorf("too few texts of %d loaded (%d) or were repaired (%d) to test anything", rounds, loaded, repaired)
 	}
 }

@@ -1,8 +1,6 @@
 package yamlclean
 
 import (
-	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 
@@ -10,20 +8,16 @@ import (
 )
 
 // A fix mends one kind of damage. It returns the lines of the whole text as they
-// should be, nil if the damage is not of its kind or has more than one reading. It
-// may return several ways to mend it, which help only if they come to the same.
+// should be, given them and the first one that cannot be read; nil if the damage is
+// not of its kind or has more than one reading.
 type fix struct {
 	name string
-	mend func(*damage) [][]string
+	mend func(lines []string, at int) []string
 }
 
-// fixes are in the order in which they are tried: first what others rely on, and
-// what is surest.
+// fixes are in the order in which they are tried: first what others rely on.
 var fixes = []fix{
 	{"tabs", fixTabs},
-	{"trailing_commas", fixTrailingCommas},
-	{"bad_escapes", fixEscapes},
-	{"unquoted_special", fixUnquotedSpecial},
 	{"unquoted_colon", fixUnquotedColon},
 }
 
@@ -35,34 +29,6 @@ const maxRepair = MaxSize / 4
 // a few rounds.
 const maxParsed = 16 << 20
 
-// A damage is the first line of a text that cannot be read together with what is
-// before it.
-type damage struct {
-	lines  []string
-	at     int        // the index of the line
-	before *yaml.Node // what the lines before it say, nil if that is nothing
-
-	root *yaml.Node // what the text says, if there is no damage
-
-	counts map[string]int // how many lines begin with each key, once that is needed
-}
-
-// left returns how many lines there are from the damage on.
-func (d *damage) left() int {
-	if d.root != nil {
-		return -1
-	}
-	return len(d.lines) - d.at
-}
-
-// readable returns as JSON what can be read.
-func (d *damage) readable() []byte {
-	if n := cmp.Or(d.root, d.before); n != nil {
-		return decode(n)
-	}
-	return nil
-}
-
 // A repairer mends one damage after the other, from the first to the last.
 type repairer struct{ parsed int }
 
@@ -73,89 +39,60 @@ func repair(text string) (root *yaml.Node, mended string, names []string) {
 	if len(text) > maxRepair {
 		return nil, "", nil
 	}
-	if root, closed := closeBracket(text); root != nil {
-		return root, closed, []string{"unclosed_bracket"}
-	}
 	var r repairer
-	d := r.diagnose(strings.Split(text, "\n"))
-	for d != nil && d.root == nil {
+	lines := strings.Split(text, "\n")
+	root, at := r.diagnose(lines)
+	for root == nil {
 		var done string
-		if d, done = r.mend(d); !slices.Contains(names, done) {
+		if root, lines, at, done = r.mend(lines, at); done == "" {
+			return nil, "", nil
+		}
+		if !slices.Contains(names, done) {
 			names = append(names, done)
 		}
 	}
-	if d == nil {
-		return nil, "", nil
-	}
-	return d.root, strings.Join(d.lines, "\n"), names
+	return root, strings.Join(lines, "\n"), names
 }
 
-// closeBracket adds the one bracket that is missing at the end of a text that is a
-// collection in brackets. It does so only behind another one: otherwise more than
-// that may be missing.
-func closeBracket(text string) (*yaml.Node, string) {
-	text = strings.TrimSpace(text)
-	if text != "" && strings.ContainsAny(text[:1], "[{") && strings.ContainsAny(text[len(text)-1:], "]}") {
-		for _, bracket := range []string{"]", "}"} {
-			if root, p := load(text + bracket); p == nil {
-				return root, text + bracket
-			}
-		}
+// mend applies the first fix after which more can be read, and returns what
+// [repairer.diagnose] says of it, and its name. The name is "" if there is none.
+func (r *repairer) mend(lines []string, at int) (root *yaml.Node, mended []string, next int, name string) {
+	if at < 0 {
+		return nil, nil, -1, ""
 	}
-	return nil, ""
-}
-
-// mend applies the first fix after which more can be read. It returns nil if there is
-// none.
-func (r *repairer) mend(d *damage) (*damage, string) {
 	for _, f := range fixes {
-		if better := r.apply(f, d); better != nil {
-			return better, f.name
+		if mended = f.mend(lines, at); mended == nil {
+			continue
+		}
+		if root, next = r.diagnose(mended); root != nil || next > at {
+			return root, mended, next, f.name
 		}
 	}
-	return nil, ""
+	return nil, nil, -1, ""
 }
 
-// apply returns what a fix makes of a text, if more of it can be read then. It returns
-// nil if not, or if there is more than one reading.
-func (r *repairer) apply(f fix, d *damage) (better *damage) {
-	for _, lines := range f.mend(d) {
-		next := r.diagnose(lines)
-		switch {
-		case next == nil || next.left() >= d.left():
-		case better == nil:
-			better = next
-		case !bytes.Equal(better.readable(), next.readable()):
-			return nil
-		}
-	}
-	return better
-}
-
-// diagnose finds the first damage of a text. It returns nil if it cannot be found.
-func (r *repairer) diagnose(lines []string) *damage {
+// diagnose loads a text, or else finds the first line of it that cannot be read
+// together with what is before it, -1 if it cannot be found.
+func (r *repairer) diagnose(lines []string) (root *yaml.Node, at int) {
 	root, p := r.load(lines)
-	if p == nil {
-		return &damage{lines: lines, root: root}
-	}
 	// The parser has read ahead before it complains, so that the damage may be on a
 	// line before.
 	const most = 8
 	for range most {
-		if r.parsed > maxParsed {
+		if p == nil || r.parsed > maxParsed {
 			break
 		}
-		at := p.lastLine() - 1
+		at = p.lastLine() - 1
 		if !slices.ContainsFunc(lines[:at], saysSomething) {
-			return &damage{lines: lines, at: at}
+			return nil, at
 		}
-		before, earlier := r.load(lines[:at])
+		_, earlier := r.load(lines[:at])
 		if earlier == nil {
-			return &damage{lines: lines, at: at, before: before}
+			return nil, at
 		}
 		p = earlier
 	}
-	return nil
+	return root, -1
 }
 
 // saysSomething reports whether a line is neither blank nor a comment.
@@ -168,30 +105,4 @@ func (r *repairer) load(lines []string) (*yaml.Node, *problem) {
 	text := strings.Join(lines, "\n")
 	r.parsed += len(text)
 	return load(text)
-}
-
-// with returns the lines of the text with others in place of some, last included.
-func (d *damage) with(first, last int, lines ...string) []string {
-	return slices.Concat(d.lines[:first], lines, d.lines[last+1:])
-}
-
-// after returns the next line after i that is not blank, "" if there is none.
-func (d *damage) after(i int) string {
-	for _, t := range d.lines[i+1:] {
-		if !isBlank(t) {
-			return t
-		}
-	}
-	return ""
-}
-
-// keyCount returns how many lines begin with a key, behind a dash or not.
-func (d *damage) keyCount(key string) int {
-	if d.counts == nil {
-		d.counts = map[string]int{}
-		for _, t := range d.lines {
-			d.counts[headOf(t).key]++
-		}
-	}
-	return d.counts[key]
 }

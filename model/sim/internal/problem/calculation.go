@@ -2,58 +2,146 @@ package problem
 
 import (
 	"math/big"
+	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/domain/math/notation"
+	"github.com/maker-mdap/maker/domain/math/number"
 )
 
 // A Calculation is the problem to work out an expression, or to find the unknown
 // for which two are equal.
 type Calculation struct {
-	expr   *expr
-	equals *expr // nil if there is no unknown
+	expr   *notation.Expr
+	equals *notation.Expr // nil if there is no unknown
+}
+
+// unknown is what an unknown is called, whatever its name was.
+var unknown = notation.Symbol("x")
+
+const maxExpression = 10_000 // bytes; keeps a single prompt from taking seconds
+
+func readCalculation(text string) Problem {
+	if len(text) > maxExpression {
+		return nil
+	}
+	if e, ok := notation.Computation(strings.TrimRight(text, "?.!= \t\n")); ok && isArithmetic(e) {
+		return Calculation{expr: exactly(e)}
+	}
+	if found := notation.Conditions(text); len(found) == 1 && found[0].Op == '=' && notation.AsksForAll(text) {
+		return readEquation(found[0].Left, found[0].Right)
+	}
+	return nil
+}
+
+// readEquation returns the problem to solve a linear equation; nil if it is none.
+func readEquation(left, right *notation.Expr) Problem {
+	names := notation.Variables(left, right)
+	if len(names) != 1 || !isArithmetic(left) || !isArithmetic(right) {
+		return nil
+	}
+	named := map[string]*notation.Expr{names[0]: unknown}
+	c := Calculation{exactly(left).Substitute(named), exactly(right).Substitute(named)}
+	if c.value() == nil {
+		return nil
+	}
+	return c
+}
+
+// isArithmetic reports whether there are only numbers, unknowns and the four
+// operations in an expression.
+func isArithmetic(e *notation.Expr) bool {
+	known := true
+	e.Walk(func(part *notation.Expr) {
+		known = known && slices.Contains([]notation.Op{notation.Num, notation.Sym, notation.Neg, notation.Add, notation.Mul, notation.Div}, part.Op) && !part.Word
+	})
+	return known
+}
+
+// exactly writes the numbers of an expression with a decimal point, if that is
+// possible, and otherwise as fractions.
+func exactly(e *notation.Expr) *notation.Expr {
+	if e.Op != notation.Num {
+		out := *e
+		out.Args = nil
+		for _, arg := range e.Args {
+			out.Args = append(out.Args, exactly(arg))
+		}
+		return &out
+	}
+	if _, finite := e.Value.FloatPrec(); !finite {
+		return notation.Make(notation.Div, wholeNumber(e.Value.Num()), wholeNumber(e.Value.Denom()))
+	}
+	return &notation.Expr{Op: notation.Num, Text: numberText(e.Value, true), Value: e.Value}
+}
+
+func wholeNumber(v *big.Int) *notation.Expr { return notation.Number(new(big.Rat).SetInt(v)) }
+
+// numberText writes a value as a fraction, or with a decimal point if that is
+// wanted and possible.
+func numberText(v *big.Rat, decimal bool) string {
+	if places, exact := v.FloatPrec(); decimal && exact {
+		return v.FloatString(places)
+	}
+	return v.RatString()
 }
 
 // String implements [Problem].
 func (c Calculation) String() string {
+	text := "Compute: " + c.expr.String()
 	if c.equals != nil {
-		return "Solve " + c.expr.String() + " = " + c.equals.String() + " for x."
+		text = "Solve " + c.expr.String() + " = " + c.equals.String() + " for x."
 	}
-	return "Compute: " + c.expr.String()
+	return spaced.Replace(text)
 }
 
-// value returns the exact result, false if there is none.
-func (c Calculation) value() (Number, bool) {
-	v, err := c.expr.eval()
-	if err != nil {
-		return Number{}, false
-	}
+var spaced = strings.NewReplacer("*", " * ", "/", " / ")
+
+// value returns the exact result, nil if there is none.
+func (c Calculation) value() *big.Rat {
 	if c.equals == nil {
-		return Number{v.constant, c.expr.hasDecimals()}, v.slope.Sign() == 0
+		return number.New().Exact(c.expr, nil)
 	}
-	w, err := c.equals.eval()
-	if err != nil {
-		return Number{}, false
+	difference := notation.Minus(c.expr, c.equals)
+	at := func(x int64) *big.Rat {
+		return number.New().Exact(difference, map[string]*notation.Expr{unknown.Text: notation.Integer(x)})
 	}
-	slope := v.slope.Sub(v.slope, w.slope)
-	if slope.Sign() == 0 {
-		return Number{}, false
+	const far = 1_000_003
+	zero, one, line := at(0), at(1), at(far)
+	if zero == nil || one == nil || line == nil {
+		return nil
 	}
-	return Number{w.constant.Sub(w.constant, v.constant).Quo(w.constant, slope), c.expr.hasDecimals()}, true
+	slope := one.Sub(one, zero)
+	onLine := new(big.Rat).Mul(slope, big.NewRat(far, 1))
+	if slope.Sign() == 0 || onLine.Add(onLine, zero).Cmp(line) != 0 {
+		return nil
+	}
+	return zero.Neg(zero).Quo(zero, slope)
 }
 
 // Solution implements [Problem].
 func (c Calculation) Solution(mistakes []Slip) (string, bool) {
-	r, ok := c.value()
-	if !ok {
+	right := c.value()
+	if right == nil {
 		return "", false
 	}
-	v := r
-	for _, m := range mistakes {
-		v = v.Off(m)
+	v := erring(right, mistakes, off, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	return numberText(v, strings.Contains(c.expr.String(), ".")), true
+}
+
+// off returns a wrong number: off by a carry (1 in some place) or by a slip of a
+// digit (2 to 9 in some place), upwards or downwards.
+func off(v *big.Rat, s Slip) *big.Rat {
+	places := len(new(big.Int).Abs(v.Num()).String())
+	which := s.Among(places * 18)
+	place, size := int64(which%places), int64(which/places)
+	by := new(big.Int).Exp(big.NewInt(10), big.NewInt(place), nil)
+	by.Mul(by, big.NewInt(size/2+1))
+	if size%2 == 1 {
+		by.Neg(by)
 	}
-	if len(mistakes) > 0 && v.Value.Cmp(r.Value) == 0 { // they make up for each other
-		v = v.Off(mistakes[0])
-	}
-	return v.Text(), true
+	return new(big.Rat).Add(v, new(big.Rat).SetInt(by))
 }
 
 // Operations counts products of a number and one with a single digit other than 0,
@@ -62,226 +150,144 @@ func (c Calculation) Operations() int {
 	if c.equals != nil {
 		return 1
 	}
-	return max(c.expr.Operations(), 1)
+	return max(operations(c.expr), 1)
 }
 
-func (e *expr) Operations() int {
+func operations(e *notation.Expr) int {
 	switch {
-	case e.isNumber():
+	case e.Literal() != nil:
 		return 0
-	case e.op == negation:
-		return e.left.Operations()
-	case e.op == '*' && e.left.isNumber() && e.right.isNumber():
-		return max(2*min(e.left.nonzero(), e.right.nonzero())-1, 1)
+	case e.Op == notation.Neg:
+		return operations(e.Args[0])
+	case e.Op == notation.Mul && e.Args[0].Literal() != nil && e.Args[1].Literal() != nil:
+		return max(2*min(nonzero(e.Args[0]), nonzero(e.Args[1]))-1, 1)
 	}
-	return e.left.Operations() + e.right.Operations() + 1
+	return operations(e.Args[0]) + operations(e.Args[1]) + 1
 }
-
-// isNumber reports whether there is nothing to work out: a number, maybe with a
-// sign, or a fraction.
-func (e *expr) isNumber() bool {
-	switch e.op {
-	case literal:
-		return true
-	case negation:
-		return e.left.isNumber()
-	}
-	return e.op == '/' && e.left.isWhole() && e.right.isWhole()
-}
-
-// isWhole reports whether it is a whole number, written as one.
-func (e *expr) isWhole() bool { return e.op == literal && e.value.IsInt() && e.value.Sign() >= 0 }
 
 // nonzero counts the digits other than 0 of a number.
-func (e *expr) nonzero() int {
-	text := e.String()
-	n := 0
-	for i := range len(text) {
-		if '1' <= text[i] && text[i] <= '9' {
-			n++
-		}
-	}
-	return n
-}
+func nonzero(e *notation.Expr) int { return len(digit.FindAllString(e.String(), -1)) }
 
-// Nothing is the problem to compute 0: a part that adds nothing.
-func Nothing() Problem { return Calculation{expr: wholeNumber(new(big.Int))} }
+var digit = regexp.MustCompile(`[1-9]`)
 
-func wholeNumber(v *big.Int) *expr { return &expr{op: literal, value: new(big.Rat).SetInt(v)} }
+func isWhole(e *notation.Expr) bool { return e.Op == notation.Num && e.Value.IsInt() }
 
 // inTwo is a calculation whose parts are put together with an operator.
-func inTwo(a *expr, op byte, b *expr) (Split, bool) {
-	return Split{Calculation{expr: a}, Calculation{expr: b}, "a " + string(op) + " b"}, true
+func inTwo(a *notation.Expr, op string, b *notation.Expr) (Split, bool) {
+	return Split{Calculation{expr: a}.String(), Calculation{expr: b}.String(), "a " + op + " b"}, true
 }
 
 // Split implements [Problem]: by digits and by terms.
 func (c Calculation) Split(must bool) (Split, bool) {
 	e := c.expr
-	if c.equals != nil || e.op == literal || e.op == negation {
+	if c.equals != nil || len(e.Args) < 2 {
 		return Split{}, false
 	}
-	numbers := e.left.isNumber() && e.right.isNumber()
+	a, b := e.Args[0], e.Args[1]
+	atom := a.Literal() != nil && b.Literal() != nil
 	switch {
-	case e.op == '*' && e.left.isWhole() && e.right.isWhole():
-		return splitProduct(e, must)
-	case (e.op == '+' || e.op == '-') && !numbers:
-		terms := e.terms(nil, false)
-		half := (len(terms) + 1) / 2
-		return inTwo(sumOf(terms[:half]), '+', sumOf(terms[half:]))
-	case (e.op == '+' || e.op == '-') && must && e.left.isWhole() && e.right.isWhole():
-		return splitColumns(e)
-	case numbers:
+	case e.Op == notation.Mul && isWhole(a) && isWhole(b):
+		return splitProduct(a, b, must)
+	case e.Op == notation.Add && !atom:
+		all := terms(e)
+		half := (len(all) + 1) / 2
+		return inTwo(sumOf(all[:half]), "+", sumOf(all[half:]))
+	case e.Op == notation.Add && must && isWhole(a):
+		return splitColumns(a, b)
+	case atom:
 		return Split{}, false
 	}
-	return inTwo(e.left, e.op, e.right)
+	return inTwo(a, map[notation.Op]string{notation.Mul: "*", notation.Div: "/"}[e.Op], b)
 }
 
-// A term is one of those that a sum adds up.
-type term struct {
-	expr *expr
-	neg  bool
-}
-
-func (e *expr) terms(all []term, neg bool) []term {
-	switch e.op {
-	case '+', '-':
-		all = e.left.terms(all, neg)
-		return e.right.terms(all, neg != (e.op == '-'))
-	}
-	return append(all, term{e, neg})
-}
-
-func sumOf(terms []term) *expr {
-	sum := terms[0].expr
-	if terms[0].neg {
-		sum = &expr{op: negation, left: sum}
-	}
-	for _, t := range terms[1:] {
-		op := byte('+')
-		if t.neg {
-			op = '-'
+// terms are what a sum adds up.
+func terms(e *notation.Expr) []*notation.Expr {
+	switch {
+	case e.Op == notation.Add:
+		return append(terms(e.Args[0]), terms(e.Args[1])...)
+	case e.Op == notation.Neg && e.Args[0].Op == notation.Add:
+		all := terms(e.Args[0])
+		for i, t := range all {
+			all[i] = negative(t)
 		}
-		sum = &expr{op: op, left: sum, right: t.expr}
+		return all
+	}
+	return []*notation.Expr{e}
+}
+
+func negative(e *notation.Expr) *notation.Expr {
+	if e.Op == notation.Neg {
+		return e.Args[0]
+	}
+	return notation.Make(notation.Neg, e)
+}
+
+func sumOf(terms []*notation.Expr) *notation.Expr {
+	sum := terms[0]
+	for _, t := range terms[1:] {
+		sum = notation.Make(notation.Add, sum, t)
 	}
 	return sum
 }
 
 // splitProduct splits the factor with fewer digits other than 0, half of them into
 // each part: 12345 * 678 is 12345 * 670 + 12345 * 8.
-func splitProduct(e *expr, must bool) (Split, bool) {
-	first := e.left.nonzero() < e.right.nonzero()
-	if must && min(e.left.nonzero(), e.right.nonzero()) < 2 {
-		first = !first // the other one can be split
+func splitProduct(a, b *notation.Expr, must bool) (Split, bool) {
+	factors, which := [2]*notation.Expr{a, b}, 1
+	if nonzero(a) < nonzero(b) {
+		which = 0
 	}
-	factor := e.right
-	if first {
-		factor = e.left
+	if must && min(nonzero(a), nonzero(b)) < 2 {
+		which = 1 - which // the other one can be split
 	}
-	high, low, ok := splitDigits(factor.value.Num(), must)
+	high, low, ok := splitDigits(factors[which].Value.Num(), must)
 	if !ok {
 		return Split{}, false
 	}
-	part := func(digits *big.Int) *expr {
-		if first {
-			return &expr{op: '*', left: wholeNumber(digits), right: e.right}
-		}
-		return &expr{op: '*', left: e.left, right: wholeNumber(digits)}
+	part := func(digits *big.Int) *notation.Expr {
+		parts := factors
+		parts[which] = wholeNumber(digits)
+		return notation.Make(notation.Mul, parts[:]...)
 	}
-	return inTwo(part(high), '+', part(low))
+	return inTwo(part(high), "+", part(low))
 }
 
 // splitDigits splits a number in two, by its digits; with must also one that has a
 // single digit other than 0.
 func splitDigits(n *big.Int, must bool) (high, low *big.Int, ok bool) {
 	text := n.String()
-	var at []int // of digits other than 0
-	for i := range len(text) {
-		if text[i] != '0' {
-			at = append(at, i)
-		}
-	}
+	at := digit.FindAllStringIndex(text, -1)
 	switch {
 	case len(at) >= 2:
-		cut := at[(len(at)+1)/2]
-		high, _ = new(big.Int).SetString(text[:cut]+strings.Repeat("0", len(text)-cut), 10)
+		cut := at[(len(at)+1)/2][0]
+		text = text[:cut] + strings.Repeat("0", len(text)-cut)
 	case len(at) == 1 && must && text[0] > '2':
-		high, _ = new(big.Int).SetString(string('0'+(text[0]-'0')/2+1)+text[1:], 10)
+		text = string('0'+(text[0]-'0')/2+1) + text[1:]
 	default:
 		return nil, nil, false
 	}
+	high, _ = new(big.Int).SetString(text, 10)
 	return high, new(big.Int).Sub(n, high), true
 }
 
 // splitColumns splits the columns of a sum: 1234 + 567 is 1200 + 500 and 34 + 67.
-func splitColumns(e *expr) (Split, bool) {
-	a, b := e.left.value.Num(), e.right.value.Num()
-	places := max(len(a.String()), len(b.String()))
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places/2)), nil)
-	lowA, lowB := new(big.Int).Mod(a, unit), new(big.Int).Mod(b, unit)
-	highA, highB := new(big.Int).Sub(a, lowA), new(big.Int).Sub(b, lowB)
-	if lowA.Sign() == 0 && lowB.Sign() == 0 || highA.Sign() == 0 && highB.Sign() == 0 {
+func splitColumns(a, b *notation.Expr) (Split, bool) {
+	x, y := a.Literal(), b.Literal()
+	if !y.IsInt() {
 		return Split{}, false
 	}
-	return inTwo(&expr{op: e.op, left: wholeNumber(highA), right: wholeNumber(highB)}, '+', &expr{op: e.op, left: wholeNumber(lowA), right: wholeNumber(lowB)})
-}
-
-// Spoil makes one of the mistakes that happen when numbers are taken apart: a part
-// that is the whole, one that is off by one, one with a digit dropped.
-func (c Calculation) Spoil(s Split, mistake Slip) Split {
-	b, _ := s.B.(Calculation)
-	switch mistake.Among(3) {
-	case 0:
-		s.A = c
-	case 1:
-		numbers := b.expr.literals(nil)
-		last := numbers[len(numbers)-1]
-		s.B = Calculation{expr: b.expr.with(last, new(big.Rat).Add(last.value, big.NewRat(1, 1)))}
-	default:
-		longest := b.expr.literals(nil)[0]
-		for _, e := range b.expr.literals(nil) {
-			if e.value.Cmp(longest.value) > 0 {
-				longest = e
-			}
+	places := max(len(x.Num().String()), len(new(big.Int).Abs(y.Num()).String()))
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places/2)), nil)
+	lowX, lowY := new(big.Int).Rem(x.Num(), unit), new(big.Int).Rem(y.Num(), unit)
+	highX, highY := new(big.Int).Sub(x.Num(), lowX), new(big.Int).Sub(y.Num(), lowY)
+	if lowX.Sign() == 0 && lowY.Sign() == 0 || highX.Sign() == 0 && highY.Sign() == 0 {
+		return Split{}, false
+	}
+	sum := func(x, y *big.Int) *notation.Expr {
+		if y.Sign() < 0 {
+			return notation.Minus(wholeNumber(x), wholeNumber(new(big.Int).Neg(y)))
 		}
-		less := new(big.Rat).SetInt(new(big.Int).Quo(longest.value.Num(), big.NewInt(10)))
-		if less.Cmp(longest.value) == 0 { // of 0 there is nothing to drop
-			less.SetInt64(1)
-		}
-		s.B = Calculation{expr: b.expr.with(longest, less)}
+		return notation.Make(notation.Add, wholeNumber(x), wholeNumber(y))
 	}
-	return s
-}
-
-// literals are the numbers in an expression, from left to right.
-func (e *expr) literals(all []*expr) []*expr {
-	switch {
-	case e == nil:
-		return all
-	case e.op == literal:
-		return append(all, e)
-	}
-	return e.right.literals(e.left.literals(all))
-}
-
-// with returns the expression with another number in the place of one.
-func (e *expr) with(number *expr, v *big.Rat) *expr {
-	switch {
-	case e == nil:
-		return nil
-	case e == number:
-		return &expr{op: literal, value: v}
-	}
-	changed := *e
-	changed.left, changed.right = e.left.with(number, v), e.right.with(number, v)
-	return &changed
-}
-
-// Confuse asks for a small sum of two of the numbers, or for their difference.
-func (c Calculation) Confuse() Problem {
-	numbers := c.equals.literals(c.expr.literals(nil))
-	sum := Calculation{expr: &expr{op: '+', left: numbers[0], right: numbers[len(numbers)-1]}}
-	if sum.String() == c.String() {
-		sum.expr.op = '-'
-	}
-	return sum
+	return inTwo(sum(highX, highY), "+", sum(lowX, lowY))
 }

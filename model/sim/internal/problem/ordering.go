@@ -1,33 +1,70 @@
 package problem
 
-import "slices"
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // An Ordering is the problem to sort numbers, or to merge two lists of sorted ones.
 type Ordering struct {
-	numbers List
-	with    List // what to merge the numbers with
+	numbers []int64
+	with    []int64 // what to merge the numbers with
 	merge   bool
 }
 
 // sortable is how many numbers are sorted at a glance.
 const sortable = 5
 
+var (
+	orderForm = regexp.MustCompile(`(?is)^(?:please\s+)?(?:sort|(merge))\b([^\[\]\d]*)(\[[-\d,\s]*\])(?:\s*(?:and|with|,)[^\[\]\d]*(\[[-\d,\s]*\]))?(.*)$`)
+
+	otherOrder = regexp.MustCompile(`(?i)\b(?:descending|decreasing|reverse|backwards|largest|highest|by)\b`)
+
+	// What may follow a list and adds nothing.
+	ascending = regexp.MustCompile(`(?i)^\s*,?\s*(?:in (?:ascending|increasing|rising|numerical) order|from smallest to largest|smallest first|numerically)?[\s.!?]*$`)
+)
+
+func readOrdering(text string) Problem {
+	m := orderForm.FindStringSubmatch(text)
+	if m == nil || otherOrder.MatchString(m[2]) || !ascending.MatchString(m[5]) || (m[1] == "") != (m[4] == "") {
+		return nil
+	}
+	numbers, ok := readList(m[3])
+	with, also := readList(m[4])
+	if !ok || m[4] != "" && !also {
+		return nil
+	}
+	return Ordering{numbers, with, m[4] != ""}
+}
+
+// readList reads [3, 1, 2].
+func readList(text string) ([]int64, bool) {
+	var l []int64
+	ok := strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &l) == nil
+	return l, ok
+}
+
+func listText(l []int64) string { return strings.Join(strings.Fields(fmt.Sprint(l)), ", ") }
+
 // String implements [Problem].
 func (o Ordering) String() string {
 	if o.merge {
-		return "Merge: " + o.numbers.String() + " and " + o.with.String()
+		return "Merge: " + listText(o.numbers) + " and " + listText(o.with)
 	}
-	return "Sort: " + o.numbers.String()
+	return "Sort: " + listText(o.numbers)
 }
 
-// Sorted returns the numbers in order. Lists to merge are taken as they are: what
+// sorted returns the numbers in order. Lists to merge are taken as they are: what
 // is out of order in one of them stays so.
-func (o Ordering) Sorted() List {
+func (o Ordering) sorted() []int64 {
 	if !o.merge {
 		return slices.Sorted(slices.Values(o.numbers))
 	}
 	a, b := o.numbers, o.with
-	merged := make(List, 0, len(a)+len(b))
+	var merged []int64
 	for len(a) > 0 && len(b) > 0 {
 		if a[0] <= b[0] {
 			merged, a = append(merged, a[0]), a[1:]
@@ -35,100 +72,60 @@ func (o Ordering) Sorted() List {
 			merged, b = append(merged, b[0]), b[1:]
 		}
 	}
-	return append(append(merged, a...), b...)
+	return slices.Concat(merged, a, b)
 }
 
 // Solution implements [Problem].
 func (o Ordering) Solution(mistakes []Slip) (string, bool) {
-	right := o.Sorted()
-	l := right
-	for _, m := range mistakes {
-		l = l.Off(m)
+	return listText(erring(o.sorted(), mistakes, outOfOrder, slices.Equal)), true
+}
+
+// outOfOrder returns a wrong order of the sorted list: two neighbours swapped, one
+// number dropped, or one written twice. Equal numbers make some of these the
+// same, so only the last of a row of equals counts.
+func outOfOrder(l []int64, s Slip) []int64 {
+	type mistake struct {
+		at, old int
+		now     []int64 // in the place of the old ones
 	}
-	if len(mistakes) > 0 && slices.Equal(l, right) { // they make up for each other
-		l = l.Off(mistakes[0])
+	var all []mistake
+	for i, n := range l {
+		last := i == len(l)-1
+		if !last && n == l[i+1] {
+			continue
+		}
+		if !last {
+			all = append(all, mistake{i, 2, []int64{l[i+1], n}})
+		}
+		all = append(all, mistake{i, 1, nil}, mistake{i, 1, []int64{n, n}})
 	}
-	return l.String(), true
+	if len(all) == 0 { // of an empty list
+		return []int64{int64(s.Rival)}
+	}
+	m := all[s.Among(len(all))]
+	return slices.Replace(slices.Clone(l), m.at, m.at+m.old, m.now...)
 }
 
 // Operations counts sorting a few numbers and merging two sorted lists.
 func (o Ordering) Operations() int {
-	if o.merge {
-		return 1
-	}
-	return sortOperations(len(o.numbers))
-}
-
-func sortOperations(n int) int {
-	if n <= sortable {
-		return 1
-	}
-	return sortOperations(n-n/2) + sortOperations(n/2) + 1
-}
-
-const mergeThem = "merge the two sorted lists"
-
-// Split implements [Problem]: the numbers in two halves.
-func (o Ordering) Split(must bool) (Split, bool) {
-	if o.merge {
-		return o.splitMerge(must)
-	}
 	n := len(o.numbers)
-	if n < 2 || n <= sortable && !must {
-		return Split{}, false
+	if o.merge || n <= sortable {
+		return 1
 	}
+	a, b := Ordering{numbers: o.numbers[n/2:]}, Ordering{numbers: o.numbers[:n/2]}
+	return a.Operations() + b.Operations() + 1
+}
+
+// Split implements [Problem]: the numbers in two halves. What is to be merged is not
+// split: it is how parts are put together, not one of them.
+func (o Ordering) Split(must bool) (Split, bool) {
+	n := len(o.numbers)
 	half := (n + 1) / 2
 	if slices.Equal(o.numbers[:half], o.numbers[half:]) {
 		half++ // two parts that are the same are no split
 	}
-	if half == n {
+	if o.merge || n < 2 || n <= sortable && !must || half == n {
 		return Split{}, false
 	}
-	return Split{Ordering{numbers: o.numbers[:half]}, Ordering{numbers: o.numbers[half:]}, mergeThem}, true
-}
-
-// splitMerge splits both lists at a number in the middle.
-func (o Ordering) splitMerge(must bool) (Split, bool) {
-	all := o.Sorted()
-	if !must || len(all) < 2 || !slices.IsSorted(o.numbers) || !slices.IsSorted(o.with) {
-		return Split{}, false
-	}
-	middle := all[len(all)/2]
-	i, _ := slices.BinarySearch(o.numbers, middle)
-	j, _ := slices.BinarySearch(o.with, middle)
-	if i+j == 0 {
-		return Split{}, false
-	}
-	return Split{
-		Ordering{numbers: o.numbers[:i], with: o.with[:j], merge: true},
-		Ordering{numbers: o.numbers[i:], with: o.with[j:], merge: true},
-		"append b to a",
-	}, true
-}
-
-// Spoil makes a mistake in copying: the whole as a part, a number that is off by
-// one, a number left out.
-func (o Ordering) Spoil(s Split, mistake Slip) Split {
-	b, _ := s.B.(Ordering)
-	kind := mistake.Among(3)
-	if len(b.numbers) == 0 {
-		kind = 0
-	}
-	b.numbers = slices.Clone(b.numbers)
-	switch kind {
-	case 0:
-		s.A = o
-	case 1:
-		b.numbers[mistake.Among(len(b.numbers))]++
-	default:
-		at := mistake.Among(len(b.numbers))
-		b.numbers = slices.Delete(b.numbers, at, at+1)
-	}
-	s.B = b
-	return s
-}
-
-// Confuse asks for the first few numbers alone.
-func (o Ordering) Confuse() Problem {
-	return Ordering{numbers: o.numbers[:min(2, len(o.numbers)/2)]}
+	return Split{Ordering{numbers: o.numbers[:half]}.String(), Ordering{numbers: o.numbers[half:]}.String(), "merge the two sorted lists"}, true
 }

@@ -1,7 +1,8 @@
-package engine
+package kind
 
 import (
 	"context"
+	"io"
 	"sync"
 
 	"github.com/maker-mdap/maker/config"
@@ -18,7 +19,7 @@ const (
 )
 
 // adapters are the domains that a run can name.
-func (e *Engine) adapters(c config.Solve, ask *algebra) (map[string]domain.Adapter, error) {
+func adapters(further map[string]domain.Adapter, c config.Solve, ask *algebra) (map[string]domain.Adapter, error) {
 	o := &math.Options{Tolerance: c.Tolerance}
 	if c.SymPy {
 		o.CAS = ask.equal
@@ -28,7 +29,7 @@ func (e *Engine) adapters(c config.Solve, ask *algebra) (map[string]domain.Adapt
 		return nil, &config.Error{Field: "tolerance", Err: err}
 	}
 	all := map[string]domain.Adapter{DomainMath: numbers, DomainText: text.Adapter{}}
-	for name, a := range e.opts.Domains {
+	for name, a := range further {
 		if _, taken := all[name]; taken || name == "" || a == nil {
 			return nil, config.Errorf("domains", "%q is empty, or the name of a built-in domain, or stands for nothing", name)
 		}
@@ -48,18 +49,16 @@ type algebra struct {
 
 type relation struct{ equal, known bool }
 
-// open starts SymPy; the stack ends it.
-func (a *algebra) open(ctx context.Context, s *stack) error {
+// open starts SymPy.
+func (a *algebra) open(ctx context.Context) (io.Closer, error) {
 	cas, err := sympy.New(ctx, nil)
 	if err != nil {
-		return &config.Error{Field: "sympy", Err: err}
+		return nil, &config.Error{Field: "sympy", Err: err}
 	}
-	s.closers = append(s.closers, cas)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cas = cas
-	a.warn = func(text string) { s.engine.opts.Logger.Warn(text) }
-	return nil
+	return cas, nil
 }
 
 func (a *algebra) equal(x, y string) (equal, known bool) {

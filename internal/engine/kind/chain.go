@@ -1,11 +1,10 @@
-package engine
+package kind
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
@@ -15,16 +14,16 @@ import (
 )
 
 // chainKind is a task of a family that has many steps in a row.
-var chainKind = kind{settings: config.Chain, job: (*Engine).chainJob}
+var chainKind = Kind{Settings: config.Chain, Job: chainJob}
 
 // maxFamilyName bounds the name of a family, which is a part of the names of folders.
 const maxFamilyName = 64
 
 var familyName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 
-// checkFamilies reports the first family that could not be told from something else,
+// CheckFamilies reports the first family that could not be told from something else,
 // or whose runs would not stay in the log folder.
-func checkFamilies(families []domain.Family) error {
+func CheckFamilies(families []domain.Family) error {
 	names, readers := map[string]bool{}, map[string]string{}
 	for _, f := range families {
 		switch {
@@ -48,40 +47,34 @@ func checkFamilies(families []domain.Family) error {
 	return nil
 }
 
-// isChain reports whether a kind of run is a chain.
-func (e *Engine) isChain(kind string) bool {
-	return slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == kind })
-}
-
-func (e *Engine) chainJob(family string, params json.RawMessage, cfg config.Config) (*job, error) {
-	c, task, readers, err := e.newChain(family, params)
+func chainJob(env Env, family string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	c, task, readers, err := newChain(env.Families, family, params)
 	if err != nil {
 		return nil, err
 	}
-	return &job{
-		kind: family, task: task, steps: c.Steps(), readers: readers, chain: true,
-		run: func(f flow.Flow, _ *stack, at chain.Checkpoint) error {
-			return chain.Run(f, c, chain.Config{
-				Terms: terms(cfg),
-			}, at)
+	return &Job{
+		Kind: family, Task: task, Steps: c.Steps(), Readers: readers, Chain: true,
+		Run: func(f flow.Flow, at chain.Checkpoint) error {
+			return chain.Run(f, c, chain.Config{Terms: terms(cfg)}, at)
 		},
 	}, nil
 }
 
-func noFamily(name string) error { return fmt.Errorf("maker: no task family is called %q", name) }
+// NoFamily says that there is no family of a name.
+func NoFamily(name string) error { return fmt.Errorf("maker: no task family is called %q", name) }
 
-func (e *Engine) newChain(family string, params json.RawMessage) (domain.Chain, string, domain.Readers, error) {
+func newChain(families []domain.Family, family string, params json.RawMessage) (domain.Chain, string, domain.Readers, error) {
 	readers := domain.Readers{}
 	var found *domain.Family
-	for i := range e.opts.Families {
-		f := &e.opts.Families[i]
+	for i := range families {
+		f := &families[i]
 		maps.Copy(readers, f.Readers)
 		if f.Name == family {
 			found = f
 		}
 	}
 	if found == nil || found.NewChain == nil {
-		return nil, "", nil, noFamily(family)
+		return nil, "", nil, NoFamily(family)
 	}
 	c, task, err := found.NewChain(params)
 	if err != nil {

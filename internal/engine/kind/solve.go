@@ -1,14 +1,11 @@
-package engine
+package kind
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
@@ -20,39 +17,20 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 )
 
-// The kinds of run about problems without a plan.
-const (
-	KindSolve     = event.KindSolve     // split, solve the parts, compose
-	KindCalibrate = event.KindCalibrate // measure the voters
-)
-
 var (
-	solveKind     = kind{names: []string{KindSolve}, settings: config.Solving, ruleStays: true, job: (*Engine).solveJob}
-	calibrateKind = kind{names: []string{KindCalibrate}, settings: config.Measuring, ruleStays: true, job: (*Engine).solveJob}
+	solveKind     = Kind{Names: []string{event.KindSolve}, Settings: config.Solving, RuleStays: true, Job: solveJob}
+	calibrateKind = Kind{Names: []string{event.KindCalibrate}, Settings: config.Measuring, RuleStays: true, Job: solveJob}
 )
 
-// Solve starts to solve a problem.
-func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
-	if !utf8.ValidString(problem) { // which JSON, and so the log, could not hold
-		return nil, config.Errorf("problem", "the problem is not valid UTF-8")
-	}
-	return e.launchParams(ctx, KindSolve, solveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
-}
-
-// Calibrate starts to measure the voters.
-func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
-	return e.launchParams(ctx, KindCalibrate, solveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
-}
-
-// solveParams are what a run is about, as its log has it.
-type solveParams struct {
+// SolveParams are what a run is about, as its log has it.
+type SolveParams struct {
 	Problem string `json:"problem,omitempty"`
 	Domain  string `json:"domain"`
 }
 
 // solveJob is a run that solves a problem, or measures those who would.
-func (e *Engine) solveJob(kind string, params json.RawMessage, cfg config.Config) (*job, error) {
-	var p solveParams
+func solveJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	var p SolveParams
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
@@ -60,8 +38,8 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg config.Config
 	if err != nil {
 		return nil, err
 	}
-	var ask algebra
-	all, err := e.adapters(cfg.Solve, &ask)
+	ask := algebra{warn: env.Warn}
+	all, err := adapters(env.Domains, cfg.Solve, &ask)
 	if err != nil {
 		return nil, err
 	}
@@ -78,22 +56,22 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg config.Config
 	if err != nil {
 		return nil, &config.Error{Field: "solve", Err: err}
 	}
-	j := &job{
-		kind: kind, task: p.Problem, prompts: set, readers: readers, roles: []string{flow.Reasoning}, looks: solver.Looks(all),
+	j := &Job{
+		Kind: kind, Task: p.Problem, Prompts: set, Readers: readers, Roles: []string{flow.Reasoning}, Looks: solver.Looks(all),
 	}
 	if name := cfg.Solve.ModelEscalation; name != "" {
-		j.roles = append(j.roles, name)
+		j.Roles = append(j.Roles, name)
 	}
 	if cfg.Solve.SymPy {
-		j.open = ask.open
+		j.Open = ask.open
 	}
 	measure := calibrateConfig(cfg.Solve.Calibration, adapter)
-	if kind == KindCalibrate {
+	if kind == event.KindCalibrate {
 		if len(measure.Trials) == 0 {
 			return nil, config.Errorf("domain", "the domain %s has no calibration problems", p.Domain)
 		}
-		j.task, j.roles = fmt.Sprintf("Measure the voters with %s problems", p.Domain), nil
-		j.run = func(f flow.Flow, _ *stack, _ chain.Checkpoint) error {
+		j.Task, j.Roles = fmt.Sprintf("Measure the voters with %s problems", p.Domain), nil
+		j.Run = func(f flow.Flow, _ chain.Checkpoint) error {
 			return calibrateAlone(f, atoms, measure)
 		}
 		return j, nil
@@ -101,7 +79,7 @@ func (e *Engine) solveJob(kind string, params json.RawMessage, cfg config.Config
 	if strings.TrimSpace(p.Problem) == "" {
 		return nil, config.Errorf("problem", "the problem is empty")
 	}
-	j.run = func(f flow.Flow, _ *stack, _ chain.Checkpoint) error {
+	j.Run = func(f flow.Flow, _ chain.Checkpoint) error {
 		if cfg.Solve.Calibrate {
 			measured, err := calibrate.Run(f, atoms, measure)
 			if err != nil {

@@ -1,42 +1,31 @@
-package engine
+package kind
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	do "github.com/maker-mdap/maker/internal/orchestrator/outline"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/plan"
 )
 
-// KindDo is the kind of run that does tasks as a person wrote them.
-const KindDo = event.KindDo
+// doKind does tasks as a person wrote them.
+var doKind = Kind{Names: []string{event.KindDo}, Settings: config.Do, Job: doJob}
 
-var doKind = kind{names: []string{KindDo}, settings: config.Do, job: (*Engine).outlineJob}
-
-// outlineParams are what a run is about, as its log has it.
-type outlineParams struct {
+// DoParams are what a run is about, as its log has it.
+type DoParams struct {
 	Text   string   `json:"text"`
 	Attach []string `json:"attach,omitempty"`
 }
 
-// Do starts to do the tasks of a text.
-func (e *Engine) Do(ctx context.Context, text string, attach ...string) (*Run, error) {
-	if !utf8.ValidString(text) {
-		return nil, config.Errorf("text", "the text is not valid UTF-8")
-	}
-	return e.launchParams(ctx, KindDo, outlineParams{text, attach})
-}
-
-func (e *Engine) outlineJob(_ string, params json.RawMessage, cfg config.Config) (*job, error) {
-	var p outlineParams
+func doJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	var p DoParams
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
@@ -51,28 +40,28 @@ func (e *Engine) outlineJob(_ string, params json.RawMessage, cfg config.Config)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{
-		kind: KindDo, task: tasks[0].Title(), agents: true, prompts: set,
-		readers: do.Readers(),
-		noModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
+	j := &Job{
+		Kind: event.KindDo, Task: tasks[0].Title(), Agents: true, Prompts: set,
+		Readers: do.Readers(),
+		NoModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
 	}
 	for _, t := range tasks {
 		if !t.Done {
-			j.steps++
+			j.Steps++
 		}
 	}
 	if n := len(tasks); n > 1 {
-		j.task = fmt.Sprintf("%s … (%d tasks)", tasks[0].Title(), n)
+		j.Task = fmt.Sprintf("%s … (%d tasks)", tasks[0].Title(), n)
 	}
-	j.run = func(f flow.Flow, s *stack, _ chain.Checkpoint) error {
-		return do.Run(f, tasks, outlineConfig(cfg, s))
+	j.Run = func(f flow.Flow, _ chain.Checkpoint) error {
+		return do.Run(f, tasks, doConfig(cfg, set))
 	}
 	return j, nil
 }
 
-func outlineConfig(cfg config.Config, s *stack) do.Config {
+func doConfig(cfg config.Config, set *prompts.Set) do.Config {
 	return do.Config{
-		Prompts: s.prompts,
+		Prompts: set,
 		Planner: outline.PlannerConfig{
 			OnFailure: outline.Policy(cfg.Outline.OnFailure), Retries: cfg.Outline.Retries, ContextBudget: cfg.Outline.ContextBudget,
 		},

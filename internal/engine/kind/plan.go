@@ -1,7 +1,6 @@
-package engine
+package kind
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,42 +12,27 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/orchestrator/executor"
 	"github.com/maker-mdap/maker/internal/orchestrator/planner"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
 )
 
-// The kinds of run about plans.
-const (
-	KindRun      = event.KindRun      // plan, validate, execute
-	KindPlan     = event.KindPlan     // plan and validate
-	KindExec     = event.KindExec     // execute a given plan
-	KindValidate = event.KindValidate // check a given plan
-)
-
-var planKinds = []kind{
-	{names: []string{KindRun}, settings: config.Run, job: (*Engine).planJob},
-	{names: []string{KindPlan}, settings: config.PlanOnly, job: (*Engine).planJob},
-	{names: []string{KindExec}, settings: config.Exec, job: (*Engine).planJob},
-	{names: []string{KindValidate}, settings: config.Validate, job: (*Engine).planJob},
+// planKinds are those about plans: to make one, to carry it out, or both.
+var planKinds = []Kind{
+	{Names: []string{event.KindRun}, Settings: config.Run, Job: planJob},
+	{Names: []string{event.KindPlan}, Settings: config.PlanOnly, Job: planJob},
+	{Names: []string{event.KindExec}, Settings: config.Exec, Job: planJob},
+	{Names: []string{event.KindValidate}, Settings: config.Validate, Job: planJob},
 }
 
-// Plan starts a run that makes a plan for a task.
-func (e *Engine) Plan(ctx context.Context, kind, task string) (*Run, error) {
-	return e.launchParams(ctx, kind, planParams{Task: task})
-}
-
-// Exec starts a run that is about a given plan.
-func (e *Engine) Exec(ctx context.Context, kind, planText string) (*Run, error) {
-	return e.launchParams(ctx, kind, planParams{Plan: planText})
-}
-
-type planParams struct {
+// PlanParams are what a run is about, as its log has it: a task, or a plan.
+type PlanParams struct {
 	Task string `json:"task,omitempty"`
 	Plan string `json:"plan,omitempty"`
 }
 
-func (e *Engine) planJob(kind string, params json.RawMessage, cfg config.Config) (*job, error) {
-	var p planParams
+func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	var p PlanParams
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
@@ -56,21 +40,24 @@ func (e *Engine) planJob(kind string, params json.RawMessage, cfg config.Config)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{kind: kind, task: p.Task, agents: true, prompts: set, readers: planner.Readers()}
-	maps.Copy(j.readers, executor.Readers())
+	j := &Job{Kind: kind, Task: p.Task, Agents: true, Prompts: set, Readers: planner.Readers()}
+	maps.Copy(j.Readers, executor.Readers())
 	var first event.Event = event.TaskSubmitted{Task: p.Task}
-	if kind == KindExec || kind == KindValidate {
+	if kind == event.KindExec || kind == event.KindValidate {
 		first = event.PlanCreated{Plan: event.TextValue(p.Plan)}
 		if parsed, findings := plan.Parse(p.Plan); len(findings) == 0 {
-			j.task, j.steps = describePlan(parsed), len(parsed.Steps)
+			j.Task, j.Steps = describePlan(parsed), len(parsed.Steps)
 		} else {
-			j.task = "a plan that cannot be read"
+			j.Task = "a plan that cannot be read"
 		}
 	} else if strings.TrimSpace(p.Task) == "" {
 		return nil, config.Errorf("task", "the task is empty")
 	}
-	j.run = func(f flow.Flow, s *stack, _ chain.Checkpoint) error {
-		return flow.Pipe(f, first, e.modules(kind, cfg, s)...)
+	j.Run = func(f flow.Flow, _ chain.Checkpoint) error {
+		if env.Modules != nil {
+			return flow.Pipe(f, first, env.Modules()...)
+		}
+		return flow.Pipe(f, first, modules(kind, cfg, set)...)
 	}
 	return j, nil
 }
@@ -84,39 +71,36 @@ func describePlan(p *plan.Plan) string {
 }
 
 // modules are the parts of the pipeline of one run.
-func (e *Engine) modules(kind string, cfg config.Config, s *stack) []flow.Module {
-	if e.opts.Modules != nil {
-		return e.opts.Modules()
-	}
+func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 	p := cfg.Plan
 	ofPlans := terms(cfg)
 	ofPlans.Rule, ofPlans.Flags, ofPlans.MaxOutput = p.Voting, redflag.Format(), p.MaxPlan
 	ofPlans.Flags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
 	validator := planner.NewValidator(planner.ValidatorConfig{
-		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: s.prompts,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == KindExec || kind == KindValidate,
+		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: set,
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == event.KindExec || kind == event.KindValidate,
 	})
 	maker := planner.New(planner.Config{
-		Prompts: s.prompts,
+		Prompts: set,
 		Terms:   ofPlans, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
 	})
 	replans := p.MaxReplans
-	if kind == KindExec {
+	if kind == event.KindExec {
 		replans = 0 // nobody makes another plan
 	}
 	doer := executor.New(executor.Config{
-		Prompts: s.prompts,
+		Prompts: set,
 		Terms:   terms(cfg), Repair: flow.Repair(p.Repair),
 		Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel,
 		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: replans,
 		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
 	})
 	switch kind {
-	case KindPlan:
+	case event.KindPlan:
 		return []flow.Module{maker, validator, planner.AsPlan{}}
-	case KindValidate:
+	case event.KindValidate:
 		return []flow.Module{validator, planner.AsPlan{}}
-	case KindExec:
+	case event.KindExec:
 		return []flow.Module{validator, doer}
 	default:
 		return []flow.Module{maker, validator, doer}

@@ -1,0 +1,85 @@
+// Package kind has the kinds of run: what each of them does with the parameters and the
+// settings of a run.
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+)
+
+// A Kind is a kind of run. To add one is to add a file with its descriptor to this
+// package, and to name it in kinds.
+type Kind struct {
+	Names     []string     // that logs have
+	Settings  config.Kinds // those that it has
+	RuleStays bool         // its voting rule cannot be changed on resume
+	Job       func(env Env, name string, params json.RawMessage, cfg config.Config) (*Job, error)
+}
+
+// kinds are those that are built in. Whatever else a run may be is a chain of a family.
+func kinds() []Kind {
+	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind})
+}
+
+// Of finds the kind of a run.
+func Of(name string) Kind {
+	for _, k := range kinds() {
+		if slices.Contains(k.Names, name) {
+			return k
+		}
+	}
+	return chainKind
+}
+
+// An Env is what an engine was given that runs are made of.
+type Env struct {
+	Families []domain.Family
+	Domains  map[string]domain.Adapter
+	Modules  func() []flow.Module // nil means the built-in ones
+	Warn     func(text string)
+}
+
+// terms are what all questions of a run have in common.
+func terms(cfg config.Config) flow.Terms {
+	return flow.Terms{
+		Rule: cfg.Voting, Flags: *cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
+		Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+	}
+}
+
+// promptSet are the prompts with those that the user replaced.
+func promptSet(cfg config.Config) (*prompts.Set, error) {
+	set, err := prompts.New(cfg.Prompts)
+	if err != nil {
+		return nil, &config.Error{Field: "prompts_dir", Err: err}
+	}
+	return set, nil
+}
+
+// A Job is what a run does: all that its kind and parameters say.
+type Job struct {
+	Kind    string
+	Task    string
+	Steps   int // how many there will be, if known
+	Readers domain.Readers
+	Chain   bool     // it numbers its questions by step and resumes from its last one
+	Agents  bool     // its steps are done by agents with tools
+	Roles   []string // groups of voters that its questions name, if it has no agents
+	NoModel bool     // it asks no model
+	Prompts *prompts.Set
+	Looks   local.Looks // at the world, besides those at tools
+
+	// Open opens what it needs besides; nil if it needs nothing.
+	Open func(context.Context) (io.Closer, error)
+
+	Run func(f flow.Flow, at chain.Checkpoint) error
+}

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/engine/kind"
+)
+
+// Plan starts a run that makes a plan for a task.
+func (e *Engine) Plan(ctx context.Context, name, task string) (*Run, error) {
+	return e.launchParams(ctx, name, kind.PlanParams{Task: task})
+}
+
+// Exec starts a run that is about a given plan.
+func (e *Engine) Exec(ctx context.Context, name, planText string) (*Run, error) {
+	return e.launchParams(ctx, name, kind.PlanParams{Plan: planText})
+}
+
+// Do starts to do the tasks of a text.
+func (e *Engine) Do(ctx context.Context, text string, attach ...string) (*Run, error) {
+	if !utf8.ValidString(text) {
+		return nil, config.Errorf("text", "the text is not valid UTF-8")
+	}
+	return e.launchParams(ctx, event.KindDo, kind.DoParams{Text: text, Attach: attach})
+}
+
+// Solve starts to solve a problem.
+func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
+	if !utf8.ValidString(problem) { // which JSON, and so the log, could not hold
+		return nil, config.Errorf("problem", "the problem is not valid UTF-8")
+	}
+	return e.launchParams(ctx, event.KindSolve, kind.SolveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
+}
+
+// Calibrate starts to measure the voters.
+func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
+	return e.launchParams(ctx, event.KindCalibrate, kind.SolveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
+}
+
+// isChain reports whether a kind of run is a chain.
+func (e *Engine) isChain(kind string) bool {
+	return slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == kind })
+}
+
+// env is what runs are made of.
+func (e *Engine) env() kind.Env {
+	return kind.Env{Families: e.opts.Families, Domains: e.opts.Domains, Modules: e.opts.Modules, Warn: func(text string) { e.opts.Logger.Warn(text) }}
+}

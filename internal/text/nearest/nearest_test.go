@@ -1,0 +1,30 @@
+package nearest
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTo(t *testing.T) {
+	for _, test := range []struct {
+		names string
+		want  map[string]string
+	}{
+		{"ahead_by max_usd temperature model sandbox quality_threshold max_samples", map[string]string{
+			"ahed_by": "ahead_by", "aheadby": "ahead_by", "maxusd": "max_usd", "temprature": "temperature", "modle": "model",
+			"sandobx": "sandbox", "threshold": "quality_threshold", "colour": "", "x": "", "": "",
+		}},
+		{"step task_type title task_description primary_tools output_schema next_step_sequence_number timeout voting", map[string]string{
+			"primary_tool": "primary_tools", "PrimaryTools": "primary_tools", "primary-tools": "primary_tools", "Task Type": "task_type",
+			"tittle": "title", "next": "next_step_sequence_number", "description": "task_description", "schema": "output_schema",
+			"setp": "step", "timeOut": "timeout", "id": "", "k": "", "priority": "", "xyzzy": "", "": "",
+			strings.Repeat("x", 1000): "", "日本語": "",
+		}},
+	} {
+		for name, want := range test.want {
+			if got := To(name, strings.Fields(test.names)); got != want {
+				t.Errorf("To(%q, %s) = %q, want %q", name, test.names, got, want)
+			}
+		}
+	}
+}
