@@ -3,12 +3,10 @@ package maker
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/runs"
-	"github.com/maker-mdap/maker/usage"
 )
 
 // A Run is one execution of one task. It goes on by itself; its methods may be
@@ -59,18 +57,7 @@ func (r *Run) Result() (*Result, error) { return r.run.Result() }
 func (r *Run) Done() <-chan struct{} { return r.run.Done() }
 
 // Progress is where a run stands.
-type Progress struct {
-	Steps      int // committed
-	Total      int // steps of the task
-	Session    int // committed since the run was started or resumed
-	Samples    int // votes and red flags of this session
-	Contested  int // decisions of this session with more than one answer
-	RedFlagged int
-	Faults     int
-	Spent      usage.Spent
-	Elapsed    time.Duration // over all sessions
-	Trouble    string        // what the provider's outage is, if there is one
-}
+type Progress = runs.Progress
 
 // Progress returns where the run stands now. It is cheap.
-func (r *Run) Progress() Progress { return Progress(r.run.Progress()) }
+func (r *Run) Progress() Progress { return r.run.Progress() }

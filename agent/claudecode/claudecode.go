@@ -144,7 +144,7 @@ func (c *claude) attempt(ctx context.Context, t *agent.Task) (*agent.Result, err
 	if err != nil {
 		return nil, &model.Error{Kind: model.Invalid, Provider: provider, NotSent: true, Message: err.Error(), Err: err}
 	}
-	defer folder.remove()
+	defer folder.Remove()
 	orders, err := c.command(t, folder)
 	var p *process
 	if err == nil {

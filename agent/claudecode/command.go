@@ -22,19 +22,17 @@ import (
 const server = "maker"
 
 // A folder is what one attempt has of a disk.
-type folder struct{ dir *scratch.Dir }
+type folder struct{ *scratch.Dir }
 
-func (f *folder) file(name string) string { return filepath.Join(f.dir.Path, name) }
-
-func (f *folder) remove() { f.dir.Remove() }
+func (f folder) file(name string) string { return filepath.Join(f.Path, name) }
 
 // newFolder makes the folder, with what is too long for a command line.
-func newFolder(t *agent.Task) (*folder, error) {
+func newFolder(t *agent.Task) (folder, error) {
 	dir, err := scratch.New("claude")
 	if err != nil {
-		return nil, err
+		return folder{}, err
 	}
-	f := &folder{dir}
+	f := folder{dir}
 	servers := map[string]any{"mcpServers": map[string]any{server: map[string]string{"type": "sdk", "name": server}}}
 	for _, err := range []error{
 		os.WriteFile(f.file("system.txt"), []byte(t.System), 0o600),
@@ -44,8 +42,8 @@ func newFolder(t *agent.Task) (*folder, error) {
 		os.Mkdir(f.file("tmp"), 0o700),
 	} {
 		if err != nil {
-			f.remove()
-			return nil, err
+			f.Remove()
+			return folder{}, err
 		}
 	}
 	return f, nil
@@ -74,7 +72,7 @@ func settingsFor(tools []tool.Tool) any {
 }
 
 // command is the program with its arguments, ready to be started.
-func (c *claude) command(t *agent.Task, f *folder) (supervise.Orders, error) {
+func (c *claude) command(t *agent.Task, f folder) (supervise.Orders, error) {
 	moves := t.MaxMoves
 	if moves == 0 {
 		moves = agent.DefaultMaxMoves
@@ -143,7 +141,7 @@ var passedOnWindows = []string{"SystemRoot", "ComSpec", "PATHEXT"}
 const retries = 4
 
 // environment is all that the program knows of the machine.
-func (c *claude) environment(t *agent.Task, f *folder) []string {
+func (c *claude) environment(t *agent.Task, f folder) []string {
 	var env []string
 	set := func(name, value string) { env = append(env, name+"="+value) }
 	names := passedOn
@@ -156,7 +154,7 @@ func (c *claude) environment(t *agent.Task, f *folder) []string {
 		}
 	}
 	for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "CLAUDE_CONFIG_DIR"} {
-		set(name, f.dir.Path)
+		set(name, f.Path)
 	}
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"} {
 		set(name, f.file("tmp"))

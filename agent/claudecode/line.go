@@ -2,9 +2,10 @@ package claudecode
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/usage"
 )
@@ -159,8 +160,5 @@ func read[T any](data []byte, use func(*T) *model.Error) *model.Error {
 // excerpt is the beginning of what the program printed.
 func excerpt(data []byte) string {
 	const most = 120
-	if len(data) > most {
-		return fmt.Sprintf("%.*q...", most, data[:most])
-	}
-	return fmt.Sprintf("%q", data)
+	return strconv.Quote(clip.Text(string(data[:min(len(data), 4*most)]), most))
 }

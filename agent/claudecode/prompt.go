@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/maker-mdap/maker/agent"
@@ -44,17 +45,14 @@ func move(b *strings.Builder, n int, m *flow.Move) {
 	fenced(b, m.Result.Text)
 }
 
+var backticks = regexp.MustCompile("`+")
+
 // fenced writes a text between fences that are longer than any in it, so that it
 // cannot pretend to have ended.
 func fenced(b *strings.Builder, text string) {
-	longest, run := 2, 0
-	for _, r := range text {
-		if r != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
+	longest := 2
+	for _, run := range backticks.FindAllString(text, -1) {
+		longest = max(longest, len(run))
 	}
 	fence := strings.Repeat("`", longest+1)
 	b.WriteString(fence + "\n" + text)

@@ -6,21 +6,8 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
-
-// An Estimate is what carrying out a plan will take if its voters agree and all
-// goes well. What it assumes about the length of answers is a guess.
-type Estimate struct {
-	Steps  int          `json:"steps"`
-	Calls  int          `json:"calls"`
-	Tokens usage.Tokens `json:"tokens"`
-	Model  string       `json:"model"`
-
-	// CostUSD is nil if the model's price is not known.
-	CostUSD *float64 `json:"cost_usd"`
-}
 
 // What a call is taken to have: a token is about four bytes of text.
 const (
@@ -34,13 +21,13 @@ const (
 
 // Estimate says what the plan will take with the engine's configuration. A plan
 // with branches is taken to go through all of its steps.
-func (e *Engine) Estimate(planText string) (*Estimate, error) {
+func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 	p, findings := plan.Parse(planText)
 	if len(findings) > 0 {
 		return nil, fmt.Errorf("maker: %s", findings[0])
 	}
 	cfg := e.opts.Config.WithDefaults(config.Run)
-	out := &Estimate{Steps: len(p.Steps), Model: cfg.Execution()}
+	out := &plan.Estimate{Steps: len(p.Steps), Model: cfg.Execution()}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		rule := s.Voting.Rule(cfg.Voting)

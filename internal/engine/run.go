@@ -17,7 +17,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // A Run is one execution of one task. It goes on by itself; its methods may be
@@ -99,24 +99,10 @@ func (r *Run) Result() (*Result, error) {
 // Done is closed when the run has ended.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Progress is where a run stands.
-type Progress struct {
-	Steps      int // committed
-	Total      int // steps of the task
-	Session    int // committed since the run was started or resumed
-	Samples    int // votes and red flags of this session
-	Contested  int // decisions of this session with more than one answer
-	RedFlagged int
-	Faults     int
-	Spent      usage.Spent
-	Elapsed    time.Duration // over all sessions
-	Trouble    string        // what the provider's outage is, if there is one
-}
-
 // Progress returns where the run stands now. It is cheap.
-func (r *Run) Progress() Progress {
+func (r *Run) Progress() runs.Progress {
 	p := r.runtime.Progress()
-	out := Progress{
+	out := runs.Progress{
 		Steps: int(p.Steps.Load()), Total: r.steps, Session: int(p.Session.Load()),
 		Samples: int(p.Samples.Load()), Contested: int(p.Contested.Load()),
 		RedFlagged: int(p.RedFlagged.Load()), Faults: int(p.Faults.Load()),

@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -45,13 +43,13 @@ type pageData struct {
 	Result *runs.Result
 	Answer *runs.AnswerOutput // nil if there is none
 	Tree   *Tree
-	Charts []chart
+	Chart  *chart // nil if there is nothing to draw
 }
 
 // Page is a run as one page that needs nothing else. The output is that of the run,
 // with its content.
 func (t *Tree) Page(r *runs.Result, output event.Value) ([]byte, error) {
-	data := pageData{Result: r, Tree: t, Charts: t.charts()}
+	data := pageData{Result: r, Tree: t, Chart: t.stepChart()}
 	if answer, ok := runs.ReadAnswer(output); ok {
 		data.Answer = &answer
 	}
@@ -76,16 +74,11 @@ type chart struct {
 	Left  string // what the left edge stands for
 	Right string // what the right edge stands for
 	Bars  []rect
-	Lines []polyline
 }
 
 type rect struct {
 	X, Y, Width, Height float64
 	Class, Title        string
-}
-
-type polyline struct {
-	Points, Class string
 }
 
 const (
@@ -94,21 +87,9 @@ const (
 	maxBars     = 240
 )
 
-// charts are what can be seen better than read.
-func (t *Tree) charts() []chart {
-	var list []chart
-	if c, ok := t.stepChart(); ok {
-		list = append(list, c)
-	}
-	if len(t.samples) > 1 {
-		list = append(list, t.timeChart(), t.rateChart())
-	}
-	return list
-}
-
 // stepChart has a bar for each step: its votes, and what was discarded on top. If
 // there are too many, one bar stands for several.
-func (t *Tree) stepChart() (chart, bool) {
+func (t *Tree) stepChart() *chart {
 	type counts struct{ votes, flagged int }
 	last := -1
 	bySteps := map[int]*counts{}
@@ -129,7 +110,7 @@ func (t *Tree) stepChart() (chart, bool) {
 		last = max(last, e.Step)
 	}
 	if last < 0 {
-		return chart{}, false
+		return nil
 	}
 	per := last/maxBars + 1
 	bars := make([]counts, last/per+1)
@@ -141,7 +122,7 @@ func (t *Tree) stepChart() (chart, bool) {
 	for _, b := range bars {
 		most = max(most, b.votes+b.flagged)
 	}
-	c := chart{
+	c := &chart{
 		Title: "Samples per step", Top: fmt.Sprint(most), Left: "step 0", Right: fmt.Sprintf("step %d", last),
 		Note: "votes, with discarded answers on top",
 	}
@@ -158,49 +139,5 @@ func (t *Tree) stepChart() (chart, bool) {
 			c.Bars = append(c.Bars, rect{x, chartHeight - high - flagged, width * 0.85, flagged, "flag", title})
 		}
 	}
-	return c, true
-}
-
-// timeChart has the votes and what was discarded over the time of the run.
-func (t *Tree) timeChart() chart {
-	samples := slices.SortedStableFunc(slices.Values(t.samples), func(a, b treeSample) int { return a.At.Compare(b.At) })
-	span := max(samples[len(samples)-1].At.Sub(t.began), time.Millisecond)
-	total := float64(len(samples))
-	var votes, flags strings.Builder
-	v, f := 0, 0
-	fmt.Fprintf(&votes, "0,%g", chartHeight)
-	fmt.Fprintf(&flags, "0,%g", chartHeight)
-	for _, s := range samples {
-		if s.Flag == "" {
-			v++
-		} else {
-			f++
-		}
-		x := float64(s.At.Sub(t.began)) / float64(span) * chartWidth
-		fmt.Fprintf(&votes, " %.1f,%.1f", x, chartHeight*(1-float64(v)/total))
-		fmt.Fprintf(&flags, " %.1f,%.1f", x, chartHeight*(1-float64(f)/total))
-	}
-	return chart{
-		Title: "Votes over time", Note: "all votes so far, and all discarded answers so far",
-		Top: fmt.Sprint(len(samples)), Left: "start", Right: span.Round(time.Millisecond).String(),
-		Lines: []polyline{{votes.String(), "vote"}, {flags.String(), "flag"}},
-	}
-}
-
-// rateChart has the share of discarded answers among those so far.
-func (t *Tree) rateChart() chart {
-	var points strings.Builder
-	flagged, last := 0, len(t.samples)-1
-	for i, s := range t.samples {
-		if s.Flag != "" {
-			flagged++
-		}
-		rate := float64(flagged) / float64(i+1)
-		fmt.Fprintf(&points, "%.1f,%.1f ", float64(i)/float64(last)*chartWidth, chartHeight*(1-rate))
-	}
-	return chart{
-		Title: "Rejection rate", Note: fmt.Sprintf("share of answers that were discarded so far; %.1f %% in the end", 100*float64(flagged)/float64(last+1)),
-		Top: "100 %", Left: "first sample", Right: fmt.Sprintf("sample %d", last+1),
-		Lines: []polyline{{strings.TrimSpace(points.String()), "flag"}},
-	}
+	return c
 }

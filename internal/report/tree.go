@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/event"
@@ -24,7 +23,6 @@ type Tree struct {
 
 	steps   []event.StepCompleted
 	samples []treeSample // in order of arrival
-	began   time.Time
 
 	byPath  map[string]*treeNode
 	votes   map[string]*treeVote // by question, being counted
@@ -66,7 +64,6 @@ type treeVote struct {
 
 // treeSample is one vote or red flag.
 type treeSample struct {
-	At     time.Time
 	Model  string
 	Vote   string // key; "" for a red flag
 	Flag   string
@@ -90,22 +87,19 @@ func ReadTree(run *runs.Run) (*Tree, error) {
 		if rec.Event, err = event.WithValues(rec.Event, run.Load); err != nil {
 			return nil, err
 		}
-		if t.began.IsZero() {
-			t.began = rec.Time
-		}
-		t.take(rec)
+		t.learn(rec.Event)
 	}
 	return t, nil
 }
 
-func (t *Tree) take(rec event.Record) {
-	switch e := rec.Event.(type) {
+func (t *Tree) learn(e event.Event) {
+	switch e := e.(type) {
 	case event.TaskSubmitted:
 		t.node("0").Problem = e.Task
 	case event.SampleCompleted:
-		t.sample(e.Question, treeSample{At: rec.Time, Model: e.Model, Vote: e.Vote, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
+		t.sample(e.Question, treeSample{Model: e.Model, Vote: e.Vote, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
 	case event.SampleRedFlagged:
-		t.sample(e.Question, treeSample{At: rec.Time, Model: e.Model, Flag: e.Flag, Reason: e.Reason, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
+		t.sample(e.Question, treeSample{Model: e.Model, Flag: e.Flag, Reason: e.Reason, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
 	case event.VoteCompleted:
 		if v := t.vote(e.Question); v != nil {
 			v.Status, v.Reason, v.Voting = e.Status, e.Reason, e.Voting

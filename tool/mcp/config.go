@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -57,17 +58,11 @@ const (
 )
 
 func (s Server) startTimeout() time.Duration {
-	if s.StartTimeout == 0 {
-		return defaultStartTimeout
-	}
-	return time.Duration(s.StartTimeout)
+	return cmp.Or(time.Duration(s.StartTimeout), defaultStartTimeout)
 }
 
 func (s Server) callTimeout() time.Duration {
-	if s.CallTimeout == 0 {
-		return defaultCallTimeout
-	}
-	return time.Duration(s.CallTimeout)
+	return cmp.Or(time.Duration(s.CallTimeout), defaultCallTimeout)
 }
 
 // Duration is a time.Duration that is written as text, such as "30s".

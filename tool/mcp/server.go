@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -241,20 +242,11 @@ func (s *server) callError(t tool.Tool, f *failure, mayHaveRun bool) error {
 
 // redact keeps the secrets of the configuration out of an error.
 func (s *server) redact(err error) error {
-	text := err.Error()
-	if clean := s.secrets.Redact(text); clean != text {
-		return &redacted{clean, err}
+	if text := err.Error(); s.secrets.Redact(text) != text {
+		return errors.New(s.secrets.Redact(text))
 	}
 	return err
 }
-
-type redacted struct {
-	text string
-	err  error
-}
-
-func (r *redacted) Error() string { return r.text }
-func (r *redacted) Unwrap() error { return r.err }
 
 // An Error is a call that got no answer.
 type Error struct {
@@ -286,18 +278,13 @@ func (s *server) toolsOf(list []*sdk.Tool) (tools []tool.Tool, warnings []string
 	}
 	taken := map[string]string{}
 	for _, t := range list {
-		description := t.Description
-		if description == "" {
-			description = t.Title
-		}
+		description := cmp.Or(t.Description, t.Title)
 		if s.config.Tools != nil {
-			d, ok := s.declared(t.Name)
-			if !ok {
+			i := slices.IndexFunc(s.config.Tools, func(d tool.Declared) bool { return d.Name == t.Name })
+			if i < 0 {
 				continue
 			}
-			if d.Description != "" {
-				description = d.Description
-			}
+			description = cmp.Or(s.config.Tools[i].Description, description)
 		}
 		name := tool.ServerTool(s.name, plainName(t.Name))
 		schema, err := schemaOf(t)
@@ -342,15 +329,6 @@ func (s *server) toolOf(name, description string, schema json.RawMessage, t *sdk
 		return s.run(ctx, self, t.Name, input)
 	}
 	return out
-}
-
-func (s *server) declared(name string) (tool.Declared, bool) {
-	for _, d := range s.config.Tools {
-		if d.Name == name {
-			return d, true
-		}
-	}
-	return tool.Declared{}, false
 }
 
 // maxToolName is what a registry takes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -168,22 +169,16 @@ func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
 	return nil
 }
 
+var fence = regexp.MustCompile("(?s)^```[ \t]*(?:json)?[ \t\r]*\n(.*)```$")
+
 // unfenced returns what is inside a fence that encloses the whole text, and
 // otherwise the text.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
-	inner, ok := strings.CutPrefix(text, "```")
-	if !ok {
-		return text
+	if inner := fence.FindStringSubmatch(text); inner != nil {
+		return inner[1]
 	}
-	if inner, ok = strings.CutSuffix(inner, "```"); !ok {
-		return text
-	}
-	info, inner, ok := strings.Cut(inner, "\n")
-	if info = strings.TrimSpace(info); !ok || info != "" && info != "json" {
-		return text
-	}
-	return inner
+	return text
 }
 
 // blank reports whether nothing can be seen of a text.

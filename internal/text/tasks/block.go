@@ -218,25 +218,17 @@ func (r *reader) lastItem(indent int) *block {
 	return nil
 }
 
-// fenceOf returns the fence that a line opens and what stands after it.
-func fenceOf(text string) (fence, info string) {
-	for _, c := range []string{"`", "~"} {
-		rest := strings.TrimLeft(text, c)
-		n := len(text) - len(rest)
-		if n >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
-			return text[:n], strings.TrimSpace(rest)
-		}
-	}
-	return "", ""
-}
+// fences open a block of code; what follows one says in which language.
+var fences = regexp.MustCompile("^(`{3,}|~{3,})(.*)$")
 
 // fenceAt reads the fence that opens at the first line, if one does: what stands after
 // it, how many lines it takes, and whether it is closed.
 func fenceAt(lines []string) (info string, size int, closed bool) {
-	fence, info := fenceOf(strings.TrimFunc(lines[0], isBlank))
-	if fence == "" {
+	open := fences.FindStringSubmatch(strings.TrimFunc(lines[0], isBlank))
+	if open == nil || open[1][0] == '`' && strings.Contains(open[2], "`") {
 		return "", 0, false
 	}
+	fence, info := open[1], strings.TrimSpace(open[2])
 	for i, l := range lines[1:] {
 		if l = strings.TrimFunc(l, isBlank); len(l) >= len(fence) && strings.Trim(l, fence[:1]) == "" {
 			return info, i + 2, true

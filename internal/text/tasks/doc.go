@@ -35,8 +35,8 @@
 // A task whose command is given literally can run without a model. Because
 // nothing reads such a task again, [New] finds a command only where running
 // it is all that the task asks for: "Run `make test`." is one, and "Run `make
-// test` and fix what fails" is not; nor is a command below a word of caution such
-// as "never" or "for example", or after a question in the same part of the text,
-// whose answer may be not to run it. The command is kept byte for byte, but for line
+// test` and fix what fails" is not; nor is a session in a fence, a command below a word
+// of caution such as "never" or "for example", or one after a question in the same part
+// of the text, whose answer may be not to run it. The command is kept byte for byte, but for line
 // ends, which become \n, and the indentation of the block it stands in.
 package tasks

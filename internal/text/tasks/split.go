@@ -113,22 +113,21 @@ func (s *splitter) heading(b *block) {
 
 // closeHeads closes the headings from a level on.
 func (s *splitter) closeHeads(level int) {
-	for n := len(s.heads) - 1; n >= 0 && s.heads[n].level >= level; n-- {
-		in := s.heads[n]
-		s.heads = s.heads[:n]
-		if !in.used {
-			s.taskOf(in)
-		}
-	}
+	s.close(&s.heads, func(in *intro) bool { return in.level < level })
 }
 
 func (s *splitter) closeLeads() { s.closeLeadsAfter(0) }
 
 // closeLeadsAfter closes the lead-ins below a line.
 func (s *splitter) closeLeadsAfter(line int) {
-	for n := len(s.leads) - 1; n >= 0 && s.leads[n].line > line; n-- {
-		in := s.leads[n]
-		s.leads = s.leads[:n]
+	s.close(&s.leads, func(in *intro) bool { return in.line <= line })
+}
+
+// close closes intros, the last one first, until one stays.
+func (s *splitter) close(list *[]*intro, stays func(*intro) bool) {
+	for n := len(*list) - 1; n >= 0 && !stays((*list)[n]); n-- {
+		in := (*list)[n]
+		*list = (*list)[:n]
 		if !in.used {
 			s.taskOf(in)
 		}
@@ -137,17 +136,13 @@ func (s *splitter) closeLeadsAfter(line int) {
 
 // closeItems closes the items that one with this indentation and depth ends.
 func (s *splitter) closeItems(indent, depth int) {
-	for n := len(s.items) - 1; n >= 0; n-- {
-		in := s.items[n]
-		if nests(indent, depth, in) {
-			return
+	s.close(&s.items, func(in *intro) bool {
+		stays := nests(indent, depth, in)
+		if !stays {
+			s.closeLeadsAfter(in.line)
 		}
-		s.closeLeadsAfter(in.line)
-		s.items = s.items[:n]
-		if !in.used {
-			s.taskOf(in)
-		}
-	}
+		return stays
+	})
 }
 
 // nests reports whether an item is below another one. A column more or less is

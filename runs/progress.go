@@ -1,0 +1,21 @@
+package runs
+
+import (
+	"time"
+
+	"github.com/maker-mdap/maker/usage"
+)
+
+// Progress is where a run stands.
+type Progress struct {
+	Steps      int // committed
+	Total      int // steps of the task
+	Session    int // committed since the run was started or resumed
+	Samples    int // votes and red flags of this session
+	Contested  int // decisions of this session with more than one answer
+	RedFlagged int
+	Faults     int
+	Spent      usage.Spent
+	Elapsed    time.Duration // over all sessions
+	Trouble    string        // what the provider's outage is, if there is one
+}
