@@ -25,7 +25,6 @@ type Adapter struct{}
 
 var (
 	_ domain.Adapter    = Adapter{}
-	_ domain.Composer   = Adapter{}
 	_ domain.Calibrated = Adapter{}
 )
 

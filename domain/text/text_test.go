@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/maker-mdap/maker/domain"
 )
 
 func TestEquivalent(t *testing.T) {
@@ -121,56 +119,6 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func TestCompose(t *testing.T) {
-	const no = "(a model)"
-	tests := []struct {
-		how, a, b string
-		want      string
-	}{
-		{"concatenate", "Hello, ", "world", "Hello, world"},
-		{"Concatenate the two parts.", "ab", "cd", "abcd"},
-		{"Concatenate with a newline", "ab", "cd", "ab\ncd"},
-		{"join with newline", "ab", "cd", "ab\ncd"},
-		{"join both with a space", "ab", "cd", "ab cd"},
-		{"append b to a", "ab", "cd", "abcd"},
-		{"concatenate a and b", "ab", "cd", "abcd"},
-		{"concatenate the lists", "[3, 1]", "[2]", "[3, 1, 2]"},
-		{"concatenate the lists", "[]", "[2]", "[2]"},
-		{"merge the two sorted lists", "[1, 5, 9]", "[2, 5, 10.5]", "[1, 2, 5, 5, 9, 10.5]"},
-		{"Merge sorted halves into one sorted list.", "1, 3", "2", "[1, 2, 3]"},
-		{"merge in descending order", "[9, 1]", "[5]", "[9, 5, 1]"},
-		{"merge sorted lists", "[-2, 1e3]", "[999]", "[-2, 999, 1e3]"},
-		{"merge sorted lists", "[]", "[1]", "[1]"},
-
-		{"merge sorted lists", "[5, 1]", "[2]", no}, // one is not sorted
-		{"merge in descending order", "[1, 9]", "[5]", no},
-		{"merge sorted lists", "[1, x]", "[2]", no},
-		{"merge sorted lists without duplicates", "[1]", "[1]", no},
-		{"merge", "[1]", "[2]", no},
-		{"merge the sorted lists and drop the largest", "[1]", "[2]", no},
-		{"concatenate b and a", "ab", "cd", no},
-		{"concatenate b then a", "ab", "cd", no},
-		{"concatenate and sort", "[2]", "[1]", no},
-		{"concatenate", "[2]", "x", no},
-		{"concatenate", "", "x", no},
-		{"join", "ab", "cd", no},
-		{"join with a comma", "ab", "cd", no},
-		{"add", "1", "2", no},
-		{"summarise both", "ab", "cd", no},
-		{"", "ab", "cd", no},
-	}
-	var a Adapter
-	for _, test := range tests {
-		got, ok := a.Compose("", test.how, domain.Part{Solution: test.a}, domain.Part{Solution: test.b})
-		if !ok {
-			got = no
-		}
-		if got != test.want {
-			t.Errorf("Compose(%q, %q, %q) = %q, want %q", test.how, test.a, test.b, got, test.want)
-		}
-	}
-}
-
 func TestCalibration(t *testing.T) {
 	var a Adapter
 	known, unknown := 0, 0
@@ -208,10 +156,5 @@ func FuzzCanonical(f *testing.F) {
 			t.Errorf("Equivalent(%q, %q) is not reflexive and symmetric", text, other)
 		}
 		_ = a.Verify(text, other)
-		if out, ok := a.Compose("", "merge sorted lists", domain.Part{Solution: text}, domain.Part{Solution: other}); ok {
-			if again, ok := a.Compose("", "merge sorted lists", domain.Part{Solution: out}, domain.Part{Solution: "[]"}); !ok || again != out {
-				t.Errorf("merging %q and %q = %q, which is not sorted: %q", text, other, out, again)
-			}
-		}
 	})
 }
