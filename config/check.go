@@ -35,7 +35,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 		if s.For&k == 0 || s.field == nil || given && s.ofRule() {
 			continue
 		}
-		v := s.Value(&c)
+		v := s.in(&c)
 		if text := s.DefaultFor(k); v.isZero() && text != "" && !s.ZeroIsNone {
 			_ = v.Set(text) // a default of ours is one that it takes
 		}
@@ -89,7 +89,7 @@ func (c Config) Check(k Kinds) error {
 		return Errorf("model", "no model is named; try sim/default")
 	}
 	for _, s := range settings {
-		if s.For&k == 0 || s.field == nil || s.ofRule() && s.Value(&c).isZero() { // which its strategy may not need
+		if s.For&k == 0 || s.field == nil || s.ofRule() && s.in(&c).isZero() { // which its strategy may not need
 			continue
 		}
 		if err := s.check(&c); err != nil {
@@ -103,7 +103,7 @@ func (c Config) Check(k Kinds) error {
 // What was left open is not looked at.
 func (c Config) CheckGiven() error {
 	for _, s := range settings {
-		if s.field == nil || s.Value(&c).isZero() {
+		if s.field == nil || s.in(&c).isZero() {
 			continue
 		}
 		if err := s.check(&c); err != nil {
@@ -125,8 +125,8 @@ func first(checks ...func() error) error {
 
 // check says whether a configuration has a setting within its bounds.
 func (s *Setting) check(c *Config) error {
-	v := s.Value(c)
-	if err := s.bounds(v); err != nil {
+	v := s.in(c)
+	if err := v.bounds(); err != nil {
 		return &Error{s.Name, err}
 	}
 	if text := v.String(); len(s.Choices) > 0 && !slices.Contains(s.Choices, text) {

@@ -84,12 +84,7 @@ func TestEveryFieldHasASetting(t *testing.T) {
 		if s.field == nil {
 			continue
 		}
-		switch v := valueOf(s.field(&c)).(type) {
-		case *list:
-			described[reflect.ValueOf(v.at).Pointer()] = true
-		default:
-			described[reflect.ValueOf(v).Field(0).Pointer()] = true
-		}
+		described[reflect.ValueOf(s.in(&c).at).Pointer()] = true
 	}
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {

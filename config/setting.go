@@ -112,12 +112,14 @@ func (s *Setting) Value(c *Config) Value {
 	if s.field == nil {
 		return nil
 	}
-	return s.ValueAt(s.field(c))
+	return s.in(c)
 }
+
+func (s *Setting) in(c *Config) *value { return valueOf(s, s.field(c)) }
 
 // ValueAt is a value of the setting at another place: a pointer to a text, a number, a
 // truth value or a list.
-func (s *Setting) ValueAt(at any) Value { return checked{valueOf(at), s} }
+func (s *Setting) ValueAt(at any) Value { return valueOf(s, at) }
 
 // Settings lists all settings, in the order in which they are shown.
 func Settings() []*Setting { return settings }

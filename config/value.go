@@ -16,328 +16,72 @@ type Value interface {
 	// String is the value as text; "" for one that is not set.
 	String() string
 
-	// Set reads the value from a text. Of a setting that is a list the first call
-	// takes the place of what was there, and further ones add to it.
+	// Set reads the value from a text, and refuses what is out of bounds. Of a setting
+	// that is a list the first call takes the place of what was there, and further ones
+	// add to it.
 	Set(text string) error
 
 	// Type is what kind of value it is, for people: number, duration, word, text,
 	// list or switch.
 	Type() string
-
-	// isZero reports whether it was left open.
-	isZero() bool
-
-	// number is the value as one, for its bounds; false if it is none.
-	number() (float64, bool)
 }
 
-// The kinds of values. A field of a configuration is one by its type, or by what its
-// description wraps it in.
-type (
-	integer[T int | int64] struct{ at *T }
-	decimal                struct{ at *float64 }
-	optional               struct{ at **float64 } // nil means the default
-	duration               struct{ at *time.Duration }
-	text                   struct{ at *string }
-	truth                  struct{ at *bool }
-	list                   struct {
-		at       *[]string
-		commas   bool // a text may hold several
-		replaced bool
-	}
-	word struct { // one of a few; none of them is unset
-		at    *string
-		unset string
-	}
-	either struct { // a flag as one of two words
-		at      *bool
-		on, off string
-	}
-	count struct{ at *int } // 0 is kept as -1, because 0 means the default
-	share struct{ at *float64 }
-)
+// value is a [Value] at a place.
+type value struct {
+	of   *Setting
+	at   any // a pointer
+	kind string
 
-func (v integer[T]) String() string { return strconv.FormatInt(int64(*v.at), 10) }
-func (v integer[T]) Type() string   { return "number" }
-func (v integer[T]) isZero() bool   { return *v.at == 0 }
-func (v integer[T]) number() (float64, bool) {
-	return float64(*v.at), true
+	text   func() string
+	set    func(string) error
+	isZero func() bool     // it was left open
+	number func() *float64 // nil if it is none
 }
 
-func (v integer[T]) Set(s string) error {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || int64(T(n)) != n {
-		return errNumber
-	}
-	*v.at = T(n)
-	return nil
-}
+func (v *value) String() string { return v.text() }
 
-var errNumber = errors.New("want a number")
-
-func (v count) String() string          { return strconv.Itoa(max(*v.at, 0)) }
-func (v count) Type() string            { return "number" }
-func (v count) isZero() bool            { return *v.at == 0 }
-func (v count) number() (float64, bool) { return max(float64(*v.at), 0), *v.at >= -1 }
-
-func (v count) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	switch {
-	case err != nil:
-		return errNumber
-	case n < 0:
-		return fmt.Errorf("%d is too small, want at least 0", n)
-	}
-	if *v.at = n; n == 0 {
-		*v.at = -1
-	}
-	return nil
-}
-
-func (v decimal) String() string          { return formatFloat(*v.at) }
-func (v decimal) Type() string            { return "number" }
-func (v decimal) isZero() bool            { return *v.at == 0 }
-func (v decimal) number() (float64, bool) { return *v.at, true }
-
-func (v decimal) Set(s string) (err error) {
-	*v.at, err = parseFloat(s)
-	return err
-}
-
-// next is the smallest number above 0 that is worth telling from it: a share of 0 is
-// kept as this, because 0 means the default.
-const next = 1e-9
-
-func (v share) String() string {
-	if *v.at == next {
-		return "0"
-	}
-	return formatFloat(*v.at)
-}
-func (v share) Type() string            { return "number" }
-func (v share) isZero() bool            { return *v.at == 0 }
-func (v share) number() (float64, bool) { return *v.at, true }
-
-func (v share) Set(s string) error {
-	n, err := parseFloat(s)
-	if *v.at = n; n == 0 {
-		*v.at = next
-	}
-	return err
-}
-
-func (v optional) String() string {
-	if *v.at == nil {
-		return ""
-	}
-	return formatFloat(**v.at)
-}
-func (v optional) Type() string { return "number" }
-func (v optional) isZero() bool { return *v.at == nil }
-func (v optional) number() (float64, bool) {
-	if *v.at == nil {
-		return 0, true
-	}
-	return **v.at, true
-}
-
-func (v optional) Set(s string) error {
-	n, err := parseFloat(s)
-	*v.at = &n
-	return err
-}
-
-func formatFloat(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
-
-func parseFloat(s string) (float64, error) {
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0, errNumber
-	}
-	return n, nil
-}
-
-func (v duration) String() string          { return v.at.String() }
-func (v duration) Type() string            { return "duration" }
-func (v duration) isZero() bool            { return *v.at == 0 }
-func (v duration) number() (float64, bool) { return float64(*v.at), true }
-
-// Set takes a number without a unit as seconds.
-func (v duration) Set(s string) error {
-	if n, err := parseFloat(s); err == nil {
-		*v.at = time.Duration(min(n, 1e9) * float64(time.Second)) // 30 years are enough
-		return nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return errors.New("want a duration such as 90s or 5m")
-	}
-	*v.at = d
-	return nil
-}
-
-func (v text) String() string          { return *v.at }
-func (v text) Type() string            { return "text" }
-func (v text) isZero() bool            { return *v.at == "" }
-func (v text) number() (float64, bool) { return 0, false }
-func (v text) Set(s string) error      { *v.at = s; return nil }
-
-func (v word) String() string {
-	if *v.at == "" {
-		return v.unset
-	}
-	return *v.at
-}
-func (v word) Type() string            { return "word" }
-func (v word) isZero() bool            { return *v.at == "" }
-func (v word) number() (float64, bool) { return 0, false }
-
-func (v word) Set(s string) error {
-	if *v.at = s; s == v.unset {
-		*v.at = ""
-	}
-	return nil
-}
-
-func (v truth) String() string          { return strconv.FormatBool(*v.at) }
-func (v truth) Type() string            { return "switch" }
-func (v truth) isZero() bool            { return !*v.at }
-func (v truth) number() (float64, bool) { return 0, false }
-
-func (v truth) Set(s string) error {
-	b, err := strconv.ParseBool(s)
-	if err != nil {
-		return errors.New("want true or false")
-	}
-	*v.at = b
-	return nil
-}
-
-func (v either) String() string {
-	if *v.at {
-		return v.on
-	}
-	return v.off
-}
-
-func (v either) Type() string {
-	if v.on == "false" {
-		return "switch"
-	}
-	return "word"
-}
-func (v either) isZero() bool            { return !*v.at }
-func (v either) number() (float64, bool) { return 0, false }
-
-func (v either) Set(s string) error {
-	if v.on == "false" { // the field says the contrary
-		b, err := strconv.ParseBool(s)
-		if err != nil {
-			return errors.New("want true or false")
-		}
-		*v.at = !b
-		return nil
-	}
-	*v.at = s == v.on
-	return nil
-}
-
-func (v *list) String() string          { return strings.Join(*v.at, ",") }
-func (v *list) Type() string            { return "list" }
-func (v *list) isZero() bool            { return *v.at == nil }
-func (v *list) number() (float64, bool) { return 0, false }
-
-func (v *list) Set(s string) error {
-	if !v.replaced {
-		*v.at, v.replaced = []string{}, true
-	}
-	if !v.commas {
-		*v.at = append(*v.at, s)
-		return nil
-	}
-	for item := range strings.SplitSeq(s, ",") {
-		if item = strings.TrimSpace(item); item != "" && item != "none" {
-			*v.at = append(*v.at, item)
-		}
-	}
-	return nil
-}
-
-// valueOf is the value at a field. Its description may have wrapped it already.
-func valueOf(at any) Value {
-	switch at := at.(type) {
-	case Value:
-		return at
-	case *int:
-		return integer[int]{at}
-	case *int64:
-		return integer[int64]{at}
-	case *float64:
-		return decimal{at}
-	case **float64:
-		return optional{at}
-	case *time.Duration:
-		return duration{at}
-	case *string:
-		return text{at}
-	case *bool:
-		return truth{at}
-	case *[]string:
-		return &list{at: at}
-	default:
-		panic(fmt.Sprintf("config: a setting is no %T", at))
-	}
-}
-
-// checked is a value within the bounds of its description.
-type checked struct {
-	Value
-	of *Setting
-}
-
-// Type says so if there are a few words to choose from.
-func (v checked) Type() string {
+func (v *value) Type() string {
 	if len(v.of.Choices) > 0 {
 		return "word"
 	}
-	return v.Value.Type()
+	return v.kind
 }
 
-// Set refuses what is out of bounds and leaves the value as it was.
-func (v checked) Set(s string) error {
-	if len(v.of.Choices) > 0 && !slices.Contains(v.of.Choices, s) {
+// Set leaves the value as it was if it cannot be what the text says.
+func (v *value) Set(text string) error {
+	if len(v.of.Choices) > 0 && !slices.Contains(v.of.Choices, text) {
 		return fmt.Errorf("want %s", oneOf(v.of.Choices))
 	}
-	was := v.Value.String()
-	if err := v.Value.Set(s); err != nil {
-		if errors.Is(err, errNumber) && was != "" {
-			err = fmt.Errorf("%w such as %s", err, was)
-		}
-		return err
+	was := v.text()
+	err := v.set(text)
+	if errors.Is(err, errNumber) && was != "" {
+		return fmt.Errorf("%w such as %s", err, was)
 	}
-	if err := v.of.bounds(v.Value); err != nil {
-		_ = v.Value.Set(was) // which it took before
-		return err
+	if err == nil {
+		err = v.bounds()
 	}
-	return nil
+	if err != nil && was != "" {
+		_ = v.set(was) // which it took before
+	}
+	return err
 }
 
-// bounds says whether a number is within its own.
-func (s *Setting) bounds(v Value) error {
-	n, ok := v.number()
+// bounds says whether a number is within those of its setting.
+func (v *value) bounds() error {
+	n := v.number()
 	switch {
-	case !ok && v.Type() != "number":
+	case n == nil:
 		return nil
-	case !ok, !(n >= s.Least):
-		return fmt.Errorf("%s is too small, want at least %s", v, s.format(v, s.Least))
-	case s.Most > 0 && n > s.Most:
-		return fmt.Errorf("%s is too large, want at most %s", v, s.format(v, s.Most))
+	case !(*n >= v.of.Least): // nor is what is no number
+		return fmt.Errorf("%s is too small, want at least %s", v, v.bound(v.of.Least))
+	case v.of.Most > 0 && *n > v.of.Most:
+		return fmt.Errorf("%s is too large, want at most %s", v, v.bound(v.of.Most))
 	}
 	return nil
 }
 
-func (s *Setting) format(v Value, n float64) string {
-	if v.Type() == "duration" {
+func (v *value) bound(n float64) string {
+	if v.kind == "duration" {
 		return time.Duration(n).String()
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64)
@@ -349,12 +93,237 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
+// Ways to keep a setting that its field alone does not tell.
+type (
+	commas   struct{ at *[]string } // a text may hold several items
+	contrary struct{ at *bool }     // the field says the contrary
+	orZero   struct{ at *int }      // 0 is kept as -1, because 0 means the default
+	orNone   struct{ at *float64 }  // 0 is kept as next, because 0 means the default
+	full     struct{ at *bool }     // full or compact
+	noneWord struct{ at *string }   // none is kept as ""
+)
+
+// next is the smallest share above 0 that is worth telling from it.
+const next = 1e-9
+
+var errNumber = errors.New("want a number")
+
+// valueOf is the value of a setting at a field, or at one that is kept in some way.
+func valueOf(s *Setting, at any) *value {
+	switch at := at.(type) {
+	case *int:
+		return integer(s, at)
+	case *int64:
+		return integer(s, at)
+	case orZero:
+		v := integer(s, at.at)
+		v.text = func() string { return strconv.Itoa(max(*at.at, 0)) }
+		v.number = func() *float64 { n := float64(*at.at) + boolean(*at.at == -1); return &n }
+		set := v.set
+		v.set = func(text string) error {
+			err := set(text)
+			switch {
+			case err == nil && *at.at < 0:
+				return fmt.Errorf("%s is too small, want at least 0", text)
+			case err == nil && *at.at == 0:
+				*at.at = -1
+			}
+			return err
+		}
+		return v
+	case *float64:
+		return decimal(s, at, 0)
+	case orNone:
+		return decimal(s, at.at, next)
+	case **float64:
+		n := new(float64)
+		if *at != nil {
+			*n = **at
+		}
+		v := decimal(s, n, 0)
+		v.at, v.isZero = at, func() bool { return *at == nil }
+		set, text := v.set, v.text
+		v.set = func(s string) error { err := set(s); *at = n; return err }
+		v.text = func() string {
+			if *at == nil {
+				return ""
+			}
+			return text()
+		}
+		return v
+	case *time.Duration:
+		return duration(s, at)
+	case *string:
+		return words(s, at, "")
+	case noneWord:
+		return words(s, at.at, "none")
+	case *bool:
+		return truth(s, at, "true", "false")
+	case contrary:
+		return truth(s, at.at, "false", "true")
+	case full:
+		return truth(s, at.at, "full", "compact")
+	case *[]string:
+		return list(s, at, false)
+	case commas:
+		return list(s, at.at, true)
+	default:
+		panic(fmt.Sprintf("config: a setting is no %T", at))
+	}
+}
+
+func boolean(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func noNumber() *float64 { return nil }
+
+func integer[T int | int64](s *Setting, at *T) *value {
+	return &value{
+		of: s, at: at, kind: "number",
+		text: func() string { return strconv.FormatInt(int64(*at), 10) },
+		set: func(text string) error {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || int64(T(n)) != n {
+				return errNumber
+			}
+			*at = T(n)
+			return nil
+		},
+		isZero: func() bool { return *at == 0 },
+		number: func() *float64 { n := float64(*at); return &n },
+	}
+}
+
+// decimal keeps 0 as another number, if there is one for it.
+func decimal(s *Setting, at *float64, zero float64) *value {
+	return &value{
+		of: s, at: at, kind: "number",
+		text: func() string {
+			if zero != 0 && *at == zero {
+				return "0"
+			}
+			return strconv.FormatFloat(*at, 'g', -1, 64)
+		},
+		set: func(text string) error {
+			n, err := parseFloat(text)
+			if err == nil {
+				if *at = n; n == 0 {
+					*at = zero
+				}
+			}
+			return err
+		},
+		isZero: func() bool { return *at == 0 },
+		number: func() *float64 { return at },
+	}
+}
+
+func parseFloat(text string) (float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, errNumber
+	}
+	return n, nil
+}
+
+// duration takes a number without a unit as seconds.
+func duration(s *Setting, at *time.Duration) *value {
+	return &value{
+		of: s, at: at, kind: "duration", text: func() string { return at.String() },
+		set: func(text string) error {
+			if n, err := parseFloat(text); err == nil {
+				*at = time.Duration(min(n, 1e9) * float64(time.Second)) // 30 years are enough
+				return nil
+			}
+			d, err := time.ParseDuration(text)
+			if err != nil {
+				return errors.New("want a duration such as 90s or 5m")
+			}
+			*at = d
+			return nil
+		},
+		isZero: func() bool { return *at == 0 },
+		number: func() *float64 { n := float64(*at); return &n },
+	}
+}
+
+// words keeps one of them as "".
+func words(s *Setting, at *string, unset string) *value {
+	return &value{
+		of: s, at: at, kind: "text", number: noNumber,
+		text: func() string {
+			if *at == "" {
+				return unset
+			}
+			return *at
+		},
+		set: func(text string) error {
+			if *at = text; text == unset {
+				*at = ""
+			}
+			return nil
+		},
+		isZero: func() bool { return *at == "" },
+	}
+}
+
+// truth is true or false under the given words.
+func truth(s *Setting, at *bool, yes, no string) *value {
+	v := &value{
+		of: s, at: at, kind: "switch", number: noNumber, isZero: func() bool { return !*at },
+		text: func() string {
+			if *at {
+				return yes
+			}
+			return no
+		},
+	}
+	v.set = func(text string) error {
+		if b, err := strconv.ParseBool(text); err == nil {
+			text = strconv.FormatBool(b)
+		}
+		if text != yes && text != no {
+			return fmt.Errorf("want %s or %s", max(yes, no), min(yes, no))
+		}
+		*at = text == yes
+		return nil
+	}
+	return v
+}
+
+func list(s *Setting, at *[]string, several bool) *value {
+	replaced := false
+	return &value{
+		of: s, at: at, kind: "list", number: noNumber, isZero: func() bool { return *at == nil },
+		text: func() string { return strings.Join(*at, ",") },
+		set: func(text string) error {
+			if !replaced {
+				*at, replaced = []string{}, true
+			}
+			if !several {
+				*at = append(*at, text)
+				return nil
+			}
+			for item := range strings.SplitSeq(text, ",") {
+				if item = strings.TrimSpace(item); item != "" && item != "none" {
+					*at = append(*at, item)
+				}
+			}
+			return nil
+		},
+	}
+}
+
 // Copy gives the setting in one configuration the value that it has in another.
 func (s *Setting) Copy(to, from *Config) {
-	source, target := s.Value(from).(checked).Value, s.Value(to).(checked).Value
-	if from, ok := source.(*list); ok {
-		*target.(*list).at = slices.Clone(*from.at)
+	source, target := s.in(from), s.in(to)
+	if items, ok := source.at.(*[]string); ok {
+		*target.at.(*[]string) = slices.Clone(*items)
 		return
 	}
-	_ = target.Set(source.String()) // which it was set to
+	_ = target.set(source.text()) // which it was set to
 }
