@@ -51,10 +51,6 @@ type Options struct {
 	// APIKey is sent as a bearer token unless it is empty.
 	APIKey string
 
-	// Header holds further headers. OpenRouter attributes calls by HTTP-Referer
-	// and X-Title, which have the project's values there unless they are given.
-	Header map[string]string
-
 	// Transport is shared by the clients of a program. Nil means one of its own.
 	Transport http.RoundTripper
 
@@ -94,7 +90,13 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.setHeader(&o)
+	if c.provider == openRouter { // which attributes calls by them
+		c.http.Header.Set("HTTP-Referer", "https://github.com/maker-mdap/maker")
+		c.http.Header.Set("X-Title", "MAKER")
+	}
+	if o.APIKey != "" {
+		c.http.Header.Set("Authorization", "Bearer "+o.APIKey)
+	}
 	begin := known(c.provider, c.model)
 	c.cold = begin[learn.Temperature] == leftOut
 	c.lessons = learn.New(begin, func(p learn.Param, form int, why string) {
@@ -103,19 +105,6 @@ func New(o Options) (*Client, error) {
 		}
 	})
 	return c, nil
-}
-
-func (c *Client) setHeader(o *Options) {
-	if c.provider == openRouter {
-		c.http.Header.Set("HTTP-Referer", "https://github.com/maker-mdap/maker")
-		c.http.Header.Set("X-Title", "MAKER")
-	}
-	if o.APIKey != "" {
-		c.http.Header.Set("Authorization", "Bearer "+o.APIKey)
-	}
-	for name, value := range o.Header {
-		c.http.Header.Set(name, value)
-	}
 }
 
 // CloseIdle closes the connections that are not in use.

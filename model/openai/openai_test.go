@@ -138,9 +138,9 @@ func TestNew(t *testing.T) {
 	if err != nil || c.String() != "compat/m at localhost/chat/completions" {
 		t.Errorf("String() = %q, %v, want no secrets", c, err)
 	}
-	c, err = New(Options{Model: "m", Provider: openRouter, BaseURL: "http://localhost", Header: map[string]string{"x-title": "Mine", "X-More": "1"}})
-	if err != nil || c.http.Header.Get("X-Title") != "Mine" || c.http.Header.Get("X-More") != "1" || c.http.Header.Get("HTTP-Referer") == "" || c.http.Header.Get("Authorization") != "" {
-		t.Errorf("New with headers sends %v, %v, want those given, and no key", c.http.Header, err)
+	c, err = New(Options{Model: "m", Provider: openRouter, BaseURL: "http://localhost"})
+	if err != nil || c.http.Header.Get("X-Title") != "MAKER" || c.http.Header.Get("HTTP-Referer") == "" || c.http.Header.Get("Authorization") != "" {
+		t.Errorf("New for OpenRouter sends %v, %v, want our name, and no key", c.http.Header, err)
 	}
 }
 
