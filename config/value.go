@@ -118,7 +118,13 @@ func valueOf(s *Setting, at any) *value {
 	case orZero:
 		v := integer(s, at.at)
 		v.text = func() string { return strconv.Itoa(max(*at.at, 0)) }
-		v.number = func() *float64 { n := float64(*at.at) + boolean(*at.at == -1); return &n }
+		v.number = func() *float64 {
+			n := float64(*at.at)
+			if n == -1 {
+				n = 0
+			}
+			return &n
+		}
 		set := v.set
 		v.set = func(text string) error {
 			err := set(text)
@@ -170,13 +176,6 @@ func valueOf(s *Setting, at any) *value {
 	default:
 		panic(fmt.Sprintf("config: a setting is no %T", at))
 	}
-}
-
-func boolean(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func noNumber() *float64 { return nil }

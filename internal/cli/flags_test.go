@@ -191,9 +191,3 @@ func TestChangeLeavesTheRest(t *testing.T) {
 		t.Errorf("change(--max-usd=20 --temperature=0): -want +got\n%s", diff)
 	}
 }
-
-func TestDashed(t *testing.T) {
-	if got := dashed("max_usd"); got != "max-usd" {
-		t.Errorf("dashed(max_usd) = %q, want max-usd", got)
-	}
-}

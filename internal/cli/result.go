@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -74,14 +73,12 @@ func (a *app) printLines(ctx context.Context, run *maker.Run) error {
 // finish prints a result and returns its exit code.
 func (a *app) finish(r *maker.Result) error {
 	if a.json {
-		data, err := json.Marshal(struct {
+		if err := a.printJSON(struct {
 			Type string `json:"type"`
 			*maker.Result
-		}{"result", r})
-		if err != nil {
+		}{"result", r}); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Out, "%s\n", data)
 	} else {
 		report.Result(a.Out, r, a.outputOf(r))
 	}
@@ -118,7 +115,7 @@ func (a *app) nextAction(r *maker.Result) string {
 	case r.Stop == "deadline":
 		return "continue with: " + resume
 	case r.Status == event.StatusStopped:
-		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, dashed(r.Stop))
+		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, strings.ReplaceAll(r.Stop, "_", "-"))
 	case r.Status == event.StatusUndecided && r.Kind == maker.KindSolve:
 		return "what was not agreed on is asked again with: " + resume
 	case r.Status == event.StatusUndecided:
@@ -136,19 +133,12 @@ func (a *app) nextAction(r *maker.Result) string {
 
 // outlook is what a resume would do. Where that cannot be told it may help.
 func (a *app) outlook(r *maker.Result) runs.Outlook {
-	dir, err := runs.Find(a.logDir, r.Run)
-	if err != nil {
-		return runs.Outlook{Further: true}
+	if run, err := a.open(r.Run); err == nil {
+		if ahead, err := run.Outlook(); err == nil {
+			return ahead
+		}
 	}
-	run, err := runs.Open(dir)
-	if err != nil {
-		return runs.Outlook{Further: true}
-	}
-	ahead, err := run.Outlook()
-	if err != nil {
-		return runs.Outlook{Further: true}
-	}
-	return ahead
+	return runs.Outlook{Further: true}
 }
 
 // outputOf is the output of a run with its content.
@@ -156,15 +146,12 @@ func (a *app) outputOf(r *maker.Result) event.Value {
 	if r.Output.Ref == nil {
 		return r.Output
 	}
-	run, err := a.open(r.Run)
-	if err != nil {
-		return r.Output
+	if run, err := a.open(r.Run); err == nil {
+		if loaded, err := run.Load(r.Output); err == nil {
+			return loaded
+		}
 	}
-	loaded, err := run.Load(r.Output)
-	if err != nil {
-		return r.Output
-	}
-	return loaded
+	return r.Output
 }
 
 // loadFrom returns a value of the run in a folder with its content.
@@ -175,5 +162,3 @@ func loadFrom(dir string, v event.Value) (event.Value, error) {
 	}
 	return run.Load(v)
 }
-
-func dashed(field string) string { return strings.ReplaceAll(field, "_", "-") }

@@ -274,10 +274,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	name := missing.GetSpecifiedName()
 	var names []string
 	add := func(f *pflag.Flag) {
-		if names = append(names, f.Name); len(f.Name) > 0 {
-			if d := config.Find(f.Name); d != nil {
-				names = append(names, d.FlagAliases()...)
-			}
+		names = append(names, f.Name)
+		if d := config.Find(f.Name); d != nil {
+			names = append(names, d.FlagAliases()...)
 		}
 	}
 	cmd.Flags().VisitAll(add)

@@ -29,15 +29,7 @@ type untrustedError struct {
 
 func (e *untrustedError) Error() string {
 	return fmt.Sprintf("%s sets %s, which can run programs, let calls pass or send data elsewhere, and nobody has trusted this content yet: look at it, and then run `maker trust`",
-		e.path, listing(e.risks))
-}
-
-// listing joins words as people do.
-func listing(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+		e.path, strings.Join(e.risks, ", "))
 }
 
 // isOwn reports whether a configuration file is the user's own: it needs no trust.
@@ -211,7 +203,7 @@ func (a *app) decideTrust(cmd *cobra.Command, file configFile, yes, revoke bool)
 	case !unknown:
 		return err
 	}
-	fmt.Fprintf(a.Out, "%s sets %s\n", file.path, listing(untrusted.risks))
+	fmt.Fprintf(a.Out, "%s sets %s\n", file.path, strings.Join(untrusted.risks, ", "))
 	if !yes {
 		if !a.hasTerminal() {
 			return usageError{errors.New("nobody is there to say so; look at the file, and then run `maker trust --yes`")}

@@ -102,27 +102,14 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: name, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
-		Prompts: promptHashes(j),
+		Prompts: j.Prompts.Hashes(),
 	}
 	return e.start(ctx, log, stack, j, first, nil)
 }
 
-// promptHashes are the hashes of the prompts that a run asks with.
-func promptHashes(j *kind.Job) map[string]string {
-	if j.Prompts == nil {
-		return nil
-	}
-	return j.Prompts.Hashes()
-}
-
-// ResumeOptions say how a run goes on.
+// ResumeOptions are those of package maker.
 type ResumeOptions struct {
-	// Change is applied to the configuration that the run had. Raise a budget
-	// here, or move to another address.
-	Change func(*config.Config)
-
-	// SetAside moves the damaged rest of a log into a file beside it and goes
-	// on from the last intact line. Without it a damaged log is an error.
+	Change   func(*config.Config)
 	SetAside bool
 }
 

@@ -59,9 +59,7 @@ func (r *Run) Kind() string { return r.kind }
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.log.Dir() }
 
-// Events yields the run's events in order, from its first one on, each as soon
-// as it is on disk, until the run ends or ctx does. Any number of readers may
-// read at any pace.
+// Events yields the run's events as they come to the disk.
 func (r *Run) Events(ctx context.Context) iter.Seq2[event.Record, error] {
 	return func(yield func(event.Record, error) bool) {
 		for line, err := range r.log.Follow(ctx) {
@@ -76,8 +74,7 @@ func (r *Run) Events(ctx context.Context) iter.Seq2[event.Record, error] {
 	}
 }
 
-// Lines is like Events, but yields the lines of the log as they stand there. A
-// line is valid until the next one is yielded.
+// Lines yields the lines of the log in the same way.
 func (r *Run) Lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for line, err := range r.log.Follow(ctx) {
@@ -88,9 +85,7 @@ func (r *Run) Lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Result waits for the end of the run. An error means that the run has no
-// result worth the name: its log or the results could not be written. A run
-// that failed, was stopped or remained undecided has a result that says so.
+// Result waits for the end of the run.
 func (r *Run) Result() (*Result, error) {
 	<-r.done
 	return r.result, r.err

@@ -68,11 +68,7 @@ func (s *shared) closeIdle() {
 	}
 }
 
-// Close ends the connections that the engine keeps open between calls. From then on
-// it refuses to start or resume runs with [ErrClosed]; what only reads logs still
-// works. Runs that are going on are the caller's business: they are not ended, go on
-// as they would have, and keep their connections until they end. A transport that
-// was given in [Options] is left alone. Closing again does nothing.
+// Close ends the connections that the engine keeps open between calls.
 func (e *Engine) Close() error {
 	e.shared.mu.Lock()
 	e.shared.closed = true

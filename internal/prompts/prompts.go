@@ -137,8 +137,11 @@ func (s *Set) Hash(name string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Hashes has the hash of every prompt by name.
+// Hashes has the hash of every prompt by name; nil without a set.
 func (s *Set) Hashes() map[string]string {
+	if s == nil {
+		return nil
+	}
 	hashes := make(map[string]string, len(s.texts))
 	for name := range s.texts {
 		hashes[name] = s.Hash(name)

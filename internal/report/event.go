@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -109,7 +110,6 @@ func votesOf(v event.Voting) string {
 
 // brief is a value in a few words.
 func brief(v event.Value) string {
-	const most = 120
 	if v.Ref != nil {
 		return fmt.Sprintf("(%d bytes)", v.Ref.Bytes)
 	}
@@ -117,11 +117,7 @@ func brief(v event.Value) string {
 	if strings.HasPrefix(text, `"`) {
 		text = v.Text()
 	}
-	text = show.Line(text)
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return clip.Text(show.Line(text), 120)
 }
 
 // describeSolve is an event of solving in one line for people.

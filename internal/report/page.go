@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"html/template"
 	"time"
-	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -26,7 +26,7 @@ const (
 
 // pageTemplate escapes everything that is put into it, each in the way of its place.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clip":    clipText,
+	"clip":    func(s string) string { return clip.Text(show.Text(s), maxPageText) },
 	"oneline": Short,
 	"samples": func(list []treeSample) []treeSample { return list[:min(len(list), maxPageSamples)] },
 	"omitted": func(list []treeSample) int { return max(0, len(list)-maxPageSamples) },
@@ -56,14 +56,6 @@ func (t *Tree) Page(r *runs.Result, output event.Value) ([]byte, error) {
 	var out bytes.Buffer
 	err := pageTemplate.Execute(&out, data)
 	return out.Bytes(), err
-}
-
-func clipText(s string) string {
-	s = show.Text(s)
-	if utf8.RuneCountInString(s) <= maxPageText {
-		return s
-	}
-	return string([]rune(s)[:maxPageText]) + "…"
 }
 
 // A chart is drawn in a box of chartWidth by chartHeight.

@@ -6,10 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -324,10 +324,5 @@ func (v *treeVote) String() string {
 
 // Short is a text on one line that is not too long for a terminal.
 func Short(s string) string {
-	const most = 100
-	s = strings.Join(strings.Fields(show.Line(s)), " ")
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
+	return clip.Text(strings.Join(strings.Fields(show.Line(s)), " "), 100)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -90,14 +89,6 @@ const (
 
 	diverseTemperature = 0.7 // of voters who are asked again
 )
-
-// DefaultFlags discard what is longer than 750 tokens or 3,000 characters, says
-// the same phrase more than three times, or is less than 30 % sure of itself.
-func DefaultFlags() redflag.Config {
-	c := redflag.Default()
-	c.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: redflag.DefaultMaxTokens, MaxChars: 3000}
-	return c
-}
 
 // withDefaults returns a complete configuration, or says what is wrong with it.
 func (c Config) withDefaults() (Config, error) {

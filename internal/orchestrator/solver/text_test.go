@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/redflag"
 )
 
 // hostile are texts that careless code takes apart, repairs or escapes.
@@ -39,7 +40,8 @@ var hostile = []string{
 func TestTextsSurvive(t *testing.T) {
 	cfg := config
 	cfg.Domain, cfg.Adapter = "anything", anything{}
-	cfg.Flags = DefaultFlags()
+	cfg.Flags = redflag.Default()
+	cfg.Flags.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: redflag.DefaultMaxTokens, MaxChars: 3000}
 	cfg.MaxDepth = 1
 	for i, text := range hostile {
 		whole := "Do both. " + text

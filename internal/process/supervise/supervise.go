@@ -16,8 +16,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/maker-mdap/maker/internal/process/tail"
 )
 
 // Orders say what program to run, and how.
@@ -36,7 +34,7 @@ type Orders struct {
 type Process struct {
 	Stdin  *os.File
 	Stdout *os.File
-	Stderr *tail.Buffer
+	Stderr *Tail
 	Done   <-chan struct{} // closed when nothing of it is left
 
 	stopping  chan struct{} // closed when it is to end
@@ -78,7 +76,7 @@ func Start(o Orders) (*Process, error) {
 		return nil, errors.Join(err, stdinRead.Close(), stdin.Close())
 	}
 	p := &Process{
-		Stdin: stdin, Stdout: stdout, Stderr: tail.New(tailSize),
+		Stdin: stdin, Stdout: stdout, Stderr: NewTail(tailSize),
 		stopping: make(chan struct{}), polite: o.Grace / 4, done: make(chan struct{}),
 	}
 	p.Done = p.done

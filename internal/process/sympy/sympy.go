@@ -37,7 +37,7 @@ import (
 	"github.com/maker-mdap/maker/domain/math/notation"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
 	"github.com/maker-mdap/maker/internal/process/scratch"
-	"github.com/maker-mdap/maker/internal/process/tail"
+	"github.com/maker-mdap/maker/internal/process/supervise"
 	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
@@ -188,7 +188,7 @@ func (c *CAS) ask(ctx context.Context, questions []question) (answers []*bool, e
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("sympy: no answer within %s", limit))
 	defer cancel()
 	seconds := fmt.Sprintf("%.3f", c.options.Timeout.Seconds())
-	output := tail.New(maxOutput)
+	output := supervise.NewTail(maxOutput)
 	outcome, err := c.sandbox.Run(ctx, sandbox.Command{Args: []string{c.python.Executable, "-I", "-c", c.script, file.Name(), seconds}, Output: output})
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package tail
+package supervise
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-func TestBuffer(t *testing.T) {
+func TestTail(t *testing.T) {
 	const limit = 1000
-	b := New(limit)
+	b := NewTail(limit)
 	for i := range 3000 {
 		line := fmt.Sprintf("line %d\n", i)
 		if n, err := b.Write([]byte(line)); n != len(line) || err != nil {

@@ -1,26 +1,24 @@
-// Package tail keeps the end of what somebody writes, such as the last words of a
-// process, which are the ones that say why it ended.
-package tail
+package supervise
 
 import (
 	"strings"
 	"sync"
 )
 
-// A Buffer is a writer that keeps the end of what is written to it. It is safe for
-// concurrent use.
-type Buffer struct {
+// A Tail is a writer that keeps the end of what is written to it, such as the last words
+// of a process, which are the ones that say why it ended. It is safe for concurrent use.
+type Tail struct {
 	limit int
 
 	mu   sync.Mutex
 	data []byte
 }
 
-// New returns a buffer that keeps so many bytes.
-func New(limit int) *Buffer { return &Buffer{limit: limit} }
+// NewTail returns one that keeps so many bytes.
+func NewTail(limit int) *Tail { return &Tail{limit: limit} }
 
 // Write never fails.
-func (b *Buffer) Write(data []byte) (int, error) {
+func (b *Tail) Write(data []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.data = append(b.data, data[max(0, len(data)-b.limit):]...)
@@ -32,7 +30,7 @@ func (b *Buffer) Write(data []byte) (int, error) {
 
 // String returns what was kept, without white space around it. It may begin in the
 // middle of a character.
-func (b *Buffer) String() string {
+func (b *Tail) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return strings.TrimSpace(string(b.data))
