@@ -273,3 +273,38 @@ func TestAuditHasAnEnd(t *testing.T) {
 		t.Errorf("Differences() of a run that is known to be wrong = %q, want %d others", got, MaxDifferences)
 	}
 }
+
+// TestAuditOfAChain: red flags are samples too, and the margin is that of the rule.
+func TestAuditOfAChain(t *testing.T) {
+	flagged := committedStep(0, 2)
+	flagged.Voting.RedFlagged, flagged.Voting.Samples = 3, 5
+	short := flagged
+	short.Voting.Samples = 2
+	auditCases{
+		"flagged":   {"hanoi", []event.Event{flagged}, ""},
+		"one short": {"hanoi", []event.Event{short}, "do not give 2 samples"},
+	}.run(t)
+}
+
+// TestAuditOfACalibratedRun: the votes after a calibration have its margin.
+func TestAuditOfACalibratedRun(t *testing.T) {
+	voted := func(k int) []event.Event {
+		events := []event.Event{event.Calibrated{K: 2}}
+		for n := range k {
+			events = append(events, sample("solve/0/solve", n, "a"))
+		}
+		return append(events, verdict("solve/0/solve", k, 0, map[string]int{"a": k}))
+	}
+	auditCases{
+		"as measured": {"solve", voted(2), ""},
+		"as before":   {"solve", voted(3), "the margin of the vote is 3, calibration gave 2"},
+	}.run(t)
+}
+
+// TestAStepWhoseOutputIsLost: the error names its line, as editors count.
+func TestAStepWhoseOutputIsLost(t *testing.T) {
+	step := committedStep(0, 2)
+	step.Output = event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 9}}
+	_, err := read(t, written(t, task("hanoi"), step), true)
+	wantError(t, "Finish()", err, "line 2:")
+}

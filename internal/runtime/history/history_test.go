@@ -318,3 +318,30 @@ func TestOutlook(t *testing.T) {
 		}
 	}
 }
+
+// TestAnUndecidedChainAsksAgain: of a chain only what was decided is kept; what else was
+// learned about its open step is.
+func TestAnUndecidedChainAsksAgain(t *testing.T) {
+	dir := written(t,
+		event.TaskSubmitted{Format: event.Format},
+		event.VoteCompleted{Question: "step/0", Status: string(flow.Decided), Answer: event.JSONValue([]byte(`1`))},
+		event.VoteCompleted{Question: "step/1", Status: string(flow.Undecided)},
+		event.SampleFaulted{Question: "step/2"},
+		event.SampleFaulted{Question: "step/2"},
+		event.Observed{Look: "a"},
+		event.Observed{Look: "b", Result: event.JSONValue([]byte(`[2]`))},
+	)
+	h, err := read(t, dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := h.Verdicts["step/0"]; !ok || len(h.Verdicts) != 1 {
+		t.Errorf("Verdicts = %v, want the decided one alone", h.Verdicts)
+	}
+	if v := h.Votes["step/2"]; v == nil || v.Faults != 2 {
+		t.Errorf("Votes[step/2] = %+v, want two faults", v)
+	}
+	if string(h.Looks["a"]) != "null" || string(h.Looks["b"]) != "[2]" {
+		t.Errorf("Looks = %s, %s, want null and what was seen", h.Looks["a"], h.Looks["b"])
+	}
+}

@@ -435,3 +435,23 @@ func TestAskedAgainIsListedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestALongQuietRunListsItsLastStep: without a contested step there is that one alone.
+func TestALongQuietRunListsItsLastStep(t *testing.T) {
+	events := []event.Event{task("hanoi")}
+	for n := range MaxListed + 1 {
+		events = append(events, committedStep(n, 2))
+	}
+	if r := report(t, events...); len(r.Steps) != 1 || r.Steps[0].Step != MaxListed {
+		t.Errorf("the run lists %d steps, want the last", len(r.Steps))
+	}
+}
+
+// TestDepthOfWhatWasMissing: what was found missing is beside the problem, not below it.
+func TestDepthOfWhatWasMissing(t *testing.T) {
+	for path, want := range map[string]int{"f1.2": 0, "f1.2.0": 1, "0.1": 1, "0": 0} {
+		if r := report(t, task("solve"), event.SubproblemSolved{Path: path}); r.Solve.Depth != want {
+			t.Errorf("the depth of %s is %d, want %d", path, r.Solve.Depth, want)
+		}
+	}
+}
