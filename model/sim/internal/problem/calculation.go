@@ -26,7 +26,7 @@ func readCalculation(text string) Problem {
 	if len(text) > maxExpression {
 		return nil
 	}
-	if e, ok := notation.Computation(strings.TrimRight(text, "?.!= \t\n")); ok && isArithmetic(e) {
+	if e, ok := notation.Computation(strings.TrimRight(text, "?.!= \t\n")); ok && isArithmetic(e, false) {
 		return Calculation{expr: exactly(e)}
 	}
 	if found := notation.Conditions(text); len(found) == 1 && found[0].Op == '=' && notation.AsksForAll(text) {
@@ -38,7 +38,7 @@ func readCalculation(text string) Problem {
 // readEquation returns the problem to solve a linear equation; nil if it is none.
 func readEquation(left, right *notation.Expr) Problem {
 	names := notation.Variables(left, right)
-	if len(names) != 1 || !isArithmetic(left) || !isArithmetic(right) {
+	if len(names) != 1 || !isArithmetic(left, true) || !isArithmetic(right, true) {
 		return nil
 	}
 	named := map[string]*notation.Expr{names[0]: unknown}
@@ -49,12 +49,13 @@ func readEquation(left, right *notation.Expr) Problem {
 	return c
 }
 
-// isArithmetic reports whether there are only numbers, unknowns and the four
-// operations in an expression.
-func isArithmetic(e *notation.Expr) bool {
+// isArithmetic reports whether there are only numbers and the four operations in an
+// expression, and unknowns if they may be there.
+func isArithmetic(e *notation.Expr, unknowns bool) bool {
 	known := true
 	e.Walk(func(part *notation.Expr) {
-		known = known && slices.Contains([]notation.Op{notation.Num, notation.Sym, notation.Neg, notation.Add, notation.Mul, notation.Div}, part.Op) && !part.Word
+		arithmetic := slices.Contains([]notation.Op{notation.Num, notation.Neg, notation.Add, notation.Mul, notation.Div}, part.Op)
+		known = known && !part.Word && (arithmetic || unknowns && part.Op == notation.Sym)
 	})
 	return known
 }

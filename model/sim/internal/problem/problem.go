@@ -110,11 +110,13 @@ func Together(how, a, b string) Problem {
 	if !isNumber || !also {
 		return nil
 	}
-	e, ok := notation.Formula(how)
-	if !ok || !isArithmetic(e) {
-		e = notation.Make(notation.Add, notation.Symbol("a"), notation.Symbol("b"))
+	parts := map[string]*notation.Expr{"a": x.expr, "b": y.expr}
+	if e, ok := notation.Formula(how); ok {
+		if e = exactly(e).Substitute(parts); isArithmetic(e, false) {
+			return Calculation{expr: e}
+		}
 	}
-	return Calculation{expr: exactly(e).Substitute(map[string]*notation.Expr{"a": x.expr, "b": y.expr})}
+	return Calculation{expr: notation.Make(notation.Add, x.expr, y.expr)}
 }
 
 // solutionText is a solution without a name before it: "x = 5" is 5.
