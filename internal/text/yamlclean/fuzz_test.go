@@ -3,6 +3,7 @@ package yamlclean
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,9 @@ func checkFixes(t *testing.T, text string, data json.RawMessage) {
 }
 
 // What is JSON already is the same value for the standard library.
+// farExponent is one that may be beyond maxExponent.
+var farExponent = regexp.MustCompile(`[0-9.][eE][-+]?[0-9]{3}`)
+
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-0.5e3,null,true],"":{}}`, `["\ud83d\ude00","\ud83d","\\ufffd\ufffd","\u2028\u0007\b"]`, "{\r\n\t\"a\" : 1e400 }", `{"a":1,"a":2}`, "[\"\uFFFD\"]"} {
 		f.Add(s)
@@ -159,6 +163,9 @@ func FuzzJSON(f *testing.F) {
 		first := strings.TrimLeft(text, " \t\r\n")
 		if first == "" || !strings.Contains(`{["`, first[:1]) || json.Unmarshal([]byte(text), &want) != nil {
 			return
+		}
+		if farExponent.MatchString(text) {
+			return // which makes a text of a number, in JSON as in YAML
 		}
 		data := decoded(t, text)
 		if data == nil {
