@@ -128,7 +128,7 @@ func everything(t *testing.T, r *tool.Registry) {
 	for _, step := range []struct{ tool, input, want string }{
 		{"echo", `{"message":"hello"}`, "Echo: hello"},
 		{"get-sum", `{"a":2,"b":40}`, "42"},
-		{"get-tiny-image", `{}`, "[image, image/png, "},
+		{"get-tiny-image", `{}`, "[image, not shown, image/png, "},
 		{"get-structured-content", `{"location":"Chicago"}`, "temperature"},
 		{"get-resource-links", `{"count":2}`, "[link to "},
 		{"get-sum", `{"a":"two"}`, "number"},
