@@ -259,5 +259,27 @@ func (c *chain) Finish(last json.RawMessage) error {
 // appendSolution appends the right output of a step to b.
 func appendSolution(b []byte, n, step int) []byte {
 	m := MoveAt(n, step)
-	return appendOutput(b, output{[3]int{m.Disk, m.From, m.To}, StateAt(n, step+1)})
+	var pegs [MaxDisks + 1]int8
+	for disk := 1; disk <= n; disk++ {
+		pegs[disk] = int8(pegAt(n, step+1, disk))
+	}
+	b = append(b, outputMove...)
+	b = appendList(b, []int{m.Disk, m.From, m.To}, ",")
+	b = append(b, outputState+"["...)
+	for peg := range int8(3) {
+		if peg > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		for disk := n; disk >= 1; disk-- {
+			if pegs[disk] == peg {
+				b = append(strconv.AppendInt(b, int64(disk), 10), ',')
+			}
+		}
+		if b[len(b)-1] == ',' {
+			b = b[:len(b)-1]
+		}
+		b = append(b, ']')
+	}
+	return append(b, "]}"...)
 }
