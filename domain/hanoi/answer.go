@@ -25,6 +25,13 @@ type reader struct {
 }
 
 func newReader(params json.RawMessage) (domain.Reader, error) {
+	// The parameters of a run that does not verify are the same for every one
+	// of its million questions, so the plain form is read without reflection.
+	if digits, ok := strings.CutPrefix(string(params), `{"disks":`); ok {
+		if n, err := strconv.Atoi(strings.TrimSuffix(digits, "}")); err == nil {
+			return reader{disks: n}, nil
+		}
+	}
 	var p struct {
 		Disks int    `json:"disks"`
 		State *State `json:"state"`
