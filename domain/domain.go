@@ -19,6 +19,10 @@ type Answer struct {
 
 	// Key decides with which other answers this one agrees.
 	Key string
+
+	// IsJSON says that code has written Value, so that nobody needs to look whether it
+	// is JSON.
+	IsJSON bool
 }
 
 // A Reader turns the text of one answer into a vote, or says why it is none.

@@ -80,19 +80,19 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 		}
 	}
 	answer := appendOutput(make([]byte, 0, 48+4*r.disks), out)
-	return domain.Answer{Value: answer, Key: string(answer)}, nil
+	return domain.Answer{Value: answer, Key: string(answer), IsJSON: true}, nil
 }
 
 // lastValue returns what follows the last `name =` of text.
 func lastValue(text, name string) (string, error) {
 	for end := len(text); ; {
-		i := strings.LastIndex(text[:end], name)
+		i := strings.LastIndexByte(text[:end], name[0]) // much faster than LastIndex
 		if i < 0 {
 			return "", errors.New("there is none")
 		}
 		end = i
-		if i > 0 && isWord(text[i-1]) {
-			continue // the end of another word, such as "remove"
+		if !strings.HasPrefix(text[i:], name) || i > 0 && isWord(text[i-1]) {
+			continue // such as the end of "remove"
 		}
 		if rest, ok := strings.CutPrefix(strings.TrimLeft(text[i+len(name):], " \t"), "="); ok {
 			return rest, nil
