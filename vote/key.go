@@ -135,8 +135,6 @@ func ShortKey(key string) string {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	short := make([]byte, 0, len(hashMarker)+2*hashBytes)
-	short = append(short, hashMarker...)
-	short = hex.AppendEncode(short, sum[:hashBytes])
-	return string(short)
+	var room [len(hashMarker) + 2*hashBytes]byte
+	return string(hex.AppendEncode(append(room[:0], hashMarker...), sum[:hashBytes]))
 }

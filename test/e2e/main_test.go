@@ -54,7 +54,8 @@ func buildAndRun(m *testing.M) int {
 	// Neither the settings of whoever runs the tests nor a proxy may interfere.
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "MAKER_") || strings.HasSuffix(strings.ToLower(name), "_proxy") {
+		ours := strings.HasPrefix(name, "MAKER_") && !strings.HasPrefix(name, "MAKER_TEST_")
+		if ours || strings.HasSuffix(strings.ToLower(name), "_proxy") {
 			os.Unsetenv(name)
 		}
 	}

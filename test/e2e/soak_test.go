@@ -24,16 +24,16 @@ type soaker struct {
 }
 
 // TestSoak goes on for soakTime. Everything it does is bounded, and its seed is in its
-// output: MAKER_SOAK_SEED repeats it.
+// output: MAKER_TEST_SOAK_SEED repeats it.
 func TestSoak(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("MAKER_SOAK_SEED"); text != "" {
+	if text := os.Getenv("MAKER_TEST_SOAK_SEED"); text != "" {
 		if _, err := fmt.Sscan(text, &seed); err != nil {
-			t.Fatalf("MAKER_SOAK_SEED: %v", err)
+			t.Fatalf("MAKER_TEST_SOAK_SEED: %v", err)
 		}
 	}
 	s := &soaker{t: t, random: rand.New(rand.NewPCG(seed, 0))}
-	t.Logf("MAKER_SOAK_SEED=%d", seed)
+	t.Logf("MAKER_TEST_SOAK_SEED=%d", seed)
 	kinds := []struct {
 		name string
 		run  func()
