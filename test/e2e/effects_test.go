@@ -256,7 +256,7 @@ func killOnce(t *testing.T, kind, moment string, early bool) (killed, unknown, h
 		return linesOf(t, filepath.Join(workspace, "log.txt"))["item-0"]
 	}
 	o := killWhen(t, logDir, moment, "exec", effectPlan(t, 1, kind), "--model", "sim/default?latency=20ms&script="+script,
-		"--voting", "first_to_k", "--voting-k", "2", "--max-voting-samples", "60", "--approve", "none", "--no-input",
+		"--voting", "first_to_k", "--voting-k", "4", "--max-voting-samples", "60", "--approve", "none", "--no-input",
 		"--mcp-config", l.config, "--workspace", workspace, "--quiet")
 	if o.code == 0 {
 		return 0, 0, 0 // it was faster

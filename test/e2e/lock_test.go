@@ -21,7 +21,7 @@ func TestRemovingTheLockOfALiveRun(t *testing.T) {
 		workspace, logDir := t.TempDir(), t.TempDir()
 		script := effectScript(t, "echo item-${1} >> log.txt")
 		first := start(t, makerPath, "exec", effectPlan(t, steps, "file"), "--model", "sim/default?latency=5ms&script="+script,
-			"--voting", "first_to_k", "--voting-k", "2", "--max-voting-samples", "60", "--approve", "none", "--no-input", "--sandbox", "off",
+			"--voting", "first_to_k", "--voting-k", "4", "--max-voting-samples", "60", "--approve", "none", "--no-input", "--sandbox", "off",
 			"--workspace", workspace, "--log-dir", logDir, "--quiet")
 		begun := 3 + round // lines of the log
 		eventually(t, "the run is at work", func() bool {
