@@ -120,17 +120,20 @@ func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// scanner reads bracketed lists of integers.
-type scanner struct{ text string }
+// scanner reads bracketed lists of integers. A million steps are read with it, so it
+// goes over the text once.
+type scanner struct {
+	text string
+	at   int
+}
 
+// next is the byte after white space, and 0 at the end.
 func (s *scanner) next() byte {
-	for i := range len(s.text) {
-		if c := s.text[i]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			s.text = s.text[i:]
+	for ; s.at < len(s.text); s.at++ {
+		if c := s.text[s.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return c
 		}
 	}
-	s.text = ""
 	return 0
 }
 
@@ -138,7 +141,7 @@ func (s *scanner) accept(c byte) bool {
 	if s.next() != c {
 		return false
 	}
-	s.text = s.text[1:]
+	s.at++
 	return true
 }
 
@@ -147,28 +150,47 @@ func (s *scanner) list(dst []int) ([]int, error) {
 	if !s.accept('[') {
 		return nil, errors.New("a list does not start with [")
 	}
-	for first := true; !s.accept(']'); first = false {
-		if !first && !s.accept(',') {
-			return nil, errors.New("a list is not closed")
-		}
-		s.next()
-		n := 0
-		for n < len(s.text) && (s.text[n] == '-' && n == 0 || '0' <= s.text[n] && s.text[n] <= '9') {
-			n++
-		}
-		v, err := strconv.Atoi(s.text[:n])
-		if err != nil {
+	if s.accept(']') {
+		return dst, nil
+	}
+	for {
+		v, ok := s.integer()
+		if !ok {
 			return nil, errors.New("a list holds something that is not an integer")
 		}
-		s.text = s.text[n:]
 		dst = append(dst, v)
+		switch s.next() {
+		case ',':
+			s.at++
+		case ']':
+			s.at++
+			return dst, nil
+		default:
+			return nil, errors.New("a list is not closed")
+		}
 	}
-	return dst, nil
+}
+
+// integer reads a number of at most 9 digits: nobody has more disks.
+func (s *scanner) integer() (v int, ok bool) {
+	negative := s.next() == '-'
+	if negative {
+		s.at++
+	}
+	start := s.at
+	for s.at < len(s.text) && s.at-start < 10 && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
+		v = 10*v + int(s.text[s.at]-'0')
+		s.at++
+	}
+	if negative {
+		v = -v
+	}
+	return v, s.at > start && s.at-start < 10
 }
 
 // parseMove reads a move and returns what follows it.
 func parseMove(text string) (move [3]int, rest string, err error) {
-	s := scanner{text}
+	s := scanner{text: text}
 	var room [4]int
 	list, err := s.list(room[:0])
 	if err != nil {
@@ -177,7 +199,7 @@ func parseMove(text string) (move [3]int, rest string, err error) {
 	if len(list) != 3 {
 		return move, "", fmt.Errorf("%d numbers, want 3", len(list))
 	}
-	return [3]int(list), s.text, nil
+	return [3]int(list), s.text[s.at:], nil
 }
 
 // alone reports an error if the line goes on in words or with another list: then
@@ -196,7 +218,7 @@ func alone(rest string) error {
 // order, and returns what follows it. Its lists are kept in room, as far as that
 // goes.
 func parseState(text string, n int, room []int) (_ State, rest string, _ error) {
-	s := scanner{text}
+	s := scanner{text: text}
 	state, err := s.state(room)
 	if err != nil {
 		return state, "", err
@@ -219,7 +241,7 @@ func parseState(text string, n int, room []int) (_ State, rest string, _ error) 
 	if total != n {
 		return state, "", fmt.Errorf("%d disks, want %d", total, n)
 	}
-	return state, s.text, nil
+	return state, s.text[s.at:], nil
 }
 
 func (s *scanner) state(all []int) (State, error) {

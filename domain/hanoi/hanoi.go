@@ -194,31 +194,29 @@ func (c *chain) Question(step int, previous json.RawMessage) (*flow.Question, er
 			return nil, fmt.Errorf("hanoi: output of step %d: %w", step-1, err)
 		}
 	}
-	var prompt strings.Builder
-	prompt.Grow(len(promptPrevious) + len(promptState) + len(promptEnd) + 3*(len(move)+len(state))/2)
-	prompt.WriteString(promptPrevious)
-	writeSpaced(&prompt, move)
-	prompt.WriteString(promptState)
-	writeSpaced(&prompt, state)
-	prompt.WriteString(promptEnd)
+	var room [512]byte
+	prompt := appendSpaced(append(room[:0], promptPrevious...), move)
+	prompt = appendSpaced(append(prompt, promptState...), state)
+	prompt = append(prompt, promptEnd...)
 	format := flow.Format{Reader: Name, Params: c.format}
 	if c.Verify {
 		format.Params = fmt.Appendf(nil, `{"disks":%d,"state":%s}`, c.Disks, state)
 	}
-	q := &flow.Question{System: c.system, Prompt: prompt.String(), Answer: format}
+	q := &flow.Question{System: c.system, Prompt: string(prompt), Answer: format}
 	if c.JSON {
 		q.Schema = json.RawMessage(schema)
 	}
 	return q, nil
 }
 
-// writeSpaced writes lists with a space after each comma.
-func writeSpaced(b *strings.Builder, lists []byte) {
+// appendSpaced appends lists with a space after each comma.
+func appendSpaced(b, lists []byte) []byte {
 	for _, c := range lists {
-		if b.WriteByte(c); c == ',' {
-			b.WriteByte(' ')
+		if b = append(b, c); c == ',' {
+			b = append(b, ' ')
 		}
 	}
+	return b
 }
 
 // WrongError is a committed step that is not the solution's.
