@@ -142,8 +142,8 @@ func (c *Client) GoString() string { return "Client(" + c.String() + ")" }
 // CloseIdle closes the connections that are not in use.
 func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
-// An Answer is what came back, whatever its status.
-type Answer struct {
+// A Reply is what came back, whatever its status.
+type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
@@ -152,7 +152,7 @@ type Answer struct {
 // Post sends a request as JSON and reads the answer to its end, so that the connection
 // can be used again. An answer of more than most bytes (see [Room]) is an error. Its
 // errors are of type [*model.Error]; an answer with an error status is not one of them.
-func (c *Client) Post(ctx context.Context, request any, most int64) (*Answer, error) {
+func (c *Client) Post(ctx context.Context, request any, most int64) (*Reply, error) {
 	most = min(most, c.maxBytes)
 	begin := time.Now()
 	var body bytes.Buffer
@@ -175,7 +175,7 @@ func (c *Client) Post(ctx context.Context, request any, most int64) (*Answer, er
 		return nil, c.broken(ctx, begin, 0, err)
 	}
 	defer resp.Body.Close()
-	a := &Answer{Status: resp.StatusCode, Header: resp.Header}
+	a := &Reply{Status: resp.StatusCode, Header: resp.Header}
 	if a.Status >= 300 {
 		most = min(most, maxErrorBytes)
 	}

@@ -46,7 +46,7 @@ var errorTypes = map[httpclient.Text]struct {
 }
 
 // failure turns an answer that is an error into one.
-func (c *Client) failure(a *httpclient.Answer) (*apiError, error) {
+func (c *Client) failure(a *httpclient.Reply) (*apiError, error) {
 	var body struct {
 		Error     apiError        `json:"error"`
 		Message   httpclient.Text `json:"message"` // of a gateway in front

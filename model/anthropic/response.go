@@ -62,7 +62,7 @@ func (u *messagesUsage) UnmarshalJSON(data []byte) error {
 
 // read turns an answer into a response, or into an error with what the server
 // said about it.
-func (c *Client) read(a *httpclient.Answer) (*model.Response, *apiError, error) {
+func (c *Client) read(a *httpclient.Reply) (*model.Response, *apiError, error) {
 	if a.Status >= 300 {
 		trouble, err := c.failure(a)
 		return nil, trouble, err

@@ -63,7 +63,7 @@ func (e *apiError) text() string {
 }
 
 // failure turns an answer with an error status into an error.
-func (c *Client) failure(a *httpclient.Answer) (*apiError, error) {
+func (c *Client) failure(a *httpclient.Reply) (*apiError, error) {
 	trouble := c.trouble(a)
 	if to := a.Header.Get("Location"); to != "" && a.Status < 400 {
 		trouble.Message = httpclient.Text("the server redirects to " + to + "; is that the right base URL?")
@@ -76,7 +76,7 @@ func (c *Client) failure(a *httpclient.Answer) (*apiError, error) {
 
 // trouble finds the error object in the body of an answer. It is where the
 // protocol has it, or the body itself, or what FastAPI calls a detail.
-func (c *Client) trouble(a *httpclient.Answer) *apiError {
+func (c *Client) trouble(a *httpclient.Reply) *apiError {
 	var body struct {
 		Error apiError `json:"error"`
 	}

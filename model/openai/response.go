@@ -79,7 +79,7 @@ type reading struct {
 }
 
 // read turns an answer into at most n responses, or into an error.
-func (c *Client) read(a *httpclient.Answer, n int) (reading, error) {
+func (c *Client) read(a *httpclient.Reply, n int) (reading, error) {
 	if a.Status >= 300 {
 		trouble, err := c.failure(a)
 		return reading{trouble: trouble}, err

@@ -150,7 +150,7 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 		yield("end", end)
 		return
 	}
-	var answer Answer
+	var answer Draft
 	if err := json.Unmarshal(v.Answer, &answer); err != nil {
 		yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
 		return

@@ -24,8 +24,8 @@ type Format struct {
 	Strict bool `json:"strict"`
 }
 
-// An Answer is what a plan becomes when it is read.
-type Answer struct {
+// A Draft is what a plan becomes when it is read.
+type Draft struct {
 	Plan string `json:"plan"` // YAML
 }
 
@@ -60,7 +60,7 @@ func (r planReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	case r.Strict:
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "it is no plan: %s", findings[0])
 	}
-	value, err := json.Marshal(Answer{Plan: text})
+	value, err := json.Marshal(Draft{Plan: text})
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
 	}

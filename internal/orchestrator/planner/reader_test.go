@@ -47,7 +47,7 @@ func TestPlanReader(t *testing.T) {
 			t.Errorf("Read(%q), strict = %s, want it discarded", text, got.Value)
 		}
 		got, flag := lax.Read(text)
-		var answer planner.Answer
+		var answer planner.Draft
 		if flag != nil || json.Unmarshal(got.Value, &answer) != nil || answer.Plan != strings.ToValidUTF8(text, "\ufffd") {
 			t.Errorf("Read(%q) = %s %v, want it as it is", text, got.Value, flag)
 		}
@@ -104,7 +104,7 @@ func FuzzPlanReader(f *testing.F) {
 			}
 			return
 		}
-		var answer planner.Answer
+		var answer planner.Draft
 		if err := json.Unmarshal(a.Value, &answer); err != nil || a.Key == "" {
 			t.Fatalf("Read(%q) = %s under %q (%v)", text, a.Value, a.Key, err)
 		}

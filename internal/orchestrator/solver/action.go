@@ -28,7 +28,7 @@ type action struct {
 	// What came of it: one of these.
 	proposal *Proposal
 	solution *Solution
-	answer   *Answer
+	answer   *Conclusion
 	check    *Check
 
 	settledBy string // one of the By constants of package event
@@ -303,7 +303,7 @@ func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer
 		if err != nil {
 			return false, err
 		}
-		a.answer, err = settle[Answer](a, f, key, q)
+		a.answer, err = settle[Conclusion](a, f, key, q)
 		a.settledBy = event.ByVote
 		return a.answer != nil, err
 	})

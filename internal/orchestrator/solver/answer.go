@@ -32,8 +32,8 @@ type Solution struct {
 	Work       string  `json:"work_shown"`
 }
 
-// An Answer is what the whole task gets.
-type Answer struct {
+// A Conclusion is what the whole task gets.
+type Conclusion struct {
 	Answer     string  `json:"answer"`
 	Confidence float64 `json:"confidence"`
 	Support    Support `json:"support"`
@@ -55,7 +55,7 @@ type Check struct {
 
 // A Result is the output of a run.
 type Result struct {
-	Answer
+	Conclusion
 
 	// Status is how the answer came about: "direct" without splitting the problem,
 	// "composed" from its parts, or "draft" if the run ended without success.

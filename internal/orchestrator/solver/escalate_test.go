@@ -107,7 +107,7 @@ func TestEscalationOrder(t *testing.T) {
 			if by != test.by {
 				t.Errorf("0.0 was solved by %q, want %q", by, test.by)
 			}
-			if got, failure := result(t, f); (failure == "") != (test.by != "") || failure == "" && got.Answer.Answer != "6" {
+			if got, failure := result(t, f); (failure == "") != (test.by != "") || failure == "" && got.Answer != "6" {
 				t.Errorf("result = %+v, %q", got, failure)
 			}
 			checkSteps(t, f)
@@ -191,7 +191,7 @@ func TestPersonComposes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, failure := result(t, f)
-		if got.Answer.Answer != "15" || failure != "" {
+		if got.Answer != "15" || failure != "" {
 			t.Errorf("%s: result = %+v, %q, want 15", ask, got, failure)
 		}
 		by := map[string]string{}

@@ -171,7 +171,7 @@ func (s *solver) refine(f flow.Flow, key string, data prompts.SolveAnswer) (bool
 
 // draft is the best answer so far.
 type draft struct {
-	answer  Answer
+	answer  Conclusion
 	quality quality
 }
 
@@ -185,8 +185,8 @@ const (
 	settled         // it won a vote, and nothing is known to be wrong with it
 )
 
-func answerOf(text string) Answer {
-	return Answer{Answer: text, Support: Support{Equations: []string{}, Points: []string{}}}
+func answerOf(text string) Conclusion {
+	return Conclusion{Answer: text, Support: Support{Equations: []string{}, Points: []string{}}}
 }
 
 func draftKey(n int) string { return fmt.Sprintf("solve/draft/%d", n) }
@@ -204,13 +204,13 @@ func (s *solver) improve(f flow.Flow, d draft, by, reason string) {
 	answer.Confidence = DraftConfidence
 	f.Emit(key, event.AnswerComposed{
 		Path: s.root.path, Step: s.step, Confidence: answer.Confidence, By: by, Draft: true, Reason: reason, State: s.hash(),
-		Answer: event.JSONValue(encode(Result{Answer: answer, Status: StatusDraft, Remarks: s.remarks})),
+		Answer: event.JSONValue(encode(Result{Conclusion: answer, Status: StatusDraft, Remarks: s.remarks})),
 	})
 }
 
 // complete ends the run with success.
 func (s *solver) complete(f flow.Flow, status string) error {
-	result := event.JSONValue(encode(Result{Answer: s.answer, Status: status, Remarks: s.remarks}))
+	result := event.JSONValue(encode(Result{Conclusion: s.answer, Status: status, Remarks: s.remarks}))
 	f.Emit("solve/answer", event.AnswerComposed{
 		Path: s.root.path, Step: s.step - 1, Answer: result, Confidence: s.answer.Confidence,
 		By: s.answerBy, Final: true, State: s.hash(),

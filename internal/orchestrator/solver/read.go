@@ -61,7 +61,7 @@ func Readers(adapters map[string]domain.Adapter) (domain.Readers, error) {
 		}),
 		ReadAnswer: newReader(func(p solutionParams) (domain.Reader, error) {
 			r, err := solutions(p)
-			return readerOf(func(a *Answer) (string, *redflag.Flag) { return r.judge(a.Answer, a.Confidence) }), err
+			return readerOf(func(a *Conclusion) (string, *redflag.Flag) { return r.judge(a.Answer, a.Confidence) }), err
 		}),
 	}, nil
 }

@@ -175,8 +175,8 @@ func TestReadAnswer(t *testing.T) {
 		{solution("3"), "", redflag.MissingField},
 	})
 	got, _ := r.Read(`{"answer":"1, \"2\"\n三","confidence":1,"support":{"summary":"s","equations":["a = b, c"],"points":["(1, 2)"]}}`)
-	want := Answer{Answer: "1, \"2\"\n三", Confidence: 1, Support: Support{"s", []string{"a = b, c"}, []string{"(1, 2)"}}}
-	if diff := cmp.Diff(want, mustDecode[Answer](t, got.Value)); diff != "" {
+	want := Conclusion{Answer: "1, \"2\"\n三", Confidence: 1, Support: Support{"s", []string{"a = b, c"}, []string{"(1, 2)"}}}
+	if diff := cmp.Diff(want, mustDecode[Conclusion](t, got.Value)); diff != "" {
 		t.Errorf("Read(answer): -want +got\n%s", diff)
 	}
 }

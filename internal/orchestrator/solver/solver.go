@@ -84,8 +84,8 @@ type solver struct {
 	trees    []*node          // the root, then what was found missing
 	memo     map[string]*node // the first node of each problem, by normal form
 	nodes    int
-	step     int    // the next to be committed
-	answer   Answer // to the problem, if there is one
+	step     int        // the next to be committed
+	answer   Conclusion // to the problem, if there is one
 	answerBy string
 	draft    draft
 	remarks  []string
@@ -310,7 +310,7 @@ func (s *solver) commitSolution(f flow.Flow, a *action) error {
 
 // commitAnswer takes an answer to the whole problem. Until it is checked it is a
 // draft.
-func (s *solver) commitAnswer(f flow.Flow, a *action, answer Answer) error {
+func (s *solver) commitAnswer(f flow.Flow, a *action, answer Conclusion) error {
 	s.root.stage = solved
 	s.root.solution = Solution{Solution: answer.Answer, Confidence: answer.Confidence}
 	s.answer, s.answerBy = answer, a.settledBy

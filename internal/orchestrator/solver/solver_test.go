@@ -142,7 +142,7 @@ func TestDirect(t *testing.T) {
 				return ""
 			}))
 			got, failure := result(t, f)
-			if strings.TrimSpace(got.Answer.Answer) != "6" || failure != "" {
+			if strings.TrimSpace(got.Answer) != "6" || failure != "" {
 				t.Errorf("result = %+v, %s, want 6", got, failure)
 			}
 			want := StatusComposed
@@ -153,7 +153,7 @@ func TestDirect(t *testing.T) {
 				t.Errorf("status = %s, want %s", got.Status, want)
 			}
 			drafts := eventsOf[event.AnswerComposed](f)
-			if first := mustDecode[Result](t, drafts[0].Answer.JSON); test.draft != "" && (first.Answer.Answer != test.draft || first.Confidence != DraftConfidence) {
+			if first := mustDecode[Result](t, drafts[0].Answer.JSON); test.draft != "" && (first.Answer != test.draft || first.Confidence != DraftConfidence) {
 				t.Errorf("the first draft is %+v, want %s", first, test.draft)
 			}
 			if escalated := len(eventsOf[event.Escalated](f)); (escalated == 0) != test.direct {
@@ -333,8 +333,8 @@ func TestFailures(t *testing.T) {
 			}
 			f := run(t, test.problem, cfg, test.voters)
 			got, failure := result(t, f)
-			if got.Answer.Answer != test.answer {
-				t.Errorf("answer = %q, want %q", got.Answer.Answer, test.answer)
+			if got.Answer != test.answer {
+				t.Errorf("answer = %q, want %q", got.Answer, test.answer)
 			}
 			if !strings.HasPrefix(failure, test.failure) || (failure == "") != (test.failure == "") {
 				t.Errorf("failure = %q, want %q", failure, test.failure)

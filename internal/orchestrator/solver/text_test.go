@@ -89,7 +89,7 @@ func TestTextsSurvive(t *testing.T) {
 			case event.SubproblemSolved:
 				got = append(got, e.Solution.Text())
 			case event.TaskCompleted:
-				got = append(got, mustDecode[Result](t, e.Output.JSON).Answer.Answer)
+				got = append(got, mustDecode[Result](t, e.Output.JSON).Answer)
 			}
 		}
 		want := []string{text, other, "solved: " + text, "solved: " + other, "solved: " + text}
@@ -156,7 +156,7 @@ func TestPrompts(t *testing.T) {
 	}
 	must((&action{s: s, node: left}).compose(f))
 	must((&action{s: s, node: s.root}).compose(f))
-	s.answer = Answer{Answer: "10", Confidence: 1}
+	s.answer = Conclusion{Answer: "10", Confidence: 1}
 	s.root.stage = solved
 	if _, err := s.review(f, 0); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func TestMemo(t *testing.T) {
 	if memo == 0 {
 		t.Error("nothing was known from before")
 	}
-	if got, failure := result(t, f); got.Answer.Answer != "16" {
+	if got, failure := result(t, f); got.Answer != "16" {
 		t.Errorf("result = %+v, %s, want 16", got, failure)
 	}
 	checkSteps(t, f)
@@ -271,7 +271,7 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		cfg := ok
 		cfg.NoDirect, cfg.Rule = false, rule
-		if got, failure := result(t, run(t, "1+2+3", cfg, adders)); got.Answer.Answer != "6" {
+		if got, failure := result(t, run(t, "1+2+3", cfg, adders)); got.Answer != "6" {
 			t.Errorf("%s: result = %+v, %s, want 6", rule.Strategy, got, failure)
 		}
 	}

@@ -103,7 +103,7 @@ func solution(text string) string {
 }
 
 func answer(text string) string {
-	return string(encode(Answer{Answer: text, Confidence: 0.9, Support: Support{Summary: "so it is", Equations: []string{}, Points: []string{}}}))
+	return string(encode(Conclusion{Answer: text, Confidence: 0.9, Support: Support{Summary: "so it is", Equations: []string{}, Points: []string{}}}))
 }
 
 func parts(a, b string) string {
