@@ -14,6 +14,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -130,6 +131,8 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
+	// Only now: a comma may stand in the settings of a simulated model.
+	c.Voters = route.List(strings.Join(c.Voters, ","))
 	table, err := readPrices(s.prices)
 	if err != nil {
 		return nil, err

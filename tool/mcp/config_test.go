@@ -155,6 +155,7 @@ func TestParseConfigErrors(t *testing.T) {
 		{one(`{"command": "x", "tools": [{"name": 1}]}`), "tools.name: got a number, want text"},
 		{one(`{"command": "x", "tools": [{"description": "d"}]}`), "tools[0].name is missing"},
 		{one(`{"command": "x", "tools": [{"name": "a"}, {"name": "a"}]}`), `tools[1]: "a" is there twice`},
+		{`{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}`, `"a"`},
 		{one(`{"command": "${NOBODY}"}`), `server "s": command: the variable NOBODY is not set`},
 		{one(`{"command": "x", "args": ["${HOME}", "${NOBODY}"]}`), "args[1]: the variable NOBODY is not set"},
 		{one(`{"command": "x", "env": {"A": "${NOBODY}"}}`), "env.A: the variable NOBODY is not set"},

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -28,6 +29,10 @@ func ParseConfig(data []byte, lookup func(name string) (string, bool)) (Config, 
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return Config{}, fmt.Errorf("mcp: the configuration cannot be read: %w", readable(data, err))
+	}
+	// The standard library takes the last of two servers of one name.
+	if _, err := yamlclean.Load(string(data)); err != nil {
+		return Config{}, fmt.Errorf("mcp: the configuration cannot be read: %w", err)
 	}
 	if doc.Servers == nil {
 		return Config{}, errors.New(`mcp: the configuration has no mcpServers; want {"mcpServers": {"NAME": {"command": ...}}}`)

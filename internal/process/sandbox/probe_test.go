@@ -122,9 +122,12 @@ func TestBubblewrapAnswers(t *testing.T) {
 
 // TestProbeIsRepeated: what fails for a moment works in the next.
 func TestProbeIsRepeated(t *testing.T) {
+	if err := installBubblewrap(); err != nil {
+		t.Skip(err)
+	}
 	real, err := exec.LookPath("bwrap")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if _, err := New(t.Context(), Options{Workspace: t.TempDir(), Levels: []Level{Bubblewrap}}); err != nil {
 		t.Skip(err)
