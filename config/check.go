@@ -18,8 +18,11 @@ var escalations = []string{"diversity", "model", "split", "person"}
 // WithDefaults fills in what was left open, for a kind of run, and leaves out what is
 // about other kinds.
 func (c Config) WithDefaults(k Kinds) Config {
-	if k&Planning == 0 && k&Do == 0 {
-		c.Plan, c.Outline = Plan{}, Outline{}
+	if k&Agents == 0 {
+		c.Plan = Plan{}
+	}
+	if k&Do == 0 {
+		c.Outline = Outline{}
 	}
 	if k&(Solving|Measuring) == 0 {
 		c.Solve = Solve{}
@@ -44,15 +47,13 @@ func (c Config) WithDefaults(k Kinds) Config {
 		c.Voting.K, c.Voting.MaxSamples = cmp.Or(c.Voting.K, 2), cmp.Or(c.Voting.MaxSamples, 20)
 	}
 	if c.Voting.MaxSamples == 0 {
-		// Far beyond any race that is worth finishing.
-		const times = 50
-		c.Voting.MaxSamples = times * min(max(c.Voting.K, c.Voting.N, 1), vote.MostSamples/times)
+		c.Voting.MaxSamples = DerivedSamples(c.Voting)
 	}
 	if k&Planning != 0 {
 		c.Plan.Voting.Strategy = cmp.Or(c.Plan.Voting.Strategy, vote.None)
 		c.Plan.Voting.MaxSamples = cmp.Or(c.Plan.Voting.MaxSamples, 10)
 	}
-	if k&(Planning|Do) != 0 {
+	if k&Do != 0 {
 		c.Outline.OnFailure = cmp.Or(c.Outline.OnFailure, "continue")
 		c.Outline.Retries = cmp.Or(c.Outline.Retries, 2)
 		c.Outline.ContextBudget = cmp.Or(c.Outline.ContextBudget, c.Plan.ContextBudget)
@@ -66,6 +67,13 @@ func (c Config) WithDefaults(k Kinds) Config {
 		c.Flags = &flags
 	}
 	return c
+}
+
+// DerivedSamples is the cap on the samples of a rule that names none: far beyond any
+// race that is worth finishing.
+func DerivedSamples(r vote.Rule) int {
+	const times = 50
+	return times * min(max(r.K, r.N, 1), vote.MostSamples/times)
 }
 
 // ofRule reports whether a setting is a number of the voting rule.

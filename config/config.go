@@ -21,7 +21,6 @@ import (
 const (
 	DefaultModel       = "anthropic/claude-sonnet-4-5" // of runs whose steps are done by agents
 	DefaultMaxOutput   = 750                           // tokens, from the paper: beyond it errors multiply
-	DefaultStepOutput  = 4096                          // tokens of an answer of an agent
 	DefaultTemperature = 0.1
 	DefaultDomain      = "text"
 )

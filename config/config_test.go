@@ -260,3 +260,21 @@ func describeKinds(kinds Kinds) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+func TestCheckRefuses(t *testing.T) {
+	for _, test := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Solve.MaxDepth = -1 }, "max_depth"},
+		{func(c *Config) { c.Solve.Facts = make([]string, MaxFacts+1) }, "6 facts, want at most 5"},
+		{func(c *Config) { c.Solve.Escalate = []string{"hope"} }, `"hope", want`},
+		{func(c *Config) { c.Solve.Escalate = []string{"model", "split", "model"} }, `"model" is there twice`},
+	} {
+		c := Config{}.WithDefaults(Solving)
+		test.change(&c)
+		if err := c.Check(Solving); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Check() = %v, want an error with %s", err, test.want)
+		}
+	}
+}

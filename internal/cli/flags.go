@@ -208,7 +208,7 @@ func readPrices(file string) (*price.Table, error) {
 // change applies the flags that were given to the configuration of a run that is
 // resumed; everything else stays as it was.
 func (s *settings) change(c *maker.Config, given *maker.Options) {
-	derived := c.Voting.MaxSamples == 50*c.Voting.K // from k, and is so again
+	derived := c.Voting.MaxSamples == config.DerivedSamples(c.Voting) // and is so again
 	s.flags.Visit(func(f *pflag.Flag) {
 		d := config.Find(f.Name)
 		switch {

@@ -97,7 +97,7 @@ func solverConfig(cfg config.Config, name string, adapter domain.Adapter, set *p
 	how := solver.Config{
 		Domain: name, Adapter: adapter, Prompts: set,
 		Terms:      terms(cfg),
-		AtomOutput: max(1, cfg.MaxOutput*solver.DefaultAtomOutput/solver.DefaultMaxOutput),
+		AtomOutput: max(1, cfg.MaxOutput*2/3), // one solution takes less than a split
 		Models:     solver.Models{Reasoning: flow.Reasoning, Execution: flow.Voters, Escalation: s.ModelEscalation},
 		NoDirect:   s.NoDirect,
 		MaxDepth:   s.MaxDepth, MaxNodes: s.MaxNodes, MaxFillRounds: s.MaxFillRounds, MaxStagnant: s.MaxStagnant,

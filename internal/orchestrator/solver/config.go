@@ -2,7 +2,6 @@ package solver
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/flow"
@@ -10,30 +9,28 @@ import (
 	"github.com/maker-mdap/maker/vote"
 )
 
-// Config is how a problem is solved. A zero field means its default, where one is
-// named.
+// Config is how a problem is solved, complete: what is left out is 0.
 type Config struct {
 	Domain  string         // the name of Adapter, under which the readers know it
 	Adapter domain.Adapter // of the family of problems; required
-	Prompts *prompts.Set   // nil means the built-in ones
+	Prompts *prompts.Set
 
-	flow.Terms     // of every question; the rule is required, and MaxOutput is DefaultMaxOutput
-	AtomOutput int // tokens of an answer to a problem that is not split; DefaultAtomOutput
+	flow.Terms     // of every question
+	AtomOutput int // tokens of an answer to a problem that is not split
 	Models     Models
 
 	// NoDirect leaves out the cheap attempt at the problem as it is, before it is split.
 	NoDirect bool
 
-	MaxDepth int // of the tree; the problem itself is at depth 0. DefaultMaxDepth
-	MaxNodes int // of the tree; DefaultMaxNodes
+	MaxDepth int // of the tree; the problem itself is at depth 0
+	MaxNodes int // of the tree
 
 	// MaxFillRounds bounds the rounds of filling gaps in the answer, and
 	// MaxStagnant those among them in a row that change nothing.
-	MaxFillRounds int // DefaultMaxFillRounds
-	MaxStagnant   int // DefaultMaxStagnant
+	MaxFillRounds int
+	MaxStagnant   int
 
-	// Escalate says what is done, in this order, when voters do not agree. Nil
-	// means DefaultEscalation; an empty list, nothing.
+	// Escalate says what is done, in this order, when voters do not agree.
 	Escalate []Escalation
 
 	// ComposeByCode lets the adapter put solutions together where it can. The
@@ -69,19 +66,6 @@ const (
 	Person    Escalation = "person"    // ask the person for the solution
 )
 
-// DefaultEscalation is everything, from cheap to dear.
-func DefaultEscalation() []Escalation { return []Escalation{Diversity, Model, Split, Person} }
-
-// The defaults.
-const (
-	DefaultMaxOutput     = 750
-	DefaultAtomOutput    = 500
-	DefaultMaxDepth      = 6
-	DefaultMaxNodes      = 511
-	DefaultMaxFillRounds = 2
-	DefaultMaxStagnant   = 2
-)
-
 const (
 	// maxGrowth is by how many characters a part may be longer than the whole: a short
 	// problem may need more words for its parts than for itself.
@@ -90,51 +74,15 @@ const (
 	diverseTemperature = 0.7 // of voters who are asked again
 )
 
-// withDefaults returns a complete configuration, or says what is wrong with it.
-func (c Config) withDefaults() (Config, error) {
+// check says what a configuration lacks.
+func (c *Config) check() error {
 	if c.Adapter == nil {
-		return c, fmt.Errorf("solver: there is no adapter: set Adapter, for example to that of domain/text")
+		return fmt.Errorf("solver: there is no adapter: set Adapter, for example to that of domain/text")
 	}
 	if err := c.Rule.Validate(); err != nil {
-		return c, fmt.Errorf("solver: Rule: %w", err)
+		return fmt.Errorf("solver: Rule: %w", err)
 	}
-	if c.Prompts == nil {
-		c.Prompts = prompts.Default()
-	}
-	for _, n := range []struct {
-		name    string
-		value   *int
-		initial int
-	}{
-		{"MaxOutput", &c.MaxOutput, DefaultMaxOutput},
-		{"AtomOutput", &c.AtomOutput, DefaultAtomOutput},
-		{"MaxDepth", &c.MaxDepth, DefaultMaxDepth},
-		{"MaxNodes", &c.MaxNodes, DefaultMaxNodes},
-		{"MaxFillRounds", &c.MaxFillRounds, DefaultMaxFillRounds},
-		{"MaxStagnant", &c.MaxStagnant, DefaultMaxStagnant},
-	} {
-		if *n.value < 0 {
-			return c, fmt.Errorf("solver: %s is %d, want 0 or more", n.name, *n.value)
-		}
-		if *n.value == 0 {
-			*n.value = n.initial
-		}
-	}
-	if len(c.Facts) > MaxFacts {
-		return c, fmt.Errorf("solver: there are %d facts, want at most %d", len(c.Facts), MaxFacts)
-	}
-	if c.Escalate == nil {
-		c.Escalate = DefaultEscalation()
-	}
-	for i, e := range c.Escalate {
-		if !slices.Contains(DefaultEscalation(), e) {
-			return c, fmt.Errorf("solver: Escalate[%d] is %q, want one of %q", i, e, DefaultEscalation())
-		}
-		if slices.Contains(c.Escalate[:i], e) {
-			return c, fmt.Errorf("solver: Escalate[%d]: %q is there twice", i, e)
-		}
-	}
-	return c, nil
+	return nil
 }
 
 // directRule is the rule of the direct attempt. It is held to the same margin as every

@@ -62,7 +62,9 @@ func TestEscalationOrder(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := cfg
-			cfg.Escalate = test.escalate
+			if test.escalate != nil {
+				cfg.Escalate = test.escalate
+			}
 			decide := decider(t, test.voters)
 			f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 				// Who is asked in several words, at a higher temperature, is diverse.

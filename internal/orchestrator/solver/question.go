@@ -79,8 +79,7 @@ type Atoms struct{ cfg Config }
 
 // NewAtoms returns the atoms of a configuration.
 func NewAtoms(cfg Config) (*Atoms, error) {
-	c, err := cfg.withDefaults()
-	return &Atoms{c}, err
+	return &Atoms{cfg}, cfg.check()
 }
 
 // Question asks for the solution of problem.

@@ -96,10 +96,10 @@ type solver struct {
 }
 
 func newSolver(problem string, cfg Config) (*solver, error) {
-	cfg, err := cfg.withDefaults()
-	switch {
-	case err != nil:
+	if err := cfg.check(); err != nil {
 		return nil, err
+	}
+	switch {
 	case blank(problem):
 		return nil, errors.New("solver: the problem is empty")
 	case !utf8.ValidString(problem):

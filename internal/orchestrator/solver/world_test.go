@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/test/flowtest"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -236,8 +237,10 @@ func verdict(status flow.Status, tally *vote.Tally, won json.RawMessage, first m
 }
 
 var config = Config{
-	Domain: "sums", Adapter: sums{}, NoDirect: true,
-	Terms: flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6}},
+	Domain: "sums", Adapter: sums{}, NoDirect: true, Prompts: prompts.Default(),
+	Terms:      flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 6}, MaxOutput: 750},
+	AtomOutput: 500, MaxDepth: 6, MaxNodes: 511, MaxFillRounds: 2, MaxStagnant: 2,
+	Escalate: []Escalation{Diversity, Model, Split, Person},
 }
 
 // newFlow is a scripted flow that knows the domains of the tests.

@@ -128,7 +128,7 @@ func TestDefaults(t *testing.T) {
 			if _, err := New(s, o).Generate(t.Context(), &model.Request{}); model.KindOf(err) != model.Overloaded {
 				t.Errorf("Generate() = %v, want overloaded", err)
 			}
-			want := []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond, 1750 * time.Millisecond, 3750 * time.Millisecond}
+			want := []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond, 1750 * time.Millisecond, 3750 * time.Millisecond, 7750 * time.Millisecond}
 			if diff := cmp.Diff(want, s.at); diff != "" {
 				t.Errorf("the times of the attempts with %+v differ (-want +got):\n%s", o, diff)
 			}

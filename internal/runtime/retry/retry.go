@@ -14,7 +14,7 @@ import (
 
 // The values of [Options] that are not set.
 const (
-	DefaultMaxAttempts = 5
+	DefaultMaxAttempts = 6
 	DefaultBaseDelay   = 500 * time.Millisecond
 	DefaultMaxDelay    = 30 * time.Second
 )
