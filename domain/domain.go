@@ -26,7 +26,7 @@ type Answer struct {
 }
 
 // A Reader turns the text of one answer into a vote, or says why it is none.
-// It is used by one question and may be called from several goroutines.
+// It is used by one question, by one goroutine at a time.
 type Reader interface {
 	Read(text string) (Answer, *redflag.Flag)
 }

@@ -261,7 +261,7 @@ func notNegative(name string, value int64) error {
 }
 
 func notBlank(name string, phrases []string) error {
-	if i := slices.Index(foldAll(phrases), ""); i >= 0 {
+	if i := slices.Index(with(nil, phrases), ""); i >= 0 {
 		return fmt.Errorf("redflag: %s[%d] is blank", name, i)
 	}
 	return nil

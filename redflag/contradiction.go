@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 
 func (c *SelfContradictionCheck) check(_ string, p []sentence) *Flag {
 	count := 0
-	phrases := slices.Concat(corrections, foldAll(c.Phrases))
+	phrases := with(corrections, c.Phrases)
 	for _, s := range p {
 		phrase := cmp.Or(startsWith(s.own, phrases), startsWith(skip(s.own, thinking), phrases))
 		if phrase == "" {

@@ -2,6 +2,7 @@ package redflag
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -44,4 +45,6 @@ var (
 	slotWords      = phraseLists["slotWords"]
 	unfilled       = phraseLists["unfilled"]
 	fillers        = phraseLists["fillers"]
+
+	chatter = slices.Concat(selfReferences, leaks)
 )

@@ -21,7 +21,7 @@ func (c *PlaceholderCheck) check(text string, p []sentence) *Flag {
 	if whole := strings.TrimSpace(text); hollow.MatchString(whole) {
 		return New(Placeholder, "nothing but %q", whole)
 	}
-	phrases := slices.Concat(fillers, foldAll(c.Phrases))
+	phrases := with(fillers, c.Phrases)
 	for i, s := range p {
 		if phrase := contains(s.own, phrases); phrase != "" {
 			return New(Placeholder, "contains %q", phrase)

@@ -2,13 +2,12 @@ package redflag
 
 import (
 	"cmp"
-	"slices"
 )
 
 // check looks for a refusal in the first two sentences: one that comes later is
 // usually about something else.
 func (c *RefusalCheck) check(_ string, p []sentence) *Flag {
-	phrases := slices.Concat(refusals, foldAll(c.Phrases))
+	phrases := with(refusals, c.Phrases)
 	sorry := false
 	for _, s := range p[:min(2, len(p))] {
 		rest := skip(s.own, apologies)
@@ -31,7 +30,7 @@ func (c *MetaChatterCheck) check(_ string, p []sentence) *Flag {
 	if phrase := opening(p); phrase != "" {
 		return New(MetaChatter, "opens with %q", phrase)
 	}
-	phrases := slices.Concat(selfReferences, leaks, foldAll(c.Phrases))
+	phrases := with(chatter, c.Phrases)
 	for _, s := range p {
 		if phrase := cmp.Or(startsWith(s.own, phrases), startsWith(skip(s.own, thinking), phrases)); phrase != "" {
 			return New(MetaChatter, "a sentence begins with %q", phrase)
@@ -68,7 +67,7 @@ func opening(p []sentence) string {
 
 func (c *LowConfidenceCheck) checkHedges(_ string, p []sentence) *Flag {
 	count, last := 0, ""
-	phrases := slices.Concat(hedges, foldAll(c.Phrases))
+	phrases := with(hedges, c.Phrases)
 	for _, s := range p {
 		if phrase := contains(s.own, phrases); phrase != "" {
 			count++
@@ -81,10 +80,10 @@ func (c *LowConfidenceCheck) checkHedges(_ string, p []sentence) *Flag {
 	return New(LowConfidence, "%d sentences of doubt such as %q, limit %d", count, last, c.Hedges-1)
 }
 
-func foldAll(phrases []string) []string {
-	out := make([]string, len(phrases))
-	for i, p := range phrases {
-		out[i] = fold(p)
+// with adds the phrases of a setting to our own.
+func with(own, more []string) []string {
+	for _, phrase := range more {
+		own = append(own[:len(own):len(own)], fold(phrase))
 	}
-	return out
+	return own
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/runtime/person"
@@ -47,7 +46,6 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 		v.Pause()
 		defer v.Resume()
 	}
-	human := &flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}
 	step := a.stepName(q.Step)
 	for whole := false; ; {
 		folded := showQuestion(a.Err, step, q, whole)
@@ -61,7 +59,7 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 		if whole = strings.TrimSpace(line) == showAll && (folded || q.Call != nil); whole {
 			continue
 		}
-		text, err := person.Resolve(human, line)
+		text, err := person.Resolve(&q, line)
 		if err == nil {
 			return text, nil
 		}

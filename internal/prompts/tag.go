@@ -16,12 +16,15 @@ var bracket = regexp.MustCompile(`<\s*/?\s*`)
 // inside returns text that cannot end the tag that it stands in.
 func inside(tag, text string) string { return disarm(tag, text, "&lt;") }
 
+// Holds reports whether a text holds what could be taken for a tag of this name.
+func Holds(tag, text string) bool { return disarm(tag, text, "") != text }
+
 // YAML writes a value as YAML that stays between tags of this name, and is read as
 // the same value there. A text that holds such a tag itself is written as JSON,
 // which is YAML too and can say the tag without spelling it.
 func YAML(tag string, value json.RawMessage) (string, error) {
 	text, err := yamlclean.Encode(value)
-	if err != nil || disarm(tag, text, "") == text {
+	if err != nil || !Holds(tag, text) {
 		return text, err
 	}
 	var indented bytes.Buffer

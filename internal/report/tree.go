@@ -21,9 +21,6 @@ type Tree struct {
 	Questions  []*treeVote // about the whole: checks and corrections of the answer
 	Calibrated *event.Calibrated
 
-	steps   []event.StepCompleted
-	samples []treeSample // in order of arrival
-
 	byPath  map[string]*treeNode
 	votes   map[string]*treeVote // by question, being counted
 	decided map[string]*treeVote // by question
@@ -69,7 +66,6 @@ type treeSample struct {
 	Flag   string
 	Reason string
 	Text   string
-	step   int
 	number int
 }
 
@@ -97,9 +93,9 @@ func (t *Tree) learn(e event.Event) {
 	case event.TaskSubmitted:
 		t.node("0").Problem = e.Task
 	case event.SampleCompleted:
-		t.sample(e.Question, treeSample{Model: e.Model, Vote: e.Vote, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
+		t.sample(e.Question, treeSample{Model: e.Model, Vote: e.Vote, Text: e.Text.Text(), number: e.Sample.Sample})
 	case event.SampleRedFlagged:
-		t.sample(e.Question, treeSample{Model: e.Model, Flag: e.Flag, Reason: e.Reason, Text: e.Text.Text(), step: e.Step, number: e.Sample.Sample})
+		t.sample(e.Question, treeSample{Model: e.Model, Flag: e.Flag, Reason: e.Reason, Text: e.Text.Text(), number: e.Sample.Sample})
 	case event.VoteCompleted:
 		if v := t.vote(e.Question); v != nil {
 			v.Status, v.Reason, v.Voting = e.Status, e.Reason, e.Voting
@@ -147,8 +143,6 @@ func (t *Tree) learn(e event.Event) {
 		n.Escalations = append(n.Escalations, e)
 	case event.Calibrated:
 		t.Calibrated = &e
-	case event.StepCompleted:
-		t.steps = append(t.steps, e)
 	}
 }
 
@@ -228,7 +222,6 @@ func (t *Tree) sample(question string, s treeSample) {
 		return
 	}
 	v.Samples = append(v.Samples, s)
-	t.samples = append(t.samples, s)
 }
 
 // Write shows the tree to people.

@@ -3,6 +3,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,17 +24,7 @@ import (
 
 // Policy is the approval that the configuration asks for.
 func Policy(c config.Tools) (approval.Policy, error) {
-	p := approval.Policy{Mode: approval.Mode(c.Approve), Workspace: c.Workspace}
-	if p.Workspace == "" {
-		p.Workspace = "."
-	}
-	switch p.Mode {
-	case "":
-		p.Mode = approval.Mutate
-	case approval.None, approval.Mutate, approval.All:
-	default:
-		return p, config.Errorf("approve", "%q, want none, mutate or all", c.Approve)
-	}
+	p := approval.Policy{Mode: cmp.Or(approval.Mode(c.Approve), approval.Mutate), Workspace: cmp.Or(c.Workspace, ".")}
 	var err error
 	if p.Allow, err = approval.ParseRules(c.Allow); err != nil {
 		return p, &config.Error{Field: "allow", Err: err}

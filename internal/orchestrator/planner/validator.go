@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 
 	"github.com/maker-mdap/maker/event"
@@ -232,13 +231,10 @@ func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) 
 	return c, nil
 }
 
-// planTag is what could be taken for a tag around the plan, opening or closing.
-var planTag = regexp.MustCompile(`(?i)<\s*/?\s*(plan|task)\b`)
-
 // asPlan is a plan that stays between the tags of its prompt. A text that holds such
 // a tag itself is written as JSON, which can say the tag without spelling it.
 func asPlan(text string) string {
-	if !planTag.MatchString(text) {
+	if !prompts.Holds("plan", text) && !prompts.Holds("task", text) {
 		return text
 	}
 	p, findings := plan.Parse(text)

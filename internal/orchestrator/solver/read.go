@@ -44,7 +44,7 @@ func Readers(adapters map[string]domain.Adapter) (domain.Readers, error) {
 		if !ok {
 			return nil, fmt.Errorf("no domain is called %q", p.Domain)
 		}
-		return &solutions{family: f, params: p, groups: newGroups(f.adapter)}, nil
+		return &solutions{family: f, params: p, groups: groups{adapter: f.adapter}}, nil
 	}
 	return domain.Readers{
 		ReadProposal: newReader(func(p proposalParams) (domain.Reader, error) { return readerOf(p.judge), nil }),
@@ -223,25 +223,17 @@ func (r *solutions) judge(solution string, confidence float64) (string, *redflag
 // vote for something equivalent to it.
 type groups struct {
 	adapter domain.Adapter
-	firsts  chan []string // of each group, by order of arrival; taken out by whoever uses them
-}
-
-func newGroups(a domain.Adapter) groups {
-	g := groups{adapter: a, firsts: make(chan []string, 1)}
-	g.firsts <- nil
-	return g
+	firsts  []string // of each group, by order of arrival
 }
 
 // key is the text of the first solution that text is equivalent to.
-func (g groups) key(text string) string {
-	firsts := <-g.firsts
-	defer func() { g.firsts <- firsts }()
-	for _, first := range firsts {
+func (g *groups) key(text string) string {
+	for _, first := range g.firsts {
 		if first == text || g.adapter.Equivalent(first, text) {
 			return first
 		}
 	}
-	firsts = append(firsts, text)
+	g.firsts = append(g.firsts, text)
 	return text
 }
 

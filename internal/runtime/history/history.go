@@ -460,13 +460,14 @@ func (h *History) Finish() error {
 
 // load fetches what the samples said. One that is lost is asked again.
 func (v *Vote) load(dir string) {
-	v.Samples = slices.DeleteFunc(v.Samples, func(e event.Event) bool {
-		_, err := event.WithValues(e, func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
-		return err != nil
-	})
-	for i, e := range v.Samples {
-		v.Samples[i], _ = event.WithValues(e, func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) })
+	load := func(v event.Value) (event.Value, error) { return runlog.Load(dir, v) }
+	kept := v.Samples[:0]
+	for _, e := range v.Samples {
+		if e, err := event.WithValues(e, load); err == nil {
+			kept = append(kept, e)
+		}
 	}
+	v.Samples = kept
 }
 
 // hold counts what the last session claimed and did not account for as spent:

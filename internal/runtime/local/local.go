@@ -7,6 +7,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -417,21 +418,14 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 		switch {
 		case err == nil:
 		case errors.Is(err, errBranch):
-			aborted = first(aborted, err)
+			aborted = cmp.Or(aborted, err)
 		case endsAlone(err):
-			alone = first(alone, err)
+			alone = cmp.Or(alone, err)
 		default:
 			return err
 		}
 	}
-	return first(alone, aborted)
-}
-
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
+	return cmp.Or(alone, aborted)
 }
 
 // endsAlone reports whether an error is no reason to end the branches beside the one
