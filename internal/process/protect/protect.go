@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/internal/links"
 )
 
 // A Path is protected, with everything below it.
@@ -100,35 +102,9 @@ func Real(path string) string {
 	return all[len(all)-1]
 }
 
-// trace follows an absolute path and returns the links that it leads through, each by
-// a path without links, and what it leads to. What does not exist is taken as it is.
+// trace follows an absolute path and returns the links that it leads through, and what
+// it leads to.
 func trace(path string) []string {
-	const most = 255 // links
-	var links []string
-	sep := string(filepath.Separator)
-	at := filepath.VolumeName(path) + sep
-	rest := strings.TrimPrefix(path, at)
-	for rest != "" {
-		name, after, _ := strings.Cut(rest, sep)
-		rest = after
-		if name == "" || name == "." || name == ".." {
-			at = filepath.Join(at, name)
-			continue
-		}
-		next := filepath.Join(at, name)
-		target, err := os.Readlink(next)
-		if err != nil || len(links) == most {
-			at = next
-			continue
-		}
-		links = append(links, next)
-		// The target is followed like the rest: it may lead through links itself.
-		target = filepath.FromSlash(target)
-		if filepath.IsAbs(target) {
-			at = filepath.VolumeName(target) + sep
-			target = strings.TrimPrefix(target, at)
-		}
-		rest = target + sep + rest
-	}
-	return append(links, at)
+	through, to, _ := links.Follow(path)
+	return append(through, to)
 }

@@ -1,8 +1,6 @@
 package approval
 
 import (
-	"errors"
-	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -13,6 +11,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/maker-mdap/maker/internal/links"
 )
 
 // A workspace is the folder that paths are relative to.
@@ -224,48 +224,13 @@ func clean(p string) string {
 	return out
 }
 
-// maxLinks is where links are taken to lead nowhere.
-const maxLinks = 255
-
-// follow returns an absolute path without links, as an operating system follows them:
-// also where what they lead to is not there yet. It is false if they lead nowhere or
+// follow returns an absolute path without links. It is false if they lead nowhere or
 // cannot be seen.
 func follow(p string) (string, bool) {
-	root := func(p string) (at string, rest []string) {
-		volume := filepath.VolumeName(p)
-		return volume + string(filepath.Separator), strings.Split(filepath.ToSlash(p[len(volume):]), "/")
+	if _, real, ok := links.Follow(p); ok {
+		return real, true
 	}
-	at, rest := root(p)
-	for links := 0; len(rest) > 0; {
-		name := rest[0]
-		rest = rest[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, name)
-		info, err := os.Lstat(next)
-		if errors.Is(err, fs.ErrPermission) {
-			return "", false
-		}
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			at = next
-			continue
-		}
-		target, err := os.Readlink(next)
-		if links++; err != nil || links > maxLinks {
-			return "", false
-		}
-		more := strings.Split(filepath.ToSlash(target), "/")
-		if filepath.IsAbs(target) {
-			at, more = root(target)
-		}
-		rest = append(more, rest...)
-	}
-	return at, true
+	return "", false
 }
 
 // folded is a path without what some file systems do not tell apart.
