@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/agent"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
@@ -61,7 +62,7 @@ func (d *dialog) begin(write func(v any), call func(c *pendingCall)) {
 	d.ask(initializeID, map[string]any{"subtype": "initialize", "sdkMcpServers": []string{server}})
 	d.write(map[string]any{
 		"type":    "user",
-		"message": map[string]any{"role": "user", "content": []any{map[string]string{"type": "text", "text": prompt(d.task)}}},
+		"message": map[string]any{"role": "user", "content": []any{map[string]string{"type": "text", "text": prompts.Continued(d.task.Prompt, d.task.Done)}}},
 		// Some versions want these fields.
 		"parent_tool_use_id": nil,
 		"session_id":         "",

@@ -158,12 +158,12 @@ func (a *app) trust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Trust the maker.yaml of this folder as it is",
-		Long: `trust lets the maker.yaml of this folder take effect where it could run programs
-(mcpServers, claude_path), let calls pass (allow, approve, answers), move what is
-confined (sandbox, workspace, readable) or send data elsewhere (base_url). It shows
-these settings and asks. What is trusted is this content in this place: after any
-change it has to be trusted again. Your own maker.yaml, in your configuration folder,
-needs no trust.`,
+		Long: `trust lets the maker.yaml of this folder take effect where it could run programs,
+let calls pass, move what is confined or send data elsewhere:
+` + settingsThatNeedTrust() + `.
+It shows these settings and asks. What is trusted is this content in this place: after
+any change it has to be trusted again. Your own maker.yaml, in your configuration
+folder, needs no trust.`,
 		Example: `  maker trust
   maker trust --revoke`,
 		Args:        exactArgs(),
@@ -221,4 +221,20 @@ func (a *app) decideTrust(cmd *cobra.Command, file configFile, yes, revoke bool)
 	}
 	fmt.Fprintf(a.Out, "%s is trusted as it is, until it changes\n", file.path)
 	return nil
+}
+
+// settingsThatNeedTrust lists them in lines that fit a help text.
+func settingsThatNeedTrust() string {
+	text, line := "", serversKey
+	for _, d := range config.Settings() {
+		if !d.NeedsTrust {
+			continue
+		}
+		if len(line)+len(d.Name) > 80 {
+			text, line = text+line+",\n", d.Name
+		} else {
+			line += ", " + d.Name
+		}
+	}
+	return text + line
 }
