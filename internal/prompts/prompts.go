@@ -1,5 +1,6 @@
 // Package prompts holds every text that the engine sends to a model of its own
-// accord, so that nobody has to look for one elsewhere.
+// accord, so that nobody has to look for one elsewhere. (How results of earlier tasks
+// are written down, with which labels, is the business of package outline.)
 //
 // A prompt is a template in its own file, below templates, and a Go struct with
 // the data that it takes. Rendering goes by the struct, so that a prompt cannot
