@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,17 +40,17 @@ func main() {
 	gremlins := flag.String("gremlins", "gremlins", "the gremlins program")
 	leaveOut := flag.String("skip", "", "a pattern of tests to leave out")
 	inChildren := flag.Bool("children", false, "the code runs in children of the tests, whose coverage nobody records: take all of it for covered")
-	verbose := flag.Bool("v", false, "print what gremlins prints")
+	only := flag.String("only", "", "a pattern of files, if not all of them")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutation [-gremlins program] [-skip tests] [-children] [-v] package")
+		fmt.Fprintln(os.Stderr, "usage: mutation [-gremlins program] [-skip tests] [-children] [-only files] package")
 		os.Exit(2)
 	}
 	env := []string{skip + "=" + *leaveOut}
 	if *inChildren {
 		env = append(env, children+"=yes")
 	}
-	ok, err := run(*gremlins, env, filepath.Clean(flag.Arg(0)), *verbose)
+	ok, err := run(*gremlins, env, filepath.Clean(flag.Arg(0)), *only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
@@ -61,7 +62,7 @@ func main() {
 
 // run tests the mutants of the package in a folder and says whether enough of them
 // were killed.
-func run(gremlins string, env []string, folder string, verbose bool) (bool, error) {
+func run(gremlins string, env []string, folder, only string) (bool, error) {
 	list, err := readEquivalents("test/mutation/equivalent.txt")
 	if err != nil {
 		return false, err
@@ -88,22 +89,30 @@ func run(gremlins string, env []string, folder string, verbose bool) (bool, erro
 	if err := build.Run(); err != nil {
 		return false, fmt.Errorf("building the tests of %s: %w", folder, err)
 	}
-	report := filepath.Join(tmp, "report.json")
-	cmd := exec.Command(gremlins, "unleash", "--workers", "1", "--timeout-coefficient", patience, "--output", report, "./"+folder)
-	cmd.Env = append(append(os.Environ(), env...),
-		"PATH="+tmp+string(os.PathListSeparator)+os.Getenv("PATH"), realGo+"="+goCommand)
-	cmd.Stderr = os.Stderr
-	if verbose {
-		cmd.Stdout = os.Stdout
-	}
-	if err := cmd.Run(); err != nil {
-		return false, fmt.Errorf("gremlins over %s: %w", folder, err)
-	}
-	built, err := exec.Command(goCommand, "list", "-f", `{{join .GoFiles "\n"}}`, "./"+folder).Output()
+	files, err := exec.Command(goCommand, "list", "-f", `{{join .GoFiles "\n"}}`, "./"+folder).Output()
 	if err != nil {
 		return false, fmt.Errorf("the files of %s: %w", folder, err)
 	}
-	mutants, err := readReport(report, folder, strings.Fields(string(built)))
+	built := strings.Fields(string(files))
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return false, err
+	}
+	report := filepath.Join(tmp, "report.json")
+	args := []string{"unleash", "--workers", "1", "--timeout-coefficient", patience, "--output", report}
+	for _, name := range built {
+		if !wanted.MatchString(name) {
+			args = append(args, "--exclude-files", "(^|/)"+regexp.QuoteMeta(name)+"$")
+		}
+	}
+	cmd := exec.Command(gremlins, append(args, "./"+folder)...)
+	cmd.Env = append(append(os.Environ(), env...),
+		"PATH="+tmp+string(os.PathListSeparator)+os.Getenv("PATH"), realGo+"="+goCommand)
+	cmd.Stderr, cmd.Stdout = os.Stderr, os.Stderr // it says what became of each mutant
+	if err := cmd.Run(); err != nil {
+		return false, fmt.Errorf("gremlins over %s: %w", folder, err)
+	}
+	mutants, err := readReport(report, folder, built)
 	if err != nil {
 		return false, err
 	}
