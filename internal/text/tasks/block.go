@@ -127,6 +127,20 @@ func (b *block) done() bool {
 	})
 }
 
+// owns reports whether the text shows that an item is part of b, and not only by a
+// guess at their ranks: what is taken for part of something done is never done.
+func (b *block) owns(other *block) bool {
+	if other.indent >= b.indent+2 {
+		return true
+	}
+	parent, child := &b.marker, &other.marker
+	if parent.style.family() != child.style.family() || child.depth <= parent.depth {
+		return false
+	}
+	n := len(parent.ordinal)
+	return n <= len(child.ordinal) && slices.Equal(child.ordinal[:n], parent.ordinal)
+}
+
 func (b *block) lastRow() string {
 	if len(b.rows) == 0 {
 		return ""
@@ -144,6 +158,9 @@ type reader struct {
 	open       bool  // the last block may go on
 	apart      bool  // the last line was blank
 	lastNumber []int // the ordinal of the last item that has one
+
+	lastDone *block // the last item that is marked as done
+	inDone   bool   // the last item is that one, or part of it
 }
 
 func readBlocks(text string) ([]block, []string) {
@@ -360,7 +377,13 @@ func (r *reader) item(i int) bool {
 		r.lastNumber = m.ordinal
 	}
 	r.drop(l.text[:m.size])
-	r.add(block{kind: item, line: l.number, indent: l.indent, rows: []string{strings.TrimSpace(l.text[m.size:])}, marker: m})
+	b := block{kind: item, line: l.number, indent: l.indent, rows: []string{strings.TrimSpace(l.text[m.size:])}, marker: m}
+	if r.inDone = b.done(); r.inDone {
+		r.lastDone = &b
+	} else if r.lastDone != nil && m.box == noBox {
+		r.inDone = r.lastDone.owns(&b)
+	}
+	r.add(b)
 	return true
 }
 
@@ -423,7 +446,7 @@ func (r *reader) prose(l *line) {
 		wrapped := utf8.RuneCountInString(b.lastRow()) >= wrapWidth
 		first := firstRune(l.text)
 		goesOn := l.indent > b.indent || wrapped || !unicode.IsLetter(first) || unicode.IsLower(first)
-		if b.kind == item && b.done() && l.indent <= b.indent {
+		if b.kind == item && (b.done() || r.inDone) && l.indent <= b.indent {
 			// What is taken for its text is never done, so that has to be plain.
 			ended := strings.ContainsRune(sentenceEnds, lastRune(b.lastRow()))
 			goesOn = !ended && !listed.MatchString(l.text) && (wrapped || unicode.IsLower(first))

@@ -19,8 +19,9 @@
 //   - A nested item is a task of its own. Its parent is one too, done before it,
 //     and is the child's Context, unless the parent ends in a colon: then it only
 //     introduces.
-//   - A code block, block quote or table belongs to the task before it, and so do
-//     thanks and greetings. A line "$ command" is a task.
+//   - A code block, block quote or table belongs to the task before it (if that is
+//     done, only one that is indented below it), and so do thanks and greetings. A
+//     line "$ command" is a task.
 //   - What the text marks as done (a checked box, an item struck out) is not
 //     done again, and neither are items below it without a box of their own, if
 //     their indentation or number shows that they are: a bullet in the column of

@@ -45,6 +45,14 @@ func TestDoneIsNotGuessed(t *testing.T) {
 		"a sentence in small letters": "- [x] Set it up.\nwrite the tests.",
 		"a sentence after a long one": "- [x] Set it up on the first machine that has room for the whole of it.\nWrite the tests.",
 		"a prompt":                    "1. [x] Set it up.\n$ make tests",
+		"a number after a part":       "1. [x] Set it up.\n1.1 Make it.\n2.1 Write the tests.",
+		"a letter after a part":       "1. [x] Set it up.\n1.1 Make it.\na) Write the tests.",
+		"bold words after a part":     "1. [x] Set it up.\n1.1 Make it.\n**Write the tests.**",
+		"a command after a part":      "1. [x] Set it up.\n1.1 Make it.\n`make tests`",
+		"a sentence after a part":     "1. [x] Set it up.\n   - Make it\nWrite the tests.",
+		"a quotation":                 "- [x] Set it up.\n> - Write the tests.",
+		"a table":                     "- [x] Set it up.\n| Write the tests |",
+		"a block without a language":  "- [x] Set it up.\n```\nWrite the tests.\n```",
 	} {
 		open := 0
 		for _, task := range Split(text) {

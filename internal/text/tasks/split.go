@@ -28,8 +28,7 @@ type intro struct {
 	level  int // of a heading
 	indent int // of an item
 	depth  int // with what it has by its place
-	own    int // by its mark alone
-	marker marker
+	block  *block
 	done   bool
 	draft  *draft // of an item that is a task too
 }
@@ -151,27 +150,13 @@ func nests(indent, depth int, in *intro) bool {
 	return indent >= in.indent+2 || indent > in.indent-2 && depth > in.depth
 }
 
-// owns reports whether the text shows that an item is part of in, and not only by a
-// guess at their ranks: what is taken for part of something done is never done.
-func (in *intro) owns(b *block) bool {
-	if b.indent >= in.indent+2 {
-		return true
-	}
-	parent, child := &in.marker, &b.marker
-	if parent.style.family() != child.style.family() || child.depth <= parent.depth {
-		return false
-	}
-	n := len(parent.ordinal)
-	return n <= len(child.ordinal) && slices.Equal(child.ordinal[:n], parent.ordinal)
-}
-
 func (s *splitter) item(b, next *block, adjacent bool) {
 	depth := s.depthOf(b, adjacent)
 	s.closeItems(b.indent, depth)
-	in := &intro{text: strings.TrimSpace(b.text()), line: b.line, indent: b.indent, depth: depth, own: b.marker.depth, marker: b.marker}
+	in := &intro{text: strings.TrimSpace(b.text()), line: b.line, indent: b.indent, depth: depth, block: b}
 	in.done = b.done()
 	if n := len(s.items); n > 0 && s.items[n-1].done && b.marker.box == noBox {
-		in.done = in.done || s.items[n-1].owns(b)
+		in.done = in.done || s.items[n-1].block.owns(b)
 	}
 	s.current = nil
 	introduces := strings.HasSuffix(in.text, ":") && next != nil && next.kind == item && s.below(next, in)
@@ -196,9 +181,9 @@ func (s *splitter) depthOf(b *block, adjacent bool) int {
 			continue
 		}
 		switch {
-		case in.marker.style.family() == b.marker.style.family():
-			return depth + in.depth - in.own
-		case in.marker.style.family() == number:
+		case in.block.marker.style.family() == b.marker.style.family():
+			return depth + in.depth - in.block.marker.depth
+		case in.block.marker.style.family() == number:
 			return depth + in.depth
 		}
 	}
@@ -302,10 +287,10 @@ func (s *splitter) prompt(b *block) {
 
 func (s *splitter) verbatim(b *block) {
 	nested := len(s.items) > 0 && b.indent > s.items[len(s.items)-1].indent
-	if s.current != nil && s.current.done && b.shell {
-		nested = len(s.items) > 0 && s.items[len(s.items)-1].owns(b)
+	if s.current != nil && s.current.done {
+		nested = len(s.items) > 0 && s.items[len(s.items)-1].block.owns(b)
 	}
-	if s.current == nil || b.shell && (s.current.shell || s.current.done) && !nested {
+	if s.current == nil || (s.current.done || b.shell && s.current.shell) && !nested {
 		if !nested {
 			s.closeItems(b.indent, 0)
 		}
