@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,12 +100,13 @@ func (p *Replay) compare(dir string) error {
 	if err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
-	var a, b map[string]any
-	if err := json.Unmarshal(stored, &a); err != nil {
+	a, err := exactly(stored)
+	if err != nil {
 		p.differ("%s is not JSON: %v", ResultFile, err)
 		return nil
 	}
-	if err := json.Unmarshal(derived, &b); err != nil {
+	b, err := exactly(derived)
+	if err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
 	for _, name := range fields() {
@@ -113,6 +115,19 @@ func (p *Replay) compare(dir string) error {
 		}
 	}
 	return nil
+}
+
+// exactly reads an object with its numbers as they are written: some have more digits
+// than a float64, and those count too.
+func exactly(data []byte) (map[string]any, error) {
+	if !json.Valid(data) {
+		return nil, json.Unmarshal(data, new(any))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var object map[string]any
+	err := d.Decode(&object)
+	return object, err
 }
 
 // fields are the names of the fields of a result, in their order.

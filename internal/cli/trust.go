@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/runtime/wholefile"
+	"github.com/maker-mdap/maker/internal/text/show"
 )
 
 // trustedName is the file of the user's configuration folder that says what is
@@ -74,17 +77,49 @@ func (f configFile) fingerprint() (string, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%s%d:%s", len(place), place, len(data), data)
-	for _, name := range []string{"answers", "mcp_config"} {
-		for _, file := range f.values[name].texts {
-			named, err := os.ReadFile(file)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return "", err
-			}
-			fmt.Fprintf(h, "%d:%s%t", len(named), named, err == nil)
+	for _, file := range f.named() {
+		named, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
 		}
+		fmt.Fprintf(h, "%d:%s%t", len(named), named, err == nil)
 	}
 	return hex.EncodeToString(h.Sum(nil)) + " " + place, nil
 }
+
+// named are the files that a file names whose content is trusted with it: servers to
+// start, answers to give, prompts to send.
+func (f configFile) named() []string {
+	files := slices.Concat(f.values["answers"].texts, f.values["mcp_config"].texts)
+	for _, dir := range f.values["prompts_dir"].texts {
+		templates, _ := filepath.Glob(filepath.Join(dir, "*"+prompts.Extension)) // the pattern is fine
+		files = append(files, templates...)
+	}
+	return files
+}
+
+// show prints a file that is to be trusted, and what it names.
+func (f configFile) show(w io.Writer) {
+	for _, file := range slices.Concat([]string{f.path}, f.named()) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			fmt.Fprintf(w, "%s: %s\n", show.Line(file), show.Line(err.Error()))
+			continue
+		}
+		fmt.Fprintf(w, "%s:\n", show.Line(file))
+		n := 0
+		for line := range strings.Lines(string(data)) {
+			if n++; n > maxShown {
+				fmt.Fprintf(w, "  ... and more, %d bytes in all\n", len(data))
+				break
+			}
+			fmt.Fprintf(w, "  %3d  %s\n", n, show.Exact(strings.TrimRight(line, "\r\n")))
+		}
+	}
+}
+
+// maxShown is how many lines of a file are shown.
+const maxShown = 200
 
 // trustedLines is what the user has trusted so far.
 func trustedLines() (path string, lines []string, err error) {
@@ -203,6 +238,7 @@ func (a *app) decideTrust(cmd *cobra.Command, file configFile, yes, revoke bool)
 	case !unknown:
 		return err
 	}
+	file.show(a.Out)
 	fmt.Fprintf(a.Out, "%s sets %s\n", file.path, strings.Join(untrusted.risks, ", "))
 	if !yes {
 		if !a.hasTerminal() {
