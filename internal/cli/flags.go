@@ -177,6 +177,9 @@ func (s *settings) sayUseless(a *app) {
 		}
 		name, want, _ := strings.Cut(d.Needs, " ")
 		other := config.Find(name)
+		if s.flags.Lookup(other.Flag()) == nil {
+			return // the command has only the other case
+		}
 		if is := s.value(other).String(); is != "" && is != want {
 			fmt.Fprintf(a.Err, "maker: warning: --%s has no effect: --%s is %s, not %s\n", f.Name, other.Flag(), is, want)
 		}
