@@ -136,7 +136,8 @@ func Check(t Tokens, costUSD *float64) error {
 
 // CostUSD is the cost if it is known, and nil if it is not.
 func (s Spent) CostUSD() *float64 {
-	if s.Unpriced+s.Unreported > 0 {
+	nothing := s.Abandoned > 0 && s.Abandoned == s.Calls && s.HeldUSD == 0 // is known of any call
+	if s.Unpriced+s.Unreported > 0 || nothing {
 		return nil
 	}
 	return &s.USD

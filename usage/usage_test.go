@@ -108,6 +108,14 @@ func TestCostIsUnknownOrKnown(t *testing.T) {
 	if got := unknown.CostUSD(); got != nil {
 		t.Errorf("CostUSD(%+v) = %v, want nil: a part of it is not known", unknown, *got)
 	}
+	abandoned := usage.Spent{Calls: 3, Abandoned: 3}
+	if got := abandoned.CostUSD(); got != nil {
+		t.Errorf("CostUSD(%+v) = %v, want nil: nothing is known of any call", abandoned, *got)
+	}
+	abandoned.HeldUSD = 1
+	if got := abandoned.CostUSD(); got == nil || *got != 0 {
+		t.Errorf("CostUSD(%+v) = %v, want 0 beside what is held", abandoned, got)
+	}
 	// The result is not a way into the record.
 	*known.CostUSD() = 7
 	if known.USD != 0.25 {

@@ -101,9 +101,15 @@ func countEffects(effects []runs.EffectResult) string {
 func printCost(w io.Writer, r *runs.Result) {
 	fmt.Fprintf(w, "  cost        %s for %s calls, %s tokens\n", runs.DescribeCost(r.TotalCostUSD),
 		Thousands(int(r.Usage.Calls)), Thousands(int(r.Usage.Tokens.Total())))
-	if u := r.Usage; u.HeldUSD > 0 || u.Abandoned > 0 {
+	u := &r.Usage
+	switch {
+	case u.HeldUSD > 0 && u.Abandoned == 0:
+		fmt.Fprintf(w, "  held        up to %s more for calls whose cost is not known\n", runs.DescribeCost(&u.HeldUSD))
+	case u.HeldUSD > 0:
 		fmt.Fprintf(w, "  held        up to %s more for %s calls that were given up and may be billed\n",
 			runs.DescribeCost(&u.HeldUSD), Thousands(int(u.Abandoned)))
+	case u.Abandoned > 0:
+		fmt.Fprintf(w, "  held        %s calls were given up and may be billed\n", Thousands(int(u.Abandoned)))
 	}
 	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
 }

@@ -140,6 +140,9 @@ func scan(r io.Reader, offset int64, visit func(Line) error) (end int64, err err
 		}
 		switch {
 		case errors.Is(err, io.EOF):
+			if n := len(raw) - 1; n > 0 && raw[n] != 0 && sealingOf(raw[:n]) == whole {
+				return c.offset, c.damaged("it ends in a byte that is no newline: it is not what was written")
+			}
 			return c.offset, nil // an unfinished line, or nothing
 		case errors.Is(err, bufio.ErrBufferFull):
 			return c.offset, c.damaged(fmt.Sprintf("it is longer than %d bytes", maxLine))
