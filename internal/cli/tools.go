@@ -155,7 +155,7 @@ func (a *app) callTool(cmd *cobra.Command, box *toolbox.Toolbox, name string, in
 		return err
 	}
 	// A key that a tool came across is not repeated.
-	result.Text = secret.NewSet(route.AllKeys(os.Getenv)...).Redact(result.Text)
+	result.Text = secret.NewSet(append(route.AllKeys(os.Getenv), box.MCP.Secrets()...)...).Redact(result.Text)
 	if a.json {
 		err = a.printJSON(result)
 	} else {

@@ -37,12 +37,7 @@ func (c *census) tooMany(f *family.Family) bool {
 		tasks := c.cgroup.tasks()
 		return tasks >= threadsPerProcess*c.limit || tasks > c.limit && c.cgroup.processes() > c.limit
 	}
-	last := lastProcess()
-	made := last - c.last
-	if made < 0 {
-		made += c.wrap
-	}
-	known := last >= 0 && c.last >= 0 && c.wrap > 0
+	made, known := c.made(lastProcess())
 	if known && c.counted+made <= c.limit {
 		return false
 	}
@@ -57,6 +52,15 @@ func (c *census) tooMany(f *family.Family) bool {
 		f.Signal(0, syscall.SIGCONT)
 	}
 	return c.counted > c.limit
+}
+
+// made is how many processes were made since the last census at the most, if that is
+// known, when last was made last.
+func (c *census) made(last int) (n int, known bool) {
+	if n = last - c.last; n < 0 {
+		n += c.wrap
+	}
+	return n, last > 0 && c.last > 0 && c.wrap > 0
 }
 
 // lastProcess is the number of the process that was made last in our namespace, or
