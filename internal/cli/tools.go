@@ -155,7 +155,11 @@ func (a *app) callTool(cmd *cobra.Command, box *toolbox.Toolbox, name string, in
 		return err
 	}
 	// A key that a tool came across is not repeated.
-	result.Text = secret.NewSet(append(route.AllKeys(os.Getenv), box.MCP.Secrets()...)...).Redact(result.Text)
+	keys := route.AllKeys(os.Getenv)
+	if box.MCP != nil {
+		keys = append(keys, box.MCP.Secrets()...)
+	}
+	result.Text = secret.NewSet(keys...).Redact(result.Text)
 	if a.json {
 		err = a.printJSON(result)
 	} else {
