@@ -118,20 +118,35 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 		}
 		return nil, fmt.Errorf("run log: %s: %w", dir, err)
 	}
+	l, err := begin(dir, run, redact, events, lk)
+	if err != nil {
+		// Nothing was begun, so nothing is left that looks like a run. On a full disk
+		// even that may be refused.
+		err = errors.Join(err, events.Close(), lk.release())
+		for _, name := range []string{EventsFile, IndexFile, LockFile, "."} {
+			_ = os.Remove(filepath.Join(dir, name))
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+// begin makes what a new log needs besides its file.
+func begin(dir, run string, redact Redact, events *os.File, lk *lock) (*Log, error) {
 	if err := lockLog(events); err != nil {
-		return nil, errors.Join(err, events.Close(), lk.release())
+		return nil, err
 	}
 	index, err := openIndex(dir)
 	if err != nil {
-		return nil, errors.Join(err, events.Close(), lk.release())
+		return nil, err
 	}
 	// The entry for the log must survive a power cut as well.
 	if err := syncDir(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("run log: %w", err), events.Close(), index.Close(), lk.release())
+		return nil, errors.Join(fmt.Errorf("run log: %w", err), index.Close())
 	}
 	l, err := start(dir, run, redact, events, index, lk, 0, 0)
 	if err != nil {
-		return nil, errors.Join(err, events.Close(), index.Close(), lk.release())
+		return nil, errors.Join(err, index.Close())
 	}
 	return l, nil
 }

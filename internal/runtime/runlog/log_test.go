@@ -98,6 +98,20 @@ func TestAppendAndRead(t *testing.T) {
 	}
 }
 
+// TestCreateLeavesNothingBehind: a run that could not begin is no run.
+func TestCreateLeavesNothingBehind(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.MkdirAll(filepath.Join(dir, IndexFile), 0o755); err != nil { // so that there is no index
+		t.Fatal(err)
+	}
+	if l, err := Create(dir, "run", nil); err == nil {
+		t.Errorf("Create(with a folder for an index) = %v, want an error", l)
+	}
+	if left, err := os.ReadDir(dir); err == nil {
+		t.Errorf("Create() failed and left %v", left)
+	}
+}
+
 func TestCreateRefusesAnExistingRun(t *testing.T) {
 	dir := newRun(t, 1)
 	if _, err := Create(dir, "run", nil); !errors.Is(err, ErrExists) {
