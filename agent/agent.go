@@ -13,7 +13,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/model"
@@ -80,13 +79,12 @@ type Result struct {
 	Output   json.RawMessage
 	Repaired bool
 
-	Stop     model.StopReason
-	Model    string // that answered
-	Usage    usage.Tokens
-	CostUSD  *float64 // nil if it is not known
-	Faults   []*model.Error
-	Calls    int // of tools, by the agent itself
-	Duration time.Duration
+	Stop    model.StopReason
+	Model   string // that answered
+	Usage   usage.Tokens
+	CostUSD *float64 // nil if it is not known
+	Faults  []*model.Error
+	Calls   int // of tools, by the agent itself
 }
 
 // FlagTooManyMoves is the red flag of an attempt that did not come to an end.

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
@@ -31,7 +30,6 @@ func (r *repairing) Attempt(ctx context.Context, t *Task) (*Result, error) {
 	if err != nil || t.Repair == "" || result.Intent != nil || result.Flag != nil {
 		return result, err
 	}
-	start := time.Now()
 	var cleaned yamlclean.Result
 	switch t.Repair {
 	case flow.RepairLLM:
@@ -43,7 +41,6 @@ func (r *repairing) Attempt(ctx context.Context, t *Task) (*Result, error) {
 	default:
 		cleaned, err = yamlclean.Read(result.Text)
 	}
-	result.Duration += time.Since(start)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

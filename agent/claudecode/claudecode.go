@@ -116,16 +116,11 @@ type claude struct {
 
 // Attempt implements [agent.Agent].
 func (c *claude) Attempt(ctx context.Context, t *agent.Task) (*agent.Result, error) {
-	start := time.Now()
 	result, err := c.attempt(ctx, t)
 	if e, ok := errors.AsType[*model.Error](err); ok && t.Temperature != nil && refusesTemperature(e) && !c.fixed.Swap(true) {
 		result, err = c.attempt(ctx, t)
 	}
-	if err != nil {
-		return nil, err
-	}
-	result.Duration = time.Since(start)
-	return result, nil
+	return result, err
 }
 
 // refusesTemperature reports whether a request failed because it gave one.

@@ -174,8 +174,8 @@ func (l *lab) attempt(t *testing.T, task *agent.Task) *agent.Result {
 	if r.Flag != nil {
 		t.Fatalf("Attempt(%q) is flagged: %+v", task.Prompt, r.Flag)
 	}
-	if r.Usage.Input == 0 || r.Usage.Output == 0 || r.CostUSD == nil || *r.CostUSD <= 0 || r.Duration <= 0 {
-		t.Errorf("Attempt(%q) = usage %+v, cost %v, duration %v, want all of them known", task.Prompt, r.Usage, r.CostUSD, r.Duration)
+	if r.Usage.Input == 0 || r.Usage.Output == 0 || r.CostUSD == nil || *r.CostUSD <= 0 {
+		t.Errorf("Attempt(%q) = usage %+v, cost %v, want both known", task.Prompt, r.Usage, r.CostUSD)
 	}
 	return r
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/maker-mdap/maker/agent"
 	"github.com/maker-mdap/maker/model"
@@ -38,11 +37,9 @@ func (n *native) Attempt(ctx context.Context, t *agent.Task) (*agent.Result, err
 		a.tools[t.Name] = t
 		a.request.Tools = append(a.request.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
-	start := time.Now()
 	if err := a.run(ctx, n.model); err != nil {
 		return nil, err
 	}
-	a.result.Duration = time.Since(start)
 	return &a.result, nil
 }
 

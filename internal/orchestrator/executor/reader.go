@@ -54,22 +54,15 @@ func Readers() domain.Readers {
 		if err := format.Key.Validate(); err != nil {
 			return nil, err
 		}
-		clusters, err := vote.NewClusters(format.Key)
-		if err != nil {
-			return nil, err
-		}
-		return &mappingReader{format, clusters}, nil
+		return mappingReader{format}, nil
 	}
 	return readers
 }
 
-type mappingReader struct {
-	format   MappingFormat
-	clusters *vote.Clusters
-}
+type mappingReader struct{ format MappingFormat }
 
 // Read implements [domain.Reader].
-func (r *mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
+func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	value, err := readMapping(text)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "%v", err)
@@ -85,11 +78,11 @@ func (r *mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
 	}
-	return domain.Answer{Value: value, Key: r.clusters.Key(key)}, nil
+	return domain.Answer{Value: value, Key: key}, nil
 }
 
 // key is what the answer is counted under.
-func (r *mappingReader) key(value json.RawMessage, fields map[string]json.RawMessage) (string, error) {
+func (r mappingReader) key(value json.RawMessage, fields map[string]json.RawMessage) (string, error) {
 	if !r.format.Decision {
 		return vote.Canonical(value, r.format.Key)
 	}

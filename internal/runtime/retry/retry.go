@@ -29,11 +29,6 @@ type Options struct {
 	BaseDelay   time.Duration // bounds the first wait; doubles for each further one
 	MaxDelay    time.Duration // bounds every wait, but not what a provider asks for
 
-	// OnFault, if set, is told of each attempt that failed for a reason that may
-	// pass, the last one included. It may be called from many goroutines at once
-	// and must not change the error.
-	OnFault func(*model.Error)
-
 	// Rand returns numbers in [0,1) and may be called from many goroutines at
 	// once. The default is seeded at random.
 	Rand func() float64
@@ -54,9 +49,6 @@ func New(m model.Model, o Options) model.Model {
 	}
 	if o.MaxDelay <= 0 {
 		o.MaxDelay = DefaultMaxDelay
-	}
-	if o.OnFault == nil {
-		o.OnFault = func(*model.Error) {}
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Float64
@@ -120,7 +112,6 @@ func (r *retrier) again(ctx context.Context, req *model.Request, err error, call
 		if !fault.Kind.Retryable() {
 			return nil, afterFaults(err, fault, faults)
 		}
-		r.options.OnFault(fault)
 		enough := req.OnFault != nil && !req.OnFault(fault)
 		if enough || len(faults)+1 >= r.options.MaxAttempts {
 			return nil, afterFaults(err, fault, faults)

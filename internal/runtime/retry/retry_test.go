@@ -46,9 +46,8 @@ func TestRetries(t *testing.T) {
 		var told []model.Kind
 		m := New(s, Options{
 			BaseDelay: time.Second, MaxDelay: 3 * time.Second, Rand: half,
-			OnFault: func(e *model.Error) { told = append(told, e.Kind) },
 		})
-		resp, err := m.Generate(t.Context(), &model.Request{})
+		resp, err := m.Generate(t.Context(), &model.Request{OnFault: func(e *model.Error) bool { told = append(told, e.Kind); return true }})
 		if err != nil || resp.Text != "ok" {
 			t.Fatalf("Generate() = %v, %v, want ok", resp, err)
 		}
@@ -96,8 +95,9 @@ func TestReturnsAtOnce(t *testing.T) {
 		exhausted,
 	} {
 		s := &script{always: err}
-		m := New(s, Options{OnFault: func(e *model.Error) { t.Errorf("OnFault(%v) was called", e) }})
-		if _, got := m.Generate(t.Context(), &model.Request{}); got != err || len(s.at) != 1 {
+		m := New(s, Options{})
+		req := &model.Request{OnFault: func(e *model.Error) bool { t.Errorf("OnFault(%v) was called", e); return true }}
+		if _, got := m.Generate(t.Context(), req); got != err || len(s.at) != 1 {
 			t.Errorf("Generate() = %v after %d attempts, want %v after one", got, len(s.at), err)
 		}
 	}
