@@ -50,17 +50,21 @@ func newCgroup(most int) (*cgroup, error) {
 	if err := os.Mkdir(c.dir, 0o755); err != nil {
 		return nil, err
 	}
-	err = c.set("pids.max", strconv.Itoa(most))
-	if err == nil {
-		var set string
-		if set, err = c.get("pids.max"); err == nil && set != strconv.Itoa(most) {
-			err = fmt.Errorf("pids.max is %q", set)
-		}
-	}
-	if err != nil {
+	if err := c.limit(most); err != nil {
 		return nil, errors.Join(err, os.Remove(c.dir))
 	}
 	return c, nil
+}
+
+// limit lets the group have so many processes and threads, and makes sure of it.
+func (c *cgroup) limit(most int) error {
+	if err := c.set("pids.max", strconv.Itoa(most)); err != nil {
+		return err
+	}
+	if set, err := c.get("pids.max"); err != nil || set != strconv.Itoa(most) {
+		return fmt.Errorf("pids.max is %q (%v)", set, err)
+	}
+	return nil
 }
 
 // cgroupParent returns the folder in which a process can have a group with a
