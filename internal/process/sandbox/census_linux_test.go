@@ -27,6 +27,8 @@ func TestMade(t *testing.T) {
 		{-1, 32768, 100, 0, false},
 		{100, 32768, -1, 0, false},
 		{100, 0, 107, 0, false},
+		{100, 32768, 0, 0, false},
+		{0, 32768, 100, 0, false},
 	} {
 		c := census{last: test.before, wrap: test.wrap}
 		made, known := c.made(test.last)
