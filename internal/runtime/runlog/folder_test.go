@@ -1,8 +1,6 @@
 package runlog
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -45,12 +43,6 @@ func TestNewFoldersAreSynced(t *testing.T) {
 				t.Errorf("Create(%q) synced other folders (-want +got):\n%s", test.run, diff)
 			}
 		})
-	}
-}
-
-func TestAMissingFolderCannotBeSynced(t *testing.T) {
-	if err := syncDir(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("syncDir(missing) = %v, want %v", err, fs.ErrNotExist)
 	}
 }
 
