@@ -33,7 +33,7 @@ func (l *Log) store(v event.Value) (event.Value, error) {
 // writeBlob makes the value durable before any line refers to it.
 func writeBlob(dir, name string, data []byte) error {
 	path := filepath.Join(dir, name)
-	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
+	if there, _ := os.ReadFile(path); bytes.Equal(there, data) {
 		return nil // the same content is there already, and whole
 	}
 	if err := makeDir(dir); err != nil {

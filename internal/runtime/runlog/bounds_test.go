@@ -93,6 +93,7 @@ func TestIndexMisfits(t *testing.T) {
 		"before the log":     func(s *Step) { s.Offset = -1 },
 		"behind the log":     func(s *Step) { s.Offset += int64(s.Length) + 1 },
 		"longer than it":     func(s *Step) { s.Length++ },
+		"nothing":            func(s *Step) { s.Length = 0 },
 		"less than nothing":  func(s *Step) { s.Length = -1 },
 		"too long":           func(s *Step) { s.Offset, s.Length = 0, maxLine+1 },
 		"the line before it": func(s *Step) { first, _ := x.At(1); s.Offset, s.Length = first.Offset, first.Length },
@@ -142,6 +143,17 @@ func TestLongLines(t *testing.T) {
 	}
 	if got := line(maxWritten - around + 1); got != -1 {
 		t.Errorf("a line of %d bytes was written, the longest is %d", got, maxWritten)
+	}
+}
+
+// TestTheLongestLine is read as a line; no more than that is kept of a longer one.
+func TestTheLongestLine(t *testing.T) {
+	log := append(bytes.Repeat([]byte("x"), maxLine), '\n')
+	for from, want := range []string{"it is longer than 67108864 bytes", "it is not a JSON event"} {
+		_, err := scan(bytes.NewReader(log[from:]), 0, ignore)
+		if damage, ok := errors.AsType[*CorruptError](err); !ok || damage.Reason != want {
+			t.Errorf("scan(a line of %d bytes) = %v, want %q", len(log)-from, err, want)
+		}
 	}
 }
 
@@ -415,6 +427,8 @@ func TestForeignLines(t *testing.T) {
 		`{"type":"a","seq":7,"x":1}`:                               "a 7 true",
 		`{"seq":7,"type":"a"}`:                                     "a 7 true",
 		`{"type":"a","seq":7}`:                                     "a 7 true",
+		`{"type":"a","x":"b","seq":7,"y":1}`:                       "a 7 true",
+		`{"type":"\u0061","seq":7,"x":1}`:                          "a 7 true",
 		`{"type":"` + strings.Repeat("a", 70) + `","seq":7,"x":1}`: strings.Repeat("a", 70) + " 7 true",
 		`{"seq":7,"type":""}`:                                      " 0 false",
 		`{"seq":7}`:                                                " 0 false",

@@ -85,7 +85,8 @@ func Follow(ctx context.Context, dir string, from uint64) iter.Seq2[Line, error]
 type follower struct {
 	dir  string
 	file *os.File
-	from uint64 // the first event that is wanted
+	sync func() error // of the file; tests look at when
+	from uint64       // the first event that is wanted
 
 	at      int64  // behind the last line that was read
 	next    uint64 // the sequence number of the line there, if begun
@@ -99,7 +100,7 @@ func openFollower(dir string, from uint64) (*follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run log: %w", err)
 	}
-	f := &follower{dir: dir, file: file, from: from, suspect: -1}
+	f := &follower{dir: dir, file: file, sync: file.Sync, from: from, suspect: -1}
 	if err := f.seek(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -113,17 +114,17 @@ func (f *follower) seek() error {
 	if err != nil {
 		return fmt.Errorf("run log: %w", err)
 	}
-	if info.Size() <= seekWindow || f.from == 0 {
+	if f.from == 0 {
 		return nil
 	}
-	if first, ok := f.lineIn(0, info.Size()); ok && first.Type == event.TypeTaskSubmitted {
+	if first, ok := f.lineAt(0); ok && first.Type == event.TypeTaskSubmitted {
 		if err := checkFormat(f.dir, first); err != nil {
 			return err
 		}
 	}
 	for end := info.Size(); end-f.at > seekWindow; {
 		middle := f.at + (end-f.at)/2
-		if l, ok := f.lineIn(middle, end); ok && l.Seq <= f.from {
+		if l, ok := f.lineAt(middle); ok && l.Seq <= f.from {
 			f.at = l.Offset
 		} else {
 			end = middle
@@ -132,9 +133,9 @@ func (f *follower) seek() error {
 	return nil
 }
 
-// lineIn returns the first whole line that begins at offset, if that is 0, or behind it.
-func (f *follower) lineIn(offset, end int64) (Line, bool) {
-	buf := make([]byte, min(end-offset, 4*seekWindow))
+// lineAt returns the first whole line that begins at offset, if that is 0, or behind it.
+func (f *follower) lineAt(offset int64) (Line, bool) {
+	buf := make([]byte, 4*seekWindow)
 	n, err := f.file.ReadAt(buf, offset)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Line{}, false
@@ -164,7 +165,7 @@ func (f *follower) pass(written bool, visit func(Line) bool) (damage bool, err e
 		return false, fmt.Errorf("run log: %s was cut off before event %d, which could not be written whole; read it again from there", f.file.Name(), f.next)
 	}
 	if written && info.Size() > f.at {
-		_ = f.file.Sync() // not every system lets a reader do this
+		_ = f.sync() // not every system lets a reader do this
 	}
 	_, err = scan(io.NewSectionReader(f.file, f.at, info.Size()-f.at), f.at, func(l Line) error {
 		if f.begun && l.Seq != f.next {

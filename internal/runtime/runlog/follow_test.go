@@ -5,9 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/event"
 )
@@ -296,4 +301,152 @@ func TestAskingIsNotHolding(t *testing.T) {
 	if holder, held := HolderOf(path); held {
 		t.Errorf("HolderOf(while another reader asks) = %+v, want nobody", holder)
 	}
+}
+
+// TestFollowLooksTwiceAtDamage: a line that is damaged may have been read while its
+// writer cut it off, and is whole the next time.
+func TestFollowLooksTwiceAtDamage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := newRun(t, 4)
+		path := filepath.Join(dir, EventsFile)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(whole), "\n")
+		if err := os.WriteFile(path, []byte(lines[0]+lines[1]+"garbage\n"+lines[3]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for line, err := range Follow(t.Context(), dir, 0) {
+			if err != nil {
+				t.Fatalf("Follow(damage that goes away) = %v", err)
+			}
+			if got = append(got, line.Seq); line.Seq == 1 { // by now the reader has the damaged line
+				if err := os.WriteFile(path, whole, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		wantSeqs(t, "Follow", got, 0, 5)
+	})
+}
+
+// TestFollowIsUnhurried: a log that another process writes is looked at soon enough for
+// a person who watches, and not all the time.
+func TestFollowIsUnhurried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := newRun(t, 0)
+		l, _, err := Open(dir, nil, ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		var written time.Time
+		for line, err := range Follow(t.Context(), dir, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line.Seq == 1 {
+				break
+			}
+			appendAll(t, l, step(0))
+			if err := l.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			written = time.Now()
+		}
+		if waited := time.Since(written); waited < 10*time.Millisecond || waited > 100*time.Millisecond {
+			t.Errorf("Follow() saw an event after %v, want after some dozens of milliseconds", waited)
+		}
+	})
+}
+
+// TestOnlyWhatIsSyncedIsRead: a reader syncs what another process wrote before it takes
+// it for written, once, and leaves what is written in the meantime for the next time.
+func TestOnlyWhatIsSyncedIsRead(t *testing.T) {
+	dir := newRun(t, 1)
+	lines := func(first, end int) (log string) {
+		for n := first; n < end; n++ {
+			e := step(n - 1)
+			log += string(seal(e.AppendLine(nil, event.Header{Seq: uint64(n), Run: "run"}), 0)) + "\n"
+		}
+		return log
+	}
+	f, err := openFollower(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.file.Close()
+	var did []string
+	var meanwhile string
+	f.sync = func() error {
+		did = append(did, "sync")
+		tear(t, dir, meanwhile)
+		return nil
+	}
+	for _, pass := range []struct {
+		name              string
+		before, meanwhile string // what is written before the pass, and while it syncs
+		held              bool
+		want              []string
+	}{
+		{name: "nobody writes", want: []string{"0", "1"}},
+		{name: "nothing new", held: true},
+		{name: "new lines", held: true, before: lines(2, 4), meanwhile: lines(4, 6), want: []string{"sync", "2", "3"}},
+		{name: "the next time", held: true, want: []string{"sync", "4", "5"}},
+	} {
+		tear(t, dir, pass.before)
+		did, meanwhile = nil, pass.meanwhile
+		if _, err := f.pass(pass.held, func(l Line) bool {
+			did = append(did, strconv.FormatUint(l.Seq, 10))
+			return true
+		}); err != nil {
+			t.Fatalf("%s: %v", pass.name, err)
+		}
+		if diff := cmp.Diff(pass.want, did); diff != "" {
+			t.Errorf("%s: the pass did something else (-want +got):\n%s", pass.name, diff)
+		}
+	}
+}
+
+// TestFollowersSeeOnlyWhatIsDurable: an event that is in the file already, and not
+// yet sure to stay there, is not shown.
+func TestFollowersSeeOnlyWhatIsDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := Create(filepath.Join(t.TempDir(), "run"), "run", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, l, submitted())
+		var got []uint64
+		for line, err := range l.Follow(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, line.Seq)
+			if durable, _ := durableOf(l); line.Seq >= uint64(durable) {
+				t.Errorf("Follow() = event %d, and %d are durable", line.Seq, durable)
+			}
+			switch line.Seq {
+			case 0:
+				appendAll(t, l, step(0))
+				if err := l.Sync(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				disk := &slowDisk{l.events, make(chan struct{})}
+				l.mu.Lock()
+				l.events = disk
+				l.mu.Unlock()
+				appendAll(t, l, step(1))
+				time.AfterFunc(time.Second, func() { close(disk.release) })
+				time.Sleep(2 * syncInterval) // until it is in the file, and no longer
+			case 2:
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		wantSeqs(t, "Follow", got, 0, 3)
+	})
 }

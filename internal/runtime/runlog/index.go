@@ -247,7 +247,7 @@ func (x *Index) All() iter.Seq2[Step, error] { return x.From(0) }
 func (x *Index) From(i int) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		i, end := int64(min(max(i, 0), x.n)), int64(x.n)
-		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic))+i*stepSize, (end-i)*stepSize), 64<<10)
+		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic))+i*stepSize, math.MaxInt64), 64<<10)
 		var b [stepSize]byte
 		for ; i < end; i++ {
 			var s Step
@@ -277,7 +277,7 @@ func (x *Index) Event(s Step) (event.StepCompleted, error) {
 		return event.StepCompleted{}, fmt.Errorf("run log: %w", err)
 	}
 	// The index may be damaged: the log, and not the index, says how much is read.
-	if s.Offset < 0 || s.Length < 0 || s.Offset > info.Size() || int64(s.Length) > info.Size()-s.Offset || s.Length > maxLine {
+	if s.Offset < 0 || s.Length <= 0 || int64(s.Length) > min(info.Size()-s.Offset, maxLine) {
 		return event.StepCompleted{}, s.misfit()
 	}
 	line := make([]byte, s.Length)

@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -168,7 +169,8 @@ func mustParse(t *testing.T, record []byte) Step {
 	return s
 }
 
-// TestAnIndexWithoutChecksums is one of an earlier version.
+// TestAnIndexWithoutChecksums is one of an earlier version. While its records fit the
+// log, opening that leaves them alone.
 func TestAnIndexWithoutChecksums(t *testing.T) {
 	dir := newRun(t, 3)
 	path := filepath.Join(dir, IndexFile)
@@ -183,4 +185,59 @@ func TestAnIndexWithoutChecksums(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkIndex(t, dir, 3)
+	l, _, err := Open(dir, nil, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, index) {
+		t.Errorf("Open() made the index %x, %v, want it as it was:\n%x", now, err, index)
+	}
+}
+
+// TestStepsThatCannotBeIndexed: a line that claims to be a step, and is none, is damage.
+func TestStepsThatCannotBeIndexed(t *testing.T) {
+	for name, test := range map[string]struct{ fields, want string }{
+		"no step":   {`"timestamp":"2030-01-01T00:00:00.000Z","run":"run","step":"seven"`, "cannot unmarshal"},
+		"two types": {`"type":"step_started","timestamp":"2030-01-01T00:00:00.000Z","run":"run"`, "it has two types"},
+	} {
+		dir := newRun(t, 3)
+		log, err := os.ReadFile(filepath.Join(dir, EventsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tear(t, dir, string(seal([]byte(`{"type":"step_completed","seq":4,`+test.fields+"}"), 0))+"\n")
+		_, _, err = Open(dir, nil, ignore)
+		damage, ok := errors.AsType[*CorruptError](err)
+		if !ok || damage.Dir != dir || damage.Line != 5 || damage.Offset != int64(len(log)) || !strings.Contains(damage.Reason, test.want) {
+			t.Errorf("%s: Open() = %v, want that line 5 is damaged: %s", name, err, test.want)
+		}
+	}
+}
+
+// TestIndexOfACrash: a record that was not written whole does not count.
+func TestIndexOfACrash(t *testing.T) {
+	dir := newRun(t, 3)
+	for _, cut := range []int64{1, stepSize / 2, stepSize - 1} {
+		if err := os.Truncate(filepath.Join(dir, IndexFile), int64(len(indexMagic))+3*stepSize-cut); err != nil {
+			t.Fatal(err)
+		}
+		checkIndex(t, dir, 2)
+	}
+}
+
+// TestAStepThatIsTheFirstEvent begins at byte 0 of the log.
+func TestAStepThatIsTheFirstEvent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, l, step(0))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkIndex(t, dir, 1)
 }

@@ -3,10 +3,14 @@ package runlog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/wholefile"
@@ -178,6 +182,83 @@ func TestALiveRunIsLockedWithoutItsLock(t *testing.T) {
 			if err := second.Close(); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+// holdLock makes the lock of a process that does not end.
+func holdLock(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Create(path)
+	if err == nil {
+		err = tryLock(f)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return f
+}
+
+// TestPatienceWithALock: who holds it for a moment is waited for, and nobody for long.
+func TestPatienceWithALock(t *testing.T) {
+	for held, want := range map[time.Duration]time.Duration{
+		5 * time.Millisecond:   10 * time.Millisecond,
+		145 * time.Millisecond: 150 * time.Millisecond,
+		time.Hour:              200 * time.Millisecond,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), LockFile)
+			holder := holdLock(t, path)
+			time.AfterFunc(held, func() { holder.Close() })
+			start := time.Now()
+			l, err := acquire(path)
+			if waited := time.Since(start); waited != want {
+				t.Errorf("acquire(a lock held for %v) took %v, want %v", held, waited, want)
+			}
+			if _, locked := errors.AsType[*LockedError](err); locked != (held == time.Hour) || locked == (err == nil) {
+				t.Errorf("acquire(a lock held for %v) = %v", held, err)
+			}
+			if err == nil {
+				l.release()
+			}
+			time.Sleep(held) // until it is let go
+		})
+	}
+}
+
+// TestALockThatKeepsVanishing: a lock that was removed while it was waited for is worth
+// nothing, and another one is tried, but not for ever.
+func TestALockThatKeepsVanishing(t *testing.T) {
+	for removed, want := range map[int]string{
+		1:             "<nil>",
+		lockTries:     "<nil>",
+		lockTries + 1: "somebody keeps removing",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), LockFile)
+			held := holdLock(t, path)
+			var remover sync.WaitGroup
+			remover.Go(func() {
+				time.Sleep(lockPatience / 40) // between two tries
+				for range removed {
+					if err := os.Remove(path); err != nil {
+						t.Error(err)
+					}
+					next := holdLock(t, path)
+					held.Close()
+					held = next
+					time.Sleep(lockPatience / 20)
+				}
+				held.Close()
+			})
+			l, err := acquire(path)
+			if !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("acquire(a lock that is removed %d times) = %v, want %s", removed, err, want)
+			}
+			if err == nil {
+				l.release()
+			}
+			remover.Wait()
 		})
 	}
 }

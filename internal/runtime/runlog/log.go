@@ -484,10 +484,7 @@ func (l *Log) commit(base int64, lines, steps []byte) error {
 		err = l.events.Sync()
 	}
 	if err != nil {
-		if cut := l.events.Truncate(base); cut != nil {
-			err = errors.Join(err, cut)
-		}
-		return &WriteError{Dir: l.dir, Err: err, Empty: base == 0}
+		return &WriteError{Dir: l.dir, Err: errors.Join(err, l.events.Truncate(base)), Empty: base == 0}
 	}
 	if err := l.guard(); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -116,6 +117,26 @@ func TestCreateRefusesAnExistingRun(t *testing.T) {
 	dir := newRun(t, 1)
 	if _, err := Create(dir, "run", nil); !errors.Is(err, ErrExists) {
 		t.Errorf("Create() = %v, want %v", err, ErrExists)
+	}
+}
+
+// TestOpenLeavesAWholeLogAlone: the shortest one, and as it was written.
+func TestOpenLeavesAWholeLogAlone(t *testing.T) {
+	dir := newRun(t, 0)
+	path := filepath.Join(dir, EventsFile)
+	written := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := os.Chtimes(path, written, written); err != nil {
+		t.Fatal(err)
+	}
+	l, rec, err := Open(dir, nil, ignore)
+	if want := (Recovery{Run: "run", Events: 1}); err != nil || rec != want {
+		t.Fatalf("Open() = %+v, %v, want %+v", rec, err, want)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(written) {
+		t.Errorf("Open() changed the log at %v, %v, want it as it was written at %v", info.ModTime(), err, written)
 	}
 }
 
@@ -407,7 +428,7 @@ func TestDiskFull(t *testing.T) {
 			failed = l.Sync(t.Context())
 		}
 	}
-	if w, ok := errors.AsType[*WriteError](failed); !ok || !errors.Is(w, syscall.ENOSPC) {
+	if w, ok := errors.AsType[*WriteError](failed); !ok || !errors.Is(w, syscall.ENOSPC) || w.Empty {
 		t.Fatalf("Append() on a full disk = %v, want a WriteError", failed)
 	}
 	if err := l.Append(step(7)); err == nil {
@@ -421,6 +442,24 @@ func TestDiskFull(t *testing.T) {
 		t.Fatalf("Open() after a full disk = %+v, %v", rec, err)
 	}
 	l.Close()
+}
+
+// TestARunThatADiskHasNoRoomFor has not begun: the part of its first line that was
+// written is taken back.
+func TestARunThatADiskHasNoRoomFor(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.events = &full{l.events, 10}
+	appendAll(t, l, submitted())
+	if w, ok := errors.AsType[*WriteError](l.Close()); !ok || !errors.Is(w, syscall.ENOSPC) || !w.Empty {
+		t.Errorf("Close() = %v, want that the run has not begun", w)
+	}
+	if err := RemoveEmpty(dir); err != nil || !isMissing(dir) {
+		t.Errorf("RemoveEmpty() = %v, want that nothing was left", err)
+	}
 }
 
 func TestReadOnlyFolder(t *testing.T) {

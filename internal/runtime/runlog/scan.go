@@ -221,7 +221,7 @@ var (
 func parseLine(raw []byte, offset int64) (Line, bool) {
 	l := Line{Offset: offset, Raw: raw}
 	if rest, ok := bytes.CutPrefix(raw, typePrefix); ok {
-		if name, rest, ok := bytes.Cut(rest, seqPrefix); ok && len(name) < 64 {
+		if name, rest, ok := bytes.Cut(rest, seqPrefix); ok && !bytes.ContainsAny(name, `"\`) {
 			if digits, _, ok := bytes.Cut(rest, []byte{','}); ok {
 				if seq, err := strconv.ParseUint(string(digits), 10, 64); err == nil {
 					l.Type, l.Seq = typeName(name), seq

@@ -3,6 +3,7 @@ package runlog
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -112,6 +113,15 @@ func TestLogsWithoutChecksums(t *testing.T) {
 	if err := os.WriteFile(path, bare, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	// What no checksum tells from a torn line is taken for one.
+	for line, torn := range map[string]bool{
+		"garbage}\n": true,
+		string(seal([]byte(`{"type":"run_resumed","seq":6`), 0)[1:]) + "\n": false,
+	} {
+		if _, err := scan(bytes.NewReader(append(bytes.Clone(bare), line...)), 0, ignore); (err == nil) != torn {
+			t.Errorf("scan() of an early log and %q = %v, want it taken for torn: %t", line, err, torn)
+		}
+	}
 	if n := len(readAll(t, dir)); n != 6 {
 		t.Errorf("%d events of an early log can be read, want 6", n)
 	}
@@ -138,6 +148,32 @@ func TestLogsWithoutChecksums(t *testing.T) {
 		_, err := scan(bytes.NewReader(bytes.Join(damaged, nil)), 0, ignore)
 		if damage, ok := errors.AsType[*CorruptError](err); !ok || damage.Line != int64(i)+1 || !strings.Contains(damage.Reason, "no checksum") {
 			t.Errorf("scan() without the checksum of line %d = %v, want damage there", i+1, err)
+		}
+	}
+}
+
+// TestShortLines: a line may be no longer than its checksum.
+func TestShortLines(t *testing.T) {
+	for line, want := range map[string]struct {
+		sealing sealing
+		written bool // to its end
+	}{
+		"":                    {unsealed, false},
+		"{}":                  {unsealed, true},
+		`{"crc":"00000000"}`:  {unsealed, true},
+		string(seal(nil, 0)):  {whole, true},
+		`,"crc":"00000001"}`:  {broken, true},
+		`,"crc":"00000000"|`:  {unsealed, true},
+		`,"crc":"0000000"|`:   {unsealed, false},
+		`{,"crc":"00000000"|`: {unsealed, true},
+		"\x00}":               {unsealed, false},
+		"{\x00}":              {unsealed, false},
+	} {
+		if got := sealingOf([]byte(line)); got != want.sealing {
+			t.Errorf("sealingOf(%q) = %d, want %d", line, got, want.sealing)
+		}
+		if got := looksWhole([]byte(line)); got != want.written {
+			t.Errorf("looksWhole(%q) = %t, want %t", line, got, want.written)
 		}
 	}
 }
@@ -189,6 +225,29 @@ func TestStoredValuesAreWhole(t *testing.T) {
 	appendAll(t, l, large)
 	if _, err := Load(dir, stored); err != nil {
 		t.Errorf("Load() after the same value was stored again = %v, want it whole", err)
+	}
+	watchSync(t, func(dir string) { t.Errorf("%s is synced again for a value that is there", dir) })
+	appendAll(t, l, large)
+}
+
+// TestAValueThatCannotBeStored: its event is not taken.
+func TestAValueThatCannotBeStored(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Create(dir, "run", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := event.TextValue(strings.Repeat("large ", 10_000))
+	name := fmt.Sprintf("%x", sha256.Sum256(value.JSON))
+	if err := os.MkdirAll(filepath.Join(dir, BlobsDir, name), 0o755); err != nil { // nothing can take its place
+		t.Fatal(err)
+	}
+	err = l.Append(event.StepCompleted{Output: value})
+	if w, ok := errors.AsType[*WriteError](err); !ok || w.Dir != dir {
+		t.Errorf("Append() = %v, want a WriteError", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
