@@ -132,8 +132,8 @@ type Question struct {
 
 // Terms are how a question is put and decided, whatever it is about.
 type Terms struct {
-	Rule  vote.Rule      `json:"rule"`
-	Flags redflag.Config `json:"flags"`
+	Rule  vote.Rule       `json:"rule"`
+	Flags *redflag.Config `json:"flags"` // nil for none; questions share it, and nobody changes it
 
 	// FirstTemperature is used for the first sample, Temperature for all
 	// others: one greedy answer is worth having, a second copy of it is not a

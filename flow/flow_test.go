@@ -21,7 +21,7 @@ func TestPlainData(t *testing.T) {
 		{
 			Step: 7, System: "rules", Prompt: "what next? <&>", Answer: flow.Format{Reader: "hanoi", Params: json.RawMessage(`{"disks":3}`)},
 			Terms: flow.Terms{
-				Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 150}, Flags: redflag.Format(),
+				Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 150}, Flags: new(redflag.Format()),
 				FirstTemperature: &zero, Temperature: &warm, Structured: "json_schema", MaxOutput: 750, MaxFaults: 20,
 			},
 			Schema: json.RawMessage(`{"type":"object"}`),

@@ -104,7 +104,7 @@ type Answer struct {
 }
 
 // Check returns the first flag of the answer, or nil. It does not change the
-// answer and may be called from several goroutines.
+// answer and may be called from several goroutines. A nil configuration has no checks.
 func (c *Config) Check(a *Answer) *Flag {
 	if f := c.CheckText(a); f != nil {
 		return f
@@ -115,6 +115,9 @@ func (c *Config) Check(a *Answer) *Flag {
 // CheckText makes the checks that need no parsed value. A caller that checks
 // before it parses learns that an answer was cut, not that it does not parse.
 func (c *Config) CheckText(a *Answer) *Flag {
+	if c == nil {
+		return nil
+	}
 	if c.Refusal.On && a.Stop == stopRefusal {
 		if text := strings.TrimSpace(a.Text); text != "" {
 			return New(Refusal, "the provider reports a refusal: %s", text) // often it says why

@@ -13,7 +13,7 @@ import (
 // CheckValue makes the checks that look at the parsed value. Without a value,
 // fields that were asked for are missing, and the other checks pass.
 func (c *Config) CheckValue(a *Answer) *Flag {
-	if !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !c.readsWords() {
+	if c == nil || !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !c.readsWords() {
 		return nil
 	}
 	value, err := decode(a.Value)

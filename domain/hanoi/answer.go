@@ -83,19 +83,23 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	return domain.Answer{Value: answer, Key: string(answer), IsJSON: true}, nil
 }
 
+var errNone = errors.New("there is none")
+
 // lastValue returns what follows the last `name =` of text.
-func lastValue(text, name string) (string, error) {
-	for end := len(text); ; {
-		i := strings.LastIndexByte(text[:end], name[0]) // much faster than LastIndex
+func lastValue(text, name string) (value string, err error) {
+	err = errNone
+	for at := 0; ; {
+		i := strings.Index(text[at:], name) // much faster than from the end
 		if i < 0 {
-			return "", errors.New("there is none")
+			return value, err
 		}
-		end = i
-		if !strings.HasPrefix(text[i:], name) || i > 0 && isWord(text[i-1]) {
+		i += at
+		at = i + len(name)
+		if i > 0 && isWord(text[i-1]) {
 			continue // such as the end of "remove"
 		}
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(text[i+len(name):], " \t"), "="); ok {
-			return rest, nil
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(text[at:], " \t"), "="); ok {
+			value, err = rest, nil
 		}
 	}
 }
@@ -111,7 +115,7 @@ func fieldValue(text, name string) (string, error) {
 	}
 	value, ok := fields[name]
 	if !ok {
-		return "", errors.New("there is none")
+		return "", errNone
 	}
 	return string(value), nil
 }
@@ -333,7 +337,18 @@ func appendList(b []byte, list []int, separator string) []byte {
 		if i > 0 {
 			b = append(b, separator...)
 		}
-		b = strconv.AppendInt(b, int64(v), 10)
+		b = appendNumber(b, v)
 	}
 	return append(b, ']')
+}
+
+// appendNumber is for numbers of disks, which have one or two digits.
+func appendNumber(b []byte, v int) []byte {
+	switch {
+	case 0 <= v && v < 10:
+		return append(b, byte('0'+v))
+	case 10 <= v && v < 100:
+		return append(b, byte('0'+v/10), byte('0'+v%10))
+	}
+	return strconv.AppendInt(b, int64(v), 10)
 }

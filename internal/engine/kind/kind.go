@@ -51,7 +51,7 @@ type Env struct {
 // terms are what all questions of a run have in common.
 func terms(cfg config.Config) flow.Terms {
 	return flow.Terms{
-		Rule: cfg.Voting, Flags: *cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
+		Rule: cfg.Voting, Flags: cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
 		Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 	}
 }

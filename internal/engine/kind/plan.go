@@ -74,8 +74,9 @@ func describePlan(p *plan.Plan) string {
 func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 	p := cfg.Plan
 	ofPlans := terms(cfg)
-	ofPlans.Rule, ofPlans.Flags, ofPlans.MaxOutput = p.Voting, redflag.Format(), p.MaxPlan
-	ofPlans.Flags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
+	flags := redflag.Format()
+	flags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
+	ofPlans.Rule, ofPlans.Flags, ofPlans.MaxOutput = p.Voting, &flags, p.MaxPlan
 	validator := planner.NewValidator(planner.ValidatorConfig{
 		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: set,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == event.KindExec || kind == event.KindValidate,

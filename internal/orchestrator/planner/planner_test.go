@@ -41,7 +41,7 @@ plan:
 func config() planner.Config {
 	return planner.Config{
 		Prompts: prompts.Default(),
-		Terms:   flow.Terms{Rule: one, Flags: redflag.Format(), MaxOutput: 1000, MaxFaults: 20}, Repair: flow.RepairLLM, Retries: 2,
+		Terms:   flow.Terms{Rule: one, Flags: new(redflag.Format()), MaxOutput: 1000, MaxFaults: 20}, Repair: flow.RepairLLM, Retries: 2,
 	}
 }
 

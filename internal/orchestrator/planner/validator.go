@@ -210,7 +210,7 @@ func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) 
 	verdict, err := f.Decide(check, &flow.Question{
 		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
 		Terms: flow.Terms{
-			Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: redflag.Config{Refusal: redflag.RefusalCheck{On: true}},
+			Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: &redflag.Config{Refusal: redflag.RefusalCheck{On: true}},
 			FirstTemperature: new(float64), Temperature: &again, MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
 		},
 		Work: &flow.Work{Repair: flow.RepairSyntax},

@@ -40,7 +40,7 @@ var hostile = []string{
 func TestTextsSurvive(t *testing.T) {
 	cfg := config
 	cfg.Domain, cfg.Adapter = "anything", anything{}
-	cfg.Flags = redflag.Default()
+	cfg.Flags = new(redflag.Default())
 	cfg.Flags.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: redflag.DefaultMaxTokens, MaxChars: 3000}
 	cfg.MaxDepth = 1
 	for i, text := range hostile {

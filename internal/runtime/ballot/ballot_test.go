@@ -41,7 +41,7 @@ func question(rule vote.Rule) *flow.Question {
 	cold, warm := 0.0, 0.1
 	return &flow.Question{
 		Prompt: "?", Answer: flow.Format{Reader: "plain"},
-		Terms: flow.Terms{Rule: rule, Flags: redflag.Format(), FirstTemperature: &cold, Temperature: &warm},
+		Terms: flow.Terms{Rule: rule, Flags: new(redflag.Format()), FirstTemperature: &cold, Temperature: &warm},
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -168,7 +169,7 @@ func TestSamplesSayWhoMadeThem(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		q := ruled(2, 9)
-		q.Flags.Empty.On = true
+		q.Flags = &redflag.Config{Empty: redflag.EmptyCheck{On: true}}
 		r, err := runtime(t, dir, &replies{texts: []string{"", "a"}, name: test.name}, Options{Setup: event.Setup{Model: "m"}}, func(f flow.Flow) error {
 			_, err := f.Decide("q", q)
 			f.Emit("end", event.TaskCompleted{})

@@ -141,23 +141,19 @@ func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) er
 func (r *Runtime) Elapsed() time.Duration { return r.past.Duration + time.Since(r.started) }
 
 // failure remembers the first error of an Emit, which cannot return one.
-type failure struct {
-	mu  sync.Mutex
-	err error
-}
+type failure struct{ err atomic.Pointer[error] }
 
 func (f *failure) set(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
+	if err != nil {
+		f.err.CompareAndSwap(nil, &err)
 	}
 }
 
 func (f *failure) get() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
+	if err := f.err.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // branch is one line of execution: the main one, or one of a Parallel.
