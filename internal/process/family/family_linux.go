@@ -126,6 +126,25 @@ func (f *Family) Freeze(limit int) {
 	stop(limit)
 }
 
+// Thaw lets those go on whom Freeze has stopped. It goes by groups, as stopping does: a
+// process that is just being born gets the signals of its group, and not those of its
+// parent.
+func (f *Family) Thaw() {
+	if f.first {
+		_ = syscall.Kill(everybody, syscall.SIGCONT)
+		return
+	}
+	groups := map[int]bool{syscall.Getpgrp(): true} // ours was not stopped
+	walk(func(pid int, p process) bool {
+		if p.group > 1 && !groups[p.group] {
+			groups[p.group] = true
+			_ = syscall.Kill(-p.group, syscall.SIGCONT)
+		}
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+		return true
+	})
+}
+
 // Signal sends signals to everybody: the first to all of them, then the next. Where
 // they are found one by one, but is left out.
 func (f *Family) Signal(but int, signals ...syscall.Signal) {

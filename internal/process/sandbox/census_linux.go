@@ -4,7 +4,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/maker-mdap/maker/internal/process/family"
 )
@@ -49,7 +48,7 @@ func (c *census) tooMany(f *family.Family) bool {
 	c.last = lastProcess()
 	c.counted = family.Count(c.limit + 1)
 	if burst && c.counted <= c.limit {
-		f.Signal(0, syscall.SIGCONT)
+		f.Thaw()
 	}
 	return c.counted > c.limit
 }
