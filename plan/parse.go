@@ -35,7 +35,6 @@ func Parse(text string) (*Plan, []Finding) {
 // could be read.
 type source struct {
 	reasoning int // its line; 0 if there is none
-	line      int // of the list of steps
 	broken    bool
 	steps     []stepSource
 }
@@ -117,7 +116,6 @@ func (r *reader) readRoot(root *yaml.Node) {
 }
 
 func (r *reader) readSteps(key, list *yaml.Node) {
-	r.source.line = key.Line
 	if list.Kind != yaml.SequenceNode && !isNull(list) {
 		r.fault(CheckRequiredFieldsPresent, WholePlan, key.Line, "plan is %s, want a list of steps", describe(list))
 		return

@@ -27,9 +27,6 @@ type Config struct {
 
 	// Retries is how often a plan that was rejected is made anew.
 	Retries int
-
-	// MaxToolCalls is how many calls of tools a step should need at most.
-	MaxToolCalls int
 }
 
 // A Planner makes plans for one run.
@@ -43,12 +40,9 @@ type Planner struct {
 }
 
 // New returns a planner.
-func New(c Config) *Planner {
-	if c.MaxToolCalls <= 0 {
-		c.MaxToolCalls = 1
-	}
-	return &Planner{config: c}
-}
+func New(c Config) *Planner { return &Planner{config: c} }
+
+const maxToolCalls = 1 // that a step should need at most
 
 // Process implements [flow.Module].
 func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
@@ -164,7 +158,7 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 
 func (p *Planner) question(attempt int, problems []string) (*flow.Question, error) {
 	c := &p.config
-	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: c.MaxToolCalls})
+	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: maxToolCalls})
 	if err != nil {
 		return nil, err
 	}

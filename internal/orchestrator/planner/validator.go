@@ -28,9 +28,6 @@ type ValidatorConfig struct {
 	MaxOutput int
 	MaxFaults int
 
-	// MaxToolCalls is how many calls of tools a step should need at most.
-	MaxToolCalls int
-
 	// Final says that nobody makes another plan: one that is rejected ends the run.
 	Final bool
 }
@@ -59,9 +56,6 @@ type Validator struct {
 func NewValidator(c ValidatorConfig) *Validator {
 	if c.Threshold == 0 {
 		c.Threshold = DefaultThreshold
-	}
-	if c.MaxToolCalls <= 0 {
-		c.MaxToolCalls = 1
 	}
 	return &Validator{config: c}
 }
@@ -201,7 +195,7 @@ func (v *Validator) quality(f flow.Flow, key string, e event.PlanCreated) ([]eve
 
 func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) {
 	c := event.Check{Name: check, Score: new(float64)}
-	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: text, MaxToolCalls: v.config.MaxToolCalls})
+	prompt, err := v.config.Prompts.Render(prompts.QualityCheck{Check: check, Task: v.task, Plan: text, MaxToolCalls: maxToolCalls})
 	if err != nil {
 		c.Message = err.Error()
 		return c, nil
