@@ -337,18 +337,7 @@ func appendList(b []byte, list []int, separator string) []byte {
 		if i > 0 {
 			b = append(b, separator...)
 		}
-		b = appendNumber(b, v)
+		b = strconv.AppendInt(b, int64(v), 10)
 	}
 	return append(b, ']')
-}
-
-// appendNumber is for numbers of disks, which have one or two digits.
-func appendNumber(b []byte, v int) []byte {
-	switch {
-	case 0 <= v && v < 10:
-		return append(b, byte('0'+v))
-	case 10 <= v && v < 100:
-		return append(b, byte('0'+v/10), byte('0'+v%10))
-	}
-	return strconv.AppendInt(b, int64(v), 10)
 }
