@@ -125,14 +125,14 @@ func oldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // options are those of the engine for a kind of run.
 func (s *settings) options(a *app) (*maker.Options, error) {
+	// A comma may stand in the settings of a simulated model.
+	s.config.Voters = route.List(strings.Join(s.config.Voters, ","))
 	c := s.config
 	flags, err := readRedFlags(s.redFlags, c.MaxOutput)
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
-	// Only now: a comma may stand in the settings of a simulated model.
-	c.Voters = route.List(strings.Join(c.Voters, ","))
 	table, err := readPrices(s.prices)
 	if err != nil {
 		return nil, err

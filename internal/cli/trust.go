@@ -92,8 +92,12 @@ func (f configFile) fingerprint() (string, error) {
 func (f configFile) named() []string {
 	files := slices.Concat(f.values["answers"].texts, f.values["mcp_config"].texts)
 	for _, dir := range f.values["prompts_dir"].texts {
-		templates, _ := filepath.Glob(filepath.Join(dir, "*"+prompts.Extension)) // the pattern is fine
-		files = append(files, templates...)
+		entries, _ := os.ReadDir(dir) // no Glob: the folder may be called [a]
+		for _, e := range entries {
+			if filepath.Ext(e.Name()) == prompts.Extension {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
 	}
 	return files
 }
