@@ -200,9 +200,9 @@ func (a *app) trust() *cobra.Command {
 		Long: `trust lets the maker.yaml of this folder take effect where it could run programs,
 let calls pass, move what is confined or send data elsewhere:
 ` + settingsThatNeedTrust() + `.
-It shows these settings and asks. What is trusted is this content in this place: after
-any change it has to be trusted again. Your own maker.yaml, in your configuration
-folder, needs no trust.`,
+It shows the file and what it names, and asks. What is trusted is this content in this
+place: after any change it has to be trusted again. Your own maker.yaml, in your
+configuration folder, needs no trust.`,
 		Example: `  maker trust
   maker trust --revoke`,
 		Args:        exactArgs(),
