@@ -89,11 +89,6 @@ func (m *matcher) prepare() {
 	for i := range len(plainEscapes) {
 		m.escapes[plainEscapes[i]] = m.holds[plainMeaning[i]]
 	}
-	if m.holds['\\'] {
-		for i := range m.escapes {
-			m.escapes[i] = true
-		}
-	}
 }
 
 // mayHold reports whether there may be a secret in data. It is quick, and never wrong

@@ -164,6 +164,7 @@ func FuzzRedactBytes(f *testing.F) {
 	f.Add("sk-12345678", "a sk-12345678", "sk-12345678 b")
 	f.Add("nextlines", "\nextlines", `\nextlines`)
 	f.Add(`a"b\c/d+e`, `a\"b\\c\/d+e`, "YSJiXGMvZCtl")
+	f.Add(`pass\uword`, "name", "text") // a backslash before what could be an escape
 	f.Fuzz(func(t *testing.T, value, name, text string) {
 		value, name, text = strings.ToValidUTF8(value, "?"), strings.ToValidUTF8(name, "?"), strings.ToValidUTF8(text, "?")
 		doc := map[string]any{name: []string{text, "\n" + value}, name + value: text + "\\" + value, "x": 1.5}

@@ -209,8 +209,11 @@ func (m *matcher) hidden(data []byte) bool {
 		before := data[:i+n]
 		for i += n + 1; i < len(data) && data[i] == '\\'; i++ { // however often it was escaped itself
 		}
+		if m.holds['\\'] {
+			return true
+		}
 		if i == len(data) {
-			return m.holds['\\']
+			return false
 		}
 		switch c := data[i]; {
 		case c == 'u':
