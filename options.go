@@ -7,7 +7,6 @@ import (
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/internal/engine/kind"
@@ -41,13 +40,13 @@ func FirstToK(k int) vote.Rule { return config.FirstToK(k) }
 
 // The kinds of run that are built in.
 const (
-	KindRun       = event.KindRun       // plan, validate, execute
-	KindPlan      = event.KindPlan      // plan and validate
-	KindExec      = event.KindExec      // execute a given plan
-	KindValidate  = event.KindValidate  // check a given plan
-	KindDo        = event.KindDo        // do tasks as a person wrote them
-	KindSolve     = event.KindSolve     // split, solve the parts, compose
-	KindCalibrate = event.KindCalibrate // measure the voters
+	KindRun       = kind.Run       // plan, validate, execute
+	KindPlan      = kind.Plan      // plan and validate
+	KindExec      = kind.Exec      // execute a given plan
+	KindValidate  = kind.Validate  // check a given plan
+	KindDo        = kind.Do        // do tasks as a person wrote them
+	KindSolve     = kind.Solve     // split, solve the parts, compose
+	KindCalibrate = kind.Calibrate // measure the voters
 )
 
 // The domains that are built in.

@@ -36,6 +36,9 @@ func (r *Run) ID() string { return r.run.ID() }
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.run.Kind() }
 
+// Form is how its steps hang together.
+func (r *Run) Form() event.Form { return r.run.Form() }
+
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.run.Dir() }
 

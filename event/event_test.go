@@ -51,7 +51,7 @@ var (
 func transcript() []event.Record {
 	full := []event.Event{
 		event.TaskSubmitted{
-			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Task: "Towers of Hanoi with 3 disks",
+			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Form: event.FormChain, Task: "Towers of Hanoi with 3 disks",
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
 			Prompts: map[string]string{"planner_user": "0123456789abcdef"},
 		},
@@ -117,7 +117,7 @@ func transcript() []event.Record {
 		},
 	}
 	empty := []event.Event{
-		event.TaskSubmitted{}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
+		event.TaskSubmitted{Form: event.FormChain}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
 		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
 		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
 		event.VoteResumed{}, event.QuestionChanged{}, event.Observed{}, event.EffectReleased{},

@@ -104,6 +104,7 @@ type TaskSubmitted struct {
 	Format int             `json:"format"`           // see [Format]
 	Maker  string          `json:"maker"`            // version of the program
 	Kind   string          `json:"kind"`             // "hanoi", ...
+	Form   Form            `json:"form"`             // of its steps
 	Task   string          `json:"task"`             // in words, for people
 	Params json.RawMessage `json:"params,omitempty"` // of the kind
 	Config json.RawMessage `json:"config,omitempty"` // of the engine; no secrets

@@ -35,7 +35,7 @@ func (r *Result) Markdown() string {
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
-	if s := r.Solve; s != nil && r.Kind == event.KindSolve {
+	if s := r.Solve; s != nil && r.Form == event.FormTree {
 		row("questions", "%d, %d without agreement, at most %d rounds", s.Questions, s.Undecided, s.MaxRounds)
 		row("rejection rate", "%.1f %%", 100*s.RejectionRate)
 		row("escalations", "%d, after which %d steps were decided", s.Escalations, s.Recoveries)
@@ -51,7 +51,7 @@ func (r *Result) Markdown() string {
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
-	if event.IsBuiltin(r.Kind) {
+	if r.Form != event.FormChain {
 		r.writeSteps(&b)
 	}
 	if r.Voting.Contested > 0 {

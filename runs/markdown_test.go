@@ -12,7 +12,7 @@ import (
 func TestMarkdownIsSafe(t *testing.T) {
 	evil := "x\x1b[2J\u202e\u200b <img src=x onerror=a> [click](https://evil.example) | `code` \n# Heading\n```\n</pre>"
 	r := &Result{
-		Run: "exec-1", Kind: event.KindExec, Task: evil, Status: event.StatusFailed, Reason: evil, Model: evil,
+		Run: "exec-1", Kind: "exec", Task: evil, Status: event.StatusFailed, Reason: evil, Model: evil,
 		Output: event.TextValue(evil),
 		Steps:  []StepResult{{Step: 0, Title: evil, Output: event.TextValue(evil)}},
 		Effects: []EffectResult{

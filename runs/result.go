@@ -17,11 +17,12 @@ const (
 // A Result says what a run did: what was agreed and how closely, what it cost, and why
 // it ended.
 type Result struct {
-	Run    string `json:"run"`
-	Kind   string `json:"kind"`
-	Task   string `json:"task"`
-	Status string `json:"status"` // completed, failed, undecided or stopped; running or interrupted
-	Reason string `json:"reason,omitempty"`
+	Run    string     `json:"run"`
+	Kind   string     `json:"kind"`
+	Form   event.Form `json:"-"` // how its steps hang together, as the log says
+	Task   string     `json:"task"`
+	Status string     `json:"status"` // completed, failed, undecided or stopped; running or interrupted
+	Reason string     `json:"reason,omitempty"`
 
 	// Stop names the limit that stopped the run: max_calls, max_tokens, max_usd
 	// or deadline; or says "cancelled", "waiting" or "configuration".
@@ -132,7 +133,7 @@ func (r *Run) Result() (*Result, error) {
 // that ends in between says so in the log.
 func newResult(p *history.Report, written bool) *Result {
 	r := &Result{
-		Run: p.Run, Kind: p.Kind, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
+		Run: p.Run, Kind: p.Kind, Form: p.Form, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
 		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output,
 		Steps: make([]StepResult, 0, len(p.Steps)), StepsTotal: p.Total, StepsCompleted: p.Committed, StepsOmitted: p.Committed - len(p.Steps),
 		Voting: p.Voting, Solve: p.Solve,

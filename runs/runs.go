@@ -69,8 +69,12 @@ func (r *Run) ID() string { return r.id }
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.dir }
 
-// Kind is what kind of run it is: a task family, or one of the kinds in package event.
+// Kind is what kind of run it is: a task family, or one of the Kind constants of
+// package maker.
 func (r *Run) Kind() string { return r.task.Kind }
+
+// Form is how its steps hang together.
+func (r *Run) Form() event.Form { return r.task.Form }
 
 // Task is what the run was asked to do, in words.
 func (r *Run) Task() string { return r.task.Task }

@@ -101,7 +101,7 @@ func TestSteps(t *testing.T) {
 		return e
 	}
 	chain := written(t, submitted("hanoi"), committed(0), contested(1), committed(2), committed(3))
-	plan := written(t, submitted(event.KindExec), committed(0), contested(4), committed(2), committed(7)) // step 2 failed at first
+	plan := written(t, submitted("exec"), committed(0), contested(4), committed(2), committed(7)) // step 2 failed at first
 	for _, index := range []bool{true, false} {
 		for _, test := range []struct {
 			run  *runs.Run
@@ -155,7 +155,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestChanged(t *testing.T) {
-	run := written(t, submitted(event.KindExec),
+	run := written(t, submitted("exec"),
 		event.QuestionChanged{Question: "a", Step: 1, Changed: []string{"tools", "prompt"}},
 		event.QuestionChanged{Question: "b", Step: 1, Changed: []string{"answer", "prompt"}},
 		event.QuestionChanged{Question: "c", Step: 2, Changed: []string{"model"}})
@@ -174,7 +174,7 @@ func TestWaitingAndAnswer(t *testing.T) {
 	colour := event.ClarificationRequested{Question: "step/1/colour", Step: 1, Kind: event.ClarifyQuestion, Text: "Which colour?", Options: []string{"red", "blue"}}
 	pay := event.ClarificationRequested{Question: "step/2/pay", Step: 2, Kind: event.ClarifyApproval, Text: "May Pay be called?", Free: true, Call: call}
 	name := event.ClarificationRequested{Question: "step/0/name", Kind: event.ClarifyQuestion, Text: "Who?"}
-	run := written(t, submitted(event.KindExec), name, colour, pay, event.ClarificationProvided{Question: name.Question, Answer: "Ada"})
+	run := written(t, submitted("exec"), name, colour, pay, event.ClarificationProvided{Question: name.Question, Answer: "Ada"})
 	open, err := run.Waiting()
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestWaitingAndAnswer(t *testing.T) {
 // that the run will find.
 func TestAnAnswerCountsOrIsRefused(t *testing.T) {
 	const key = "step/0/name"
-	run := written(t, submitted(event.KindExec), event.ClarificationRequested{Question: key, Kind: event.ClarifyQuestion, Text: "Who?"})
+	run := written(t, submitted("exec"), event.ClarificationRequested{Question: key, Kind: event.ClarifyQuestion, Text: "Who?"})
 	for _, text := range []string{"Ada", "Ada"} {
 		if err := run.Answer(key, text, "first"); err != nil {
 			t.Errorf("Answer(%s) = %v", text, err)

@@ -75,7 +75,7 @@ func (r *Run) Steps(o *StepOptions) iter.Seq2[Step, error] {
 		// The numbers of a chain are places in its index. Other runs leave steps out, and
 		// may come back to one that failed.
 		begin, inRow := 0, false
-		if s, err := x.At(max(o.From, 0)); err == nil && s.Step == o.From && !event.IsBuiltin(r.Kind()) {
+		if s, err := x.At(max(o.From, 0)); err == nil && s.Step == o.From && r.Form() == event.FormChain {
 			begin, inRow = o.From, true
 		}
 		for s, err := range x.From(begin) {
@@ -117,7 +117,7 @@ func (r *Run) committed() (int, error) {
 // resume would have asked differently. What was decided stands. A chain decides each
 // step once, so that there it is not looked for.
 func (r *Run) Changed(step int) ([]string, error) {
-	if !event.IsBuiltin(r.Kind()) {
+	if r.Form() == event.FormChain {
 		return nil, nil
 	}
 	var parts []string

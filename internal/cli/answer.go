@@ -41,7 +41,7 @@ on is answered where it asks.`,
 			if err != nil {
 				return err
 			}
-			a.tasks.Store(run.Kind() == maker.KindDo)
+			a.tasks.Store(run.Form() == event.FormTasks)
 			open, err := run.Waiting()
 			if err != nil {
 				return err

@@ -19,7 +19,7 @@ import (
 func TestShowTellsOfChangedQuestions(t *testing.T) {
 	changed := event.QuestionChanged{Question: "plan/0/step/1/move/0", Step: 1, Changed: []string{"prompt", "tools"}}
 	const want = "asked differently now: prompt, tools"
-	if got := report.Describe(maker.KindExec, changed, nil); strings.TrimSpace(got) != want {
+	if got := report.Describe(event.FormPlan, changed, nil); strings.TrimSpace(got) != want {
 		t.Errorf("describe(%+v) = %q, want %q", changed, got, want)
 	}
 	run := logOf(t, event.TaskSubmitted{Format: event.Format, Kind: maker.KindExec},
@@ -39,7 +39,7 @@ func TestShowTellsOfChangedQuestions(t *testing.T) {
 
 // TestDescribeReleased: a call that was announced and not made is taken back.
 func TestDescribeReleased(t *testing.T) {
-	got := report.Describe(maker.KindExec, event.EffectReleased{Effect: "e", Tool: "Pay"}, nil)
+	got := report.Describe(event.FormPlan, event.EffectReleased{Effect: "e", Tool: "Pay"}, nil)
 	if want := "Pay was not called: the run was ended before"; strings.TrimSpace(got) != want {
 		t.Errorf("describe(a claim that is taken back) = %q, want %q", got, want)
 	}

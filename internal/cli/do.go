@@ -13,6 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -145,7 +146,7 @@ func (a *app) listTasks(tasks []outline.Task) error {
 // stepName is how a step of the run is called for people.
 func (a *app) stepName(step int) string {
 	if a.tasks.Load() {
-		return report.StepOf(maker.KindDo, step)
+		return report.StepOf(event.FormTasks, step)
 	}
 	return report.StepOf("", step)
 }

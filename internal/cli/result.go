@@ -38,7 +38,7 @@ func (a *app) follow(ctx context.Context, run *maker.Run) error {
 
 // watch shows a run until it ends, in the way of its kind.
 func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) {
-	a.tasks.Store(run.Kind() == maker.KindDo)
+	a.tasks.Store(run.Form() == event.FormTasks)
 	switch {
 	case a.json:
 		if err := a.printLines(ctx, run); err != nil {
@@ -116,7 +116,7 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "continue with: " + resume
 	case r.Status == event.StatusStopped:
 		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, strings.ReplaceAll(r.Stop, "_", "-"))
-	case r.Status == event.StatusUndecided && r.Kind == maker.KindSolve:
+	case r.Status == event.StatusUndecided && r.Form == event.FormTree:
 		return "what was not agreed on is asked again with: " + resume
 	case r.Status == event.StatusUndecided:
 		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)

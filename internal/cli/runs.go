@@ -11,6 +11,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -105,13 +106,13 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			if err != nil {
 				return err
 			}
-			if page != "" && r.Kind != maker.KindSolve {
+			if page != "" && r.Form != event.FormTree {
 				return usageError{fmt.Errorf("--html: %s is not a run of maker solve, which has a tree to show", r.Run)}
 			}
 			switch {
 			case a.json:
 				return a.printJSON(r)
-			case r.Kind == maker.KindSolve:
+			case r.Form == event.FormTree:
 				err = a.showSolve(run, r, page)
 			default:
 				report.Result(a.Out, r, a.outputOf(r))

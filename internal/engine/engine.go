@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
@@ -58,7 +60,7 @@ func New(opts Options) (*Engine, error) {
 // Chain starts a task of the named family with the given parameters and returns
 // at once. The run ends with ctx.
 func (e *Engine) Chain(ctx context.Context, family string, params any) (*Run, error) {
-	if !e.isChain(family) {
+	if !slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == family }) {
 		return nil, kind.NoFamily(family)
 	}
 	return e.launchParams(ctx, family, params)
@@ -82,7 +84,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	j, err := k.Job(e.env(), name, params, cfg)
+	j, err := k.Job(e.env(), params, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 		return nil, errors.Join(&config.Error{Field: "log_dir", Err: err}, stack.close())
 	}
 	first := event.TaskSubmitted{
-		Format: event.Format, Maker: Version, Kind: name, Task: j.Task,
+		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
 		Prompts: j.Prompts.Hashes(),
 	}
@@ -143,13 +145,13 @@ func (e *Engine) Resume(ctx context.Context, run string, o ResumeOptions) (*Run,
 }
 
 func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlog.Log, *history.History, runlog.Recovery, error) {
-	past := history.New(dir, e.isChain)
+	past := history.New(dir)
 	log, rec, err := runlog.Open(dir, redact, past.Visit)
 	if damage, ok := errors.AsType[*runlog.CorruptError](err); ok && setAside {
 		if _, err := runlog.SetAside(damage); err != nil {
 			return nil, nil, rec, err
 		}
-		past = history.New(dir, e.isChain)
+		past = history.New(dir)
 		log, rec, err = runlog.Open(dir, redact, past.Visit)
 	}
 	if err != nil {
@@ -187,7 +189,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if cfg, err = configFor(cfg, k.Settings); err != nil {
 		return nil, err
 	}
-	j, err := k.Job(e.env(), past.Submitted.Kind, past.Submitted.Params, cfg)
+	j, err := k.Job(e.env(), past.Submitted.Params, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -241,11 +243,11 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		Group: s.group, Tools: s.registry(),
 	})
 	r := &Run{
-		log: log, stack: s, steps: j.Steps, kind: j.Kind, done: make(chan struct{}), ballot: voting,
+		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
-			Checkpoints: j.Chain, Compact: j.Chain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Checkpoints: j.Form == event.FormChain, Compact: j.Form == event.FormChain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
 		}),
 	}

@@ -49,7 +49,7 @@ func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	j, err := kind.Of(event.KindSolve).Job(e.env(), event.KindSolve, params, cfg)
+	j, err := kind.Of(kind.Solve).Job(e.env(), params, cfg)
 	if err != nil {
 		return nil, err
 	}

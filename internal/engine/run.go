@@ -29,6 +29,7 @@ type Run struct {
 	runtime *local.Runtime
 	steps   int
 	kind    string
+	form    event.Form
 
 	done   chan struct{} // closed when result and err are set
 	result *Result
@@ -55,6 +56,9 @@ func (r *Run) ID() string { return r.log.Run() }
 
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.kind }
+
+// Form is how its steps hang together.
+func (r *Run) Form() event.Form { return r.form }
 
 // Dir is the run's folder.
 func (r *Run) Dir() string { return r.log.Dir() }

@@ -3,12 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/engine/kind"
 )
 
@@ -27,7 +24,7 @@ func (e *Engine) Do(ctx context.Context, text string, attach ...string) (*Run, e
 	if !utf8.ValidString(text) {
 		return nil, config.Errorf("text", "the text is not valid UTF-8")
 	}
-	return e.launchParams(ctx, event.KindDo, kind.DoParams{Text: text, Attach: attach})
+	return e.launchParams(ctx, kind.Do, kind.DoParams{Text: text, Attach: attach})
 }
 
 // Solve starts to solve a problem.
@@ -35,17 +32,12 @@ func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
 	if !utf8.ValidString(problem) { // which JSON, and so the log, could not hold
 		return nil, config.Errorf("problem", "the problem is not valid UTF-8")
 	}
-	return e.launchParams(ctx, event.KindSolve, kind.SolveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
+	return e.launchParams(ctx, kind.Solve, kind.SolveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
 }
 
 // Calibrate starts to measure the voters.
 func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
-	return e.launchParams(ctx, event.KindCalibrate, kind.SolveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
-}
-
-// isChain reports whether a kind of run is a chain.
-func (e *Engine) isChain(kind string) bool {
-	return slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == kind })
+	return e.launchParams(ctx, kind.Calibrate, kind.SolveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
 }
 
 // env is what runs are made of.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // Continued is a task together with the calls that were made for it, for a program that
@@ -35,6 +36,18 @@ func Continued(task string, done []flow.Move) string {
 		b.WriteString(fenced(m.Result.Text))
 	}
 	b.WriteString("\nGo on from there: make the next call, or give the final answer.")
+	return b.String()
+}
+
+// CallsMade tells the tasks after a failed one what it has done before it failed.
+func CallsMade(moves []flow.Move) string {
+	var b strings.Builder
+	for _, m := range moves {
+		if b.Len() == 0 {
+			b.WriteString("\nThese calls were made before:")
+		}
+		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, clip.Words(string(m.Intent.Input), 240), clip.Words(m.Result.Text, 80))
+	}
 	return b.String()
 }
 

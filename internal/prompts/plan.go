@@ -32,6 +32,9 @@ type Input struct {
 	YAML string
 }
 
+// NotNeeded is the input that no step produced.
+const NotNeeded = "null # it does not exist: what produces it was not needed"
+
 // ExecutorSystem tells an agent what a step is.
 type ExecutorSystem struct{}
 

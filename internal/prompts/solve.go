@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -112,6 +113,12 @@ type SolveAnswer struct {
 	Wrong   string    `json:"known_problem,omitempty"` // what is wrong with the answer so far
 	Wording int       `json:"-"`
 }
+
+// AddMissing is how an answer and what it lacked are put together.
+const AddMissing = "add to the answer a what was missing from it, b"
+
+// WrongAnswer says what is wrong with an answer.
+func WrongAnswer(answer, why string) string { return fmt.Sprintf("%q is wrong: %s", answer, why) }
 
 // Prompt implements [Data].
 func (SolveAnswer) Prompt() string { return "solve_answer" }

@@ -12,9 +12,8 @@ import (
 	"github.com/maker-mdap/maker/runs"
 )
 
-// Describe is an event of a kind of run in one line for people; empty if they need
-// not see it.
-func Describe(kind string, e event.Event, titles map[int]string) string {
+// Describe is an event of a run in one line for people; empty if they need not see it.
+func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	switch e := e.(type) {
 	case event.TaskSubmitted:
 		return saySandbox(e.Setup)
@@ -37,11 +36,11 @@ func Describe(kind string, e event.Event, titles map[int]string) string {
 		return fmt.Sprintf("plan     anew, because of %s", show.Line(e.Reason))
 	case event.StepStarted:
 		titles[e.Step] = e.Title
-		return fmt.Sprintf("%s %s …", stepColumn(kind, e.Step), show.Line(e.Title))
+		return fmt.Sprintf("%s %s …", stepColumn(form, e.Step), show.Line(e.Title))
 	case event.StepCompleted:
-		return fmt.Sprintf("%s %s: done%s", stepColumn(kind, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		return fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
 	case event.StepFailed:
-		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(kind, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))
+		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))
 	case event.EffectClaimed:
 		again := ""
 		if e.Again {
@@ -79,8 +78,8 @@ func AskedDifferently(parts []string) string {
 }
 
 // stepColumn is StepOf at the beginning of a line, above others.
-func stepColumn(kind string, step int) string {
-	if kind == event.KindDo {
+func stepColumn(form event.Form, step int) string {
+	if form == event.FormTasks {
 		return fmt.Sprintf("task %-3d", step+1)
 	}
 	return fmt.Sprintf("step %-3d", step)

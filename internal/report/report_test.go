@@ -43,7 +43,7 @@ func TestDescribeTask(t *testing.T) {
 		{event.StepStarted{Step: 1999, Title: "step 1999 Look."}, "task 2000 step 1999 Look. …"},
 		{event.ContextCompacted{Step: 3, Before: 10, After: 5}, "         context compacted from 10 to 5 tokens"},
 	} {
-		if got := Describe(event.KindDo, test.e, titles); got != test.want {
+		if got := Describe(event.FormTasks, test.e, titles); got != test.want {
 			t.Errorf("Describe(do, %+v) = %q, want %q", test.e, got, test.want)
 		}
 	}
@@ -113,7 +113,7 @@ func story(say func(string) string) []event.Event {
 	flagged := votes(2)
 	flagged.RedFlagged = 1
 	return []event.Event{
-		event.TaskSubmitted{Format: event.Format, Kind: event.KindSolve, Task: say("whole"), Config: []byte(`{"model":"sim/default","batch_size":4}`)},
+		event.TaskSubmitted{Format: event.Format, Kind: "solve", Task: say("whole"), Config: []byte(`{"model":"sim/default","batch_size":4}`)},
 		event.Calibrated{Basis: "known", P: 0.9, PLow: 0.8, PHigh: 0.95, V: 1, K: 2, MaxK: 5, Reason: say("reason")},
 		event.SampleCompleted{Sample: sample("solve/direct", 0), Vote: say("key0"), Text: text("answer")},
 		event.SampleRedFlagged{Sample: sample("solve/direct", 0), Flag: "empty", Reason: say("nothing"), Text: text("")},
@@ -196,7 +196,7 @@ func TestTreeOfSeveralSessions(t *testing.T) {
 	}
 	const goesOn, anew = "solve/0/decompose", "solve/0/solve"
 	tree, err := ReadTree(logOf(t,
-		event.TaskSubmitted{Format: event.Format, Kind: event.KindSolve, Task: "whole"},
+		event.TaskSubmitted{Format: event.Format, Kind: "solve", Task: "whole"},
 		sample(goesOn, 0), sample(goesOn, 1), sample(anew, 0),
 		event.RunResumed{},
 		event.VoteResumed{Question: goesOn, Samples: []int{1}}, sample(goesOn, 2), decided(goesOn, 2),

@@ -22,7 +22,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 	fmt.Fprintf(w, "  run         %s\n", r.Run)
 	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
-	if r.Kind == event.KindCalibrate {
+	if r.Form == event.FormMeasurement {
 		printMeasured(w, r)
 		return
 	}
@@ -50,7 +50,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
 	if f := r.FailedStep; f != nil {
-		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Kind, f.Step),
+		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Form, f.Step),
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
 	}
 	printCost(w, r)
@@ -66,14 +66,14 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		if shown == 1 {
 			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
 		}
-		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", StepOf(r.Kind, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", StepOf(r.Form, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
 	}
-	if r.Kind == event.KindSolve {
+	if r.Form == event.FormTree {
 		printAnswer(w, output)
-	} else if r.Kind == event.KindDo {
+	} else if r.Form == event.FormTasks {
 		printOutcome(w, r, output)
 	} else if r.Solve == nil && r.Kind != hanoi.Name && r.Status == event.StatusCompleted {
 		if out := runs.DescribeOutput(r.Output); out != "" {
@@ -222,8 +222,8 @@ func shortOutcome(run, text string) string {
 }
 
 // StepOf is how a step is called for people: the tasks of an outline count from 1.
-func StepOf(kind string, step int) string {
-	if kind == event.KindDo {
+func StepOf(form event.Form, step int) string {
+	if form == event.FormTasks {
 		return "task " + Thousands(step+1)
 	}
 	return "step " + Thousands(step)

@@ -32,7 +32,7 @@ func (v *View) WatchSteps(ctx context.Context, run *maker.Run) {
 		if err != nil {
 			break // the result will say what is wrong
 		}
-		line, listed := report.Describe(run.Kind(), rec.Event, titles), v.listed(rec.Event, load)
+		line, listed := report.Describe(run.Form(), rec.Event, titles), v.listed(rec.Event, load)
 		if line != "" && !listed {
 			v.line(line)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // chainKind is a task of a family that has many steps in a row.
-var chainKind = Kind{Settings: config.Chain, Job: chainJob}
+var chainKind = Kind{Form: event.FormChain, Settings: config.Chain, job: chainJob}
 
 // maxFamilyName bounds the name of a family, which is a part of the names of folders.
 const maxFamilyName = 64
@@ -26,12 +26,13 @@ var familyName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 func CheckFamilies(families []domain.Family) error {
 	names, readers := map[string]bool{}, map[string]string{}
 	for _, f := range families {
+		_, taken := builtin(f.Name)
 		switch {
 		case !familyName.MatchString(f.Name):
 			return config.Errorf("families", "%q cannot be the name of a family: its runs are kept in folders of that name, so use letters, digits, -, _ and ., and begin with none of - and .", f.Name)
 		case len(f.Name) > maxFamilyName:
 			return config.Errorf("families", "%q has %d characters, want at most %d", f.Name, len(f.Name), maxFamilyName)
-		case event.IsBuiltin(f.Name):
+		case taken:
 			return config.Errorf("families", "%q is a built-in kind of run; give the family another name", f.Name)
 		case names[f.Name]:
 			return config.Errorf("families", "there are two families called %q", f.Name)
@@ -53,7 +54,7 @@ func chainJob(env Env, family string, params json.RawMessage, cfg config.Config)
 		return nil, err
 	}
 	return &Job{
-		Kind: family, Task: task, Steps: c.Steps(), Readers: readers, Chain: true,
+		Task: task, Steps: c.Steps(), Readers: readers,
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
 			return chain.Run(f, c, chain.Config{Terms: terms(cfg)}, at)
 		},

@@ -16,7 +16,10 @@ import (
 )
 
 // doKind does tasks as a person wrote them.
-var doKind = Kind{Names: []string{event.KindDo}, Settings: config.Do, Job: doJob}
+var doKind = Kind{Name: Do, Form: event.FormTasks, Settings: config.Do, job: doJob}
+
+// Do is its name.
+const Do = "do"
 
 // DoParams are what a run is about, as its log has it.
 type DoParams struct {
@@ -41,7 +44,7 @@ func doJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, er
 		return nil, err
 	}
 	j := &Job{
-		Kind: event.KindDo, Task: tasks[0].Title(), Agents: true, Prompts: set,
+		Task: tasks[0].Title(), Agents: true, Prompts: set,
 		Readers: do.Readers(),
 		NoModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/prompts"
@@ -19,10 +20,12 @@ import (
 // A Kind is a kind of run. To add one is to add a file with its descriptor to this
 // package, and to name it in kinds.
 type Kind struct {
-	Names     []string     // that logs have
+	Name      string // that logs have
+	Form      event.Form
 	Settings  config.Kinds // those that it has
 	RuleStays bool         // its voting rule cannot be changed on resume
-	Job       func(env Env, name string, params json.RawMessage, cfg config.Config) (*Job, error)
+
+	job func(env Env, name string, params json.RawMessage, cfg config.Config) (*Job, error)
 }
 
 // kinds are those that are built in. Whatever else a run may be is a chain of a family.
@@ -32,12 +35,31 @@ func kinds() []Kind {
 
 // Of finds the kind of a run.
 func Of(name string) Kind {
+	if k, ok := builtin(name); ok {
+		return k
+	}
+	k := chainKind
+	k.Name = name
+	return k
+}
+
+func builtin(name string) (Kind, bool) {
 	for _, k := range kinds() {
-		if slices.Contains(k.Names, name) {
-			return k
+		if k.Name == name {
+			return k, true
 		}
 	}
-	return chainKind
+	return Kind{}, false
+}
+
+// Job is what a run of the kind does.
+func (k Kind) Job(env Env, params json.RawMessage, cfg config.Config) (*Job, error) {
+	j, err := k.job(env, k.Name, params, cfg)
+	if err != nil {
+		return nil, err
+	}
+	j.Kind, j.Form = k.Name, k.Form
+	return j, nil
 }
 
 // An Env is what an engine was given that runs are made of.
@@ -67,11 +89,11 @@ func promptSet(cfg config.Config) (*prompts.Set, error) {
 
 // A Job is what a run does: all that its kind and parameters say.
 type Job struct {
-	Kind    string
+	Kind    string     // set by its kind,
+	Form    event.Form // as is this
 	Task    string
 	Steps   int // how many there will be, if known
 	Readers domain.Readers
-	Chain   bool     // it numbers its questions by step and resumes from its last one
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents
 	NoModel bool     // it asks no model

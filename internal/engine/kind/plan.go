@@ -19,11 +19,19 @@ import (
 
 // planKinds are those about plans: to make one, to carry it out, or both.
 var planKinds = []Kind{
-	{Names: []string{event.KindRun}, Settings: config.Run, Job: planJob},
-	{Names: []string{event.KindPlan}, Settings: config.PlanOnly, Job: planJob},
-	{Names: []string{event.KindExec}, Settings: config.Exec, Job: planJob},
-	{Names: []string{event.KindValidate}, Settings: config.Validate, Job: planJob},
+	{Name: Run, Form: event.FormPlan, Settings: config.Run, job: planJob},
+	{Name: Plan, Form: event.FormPlan, Settings: config.PlanOnly, job: planJob},
+	{Name: Exec, Form: event.FormPlan, Settings: config.Exec, job: planJob},
+	{Name: Validate, Form: event.FormPlan, Settings: config.Validate, job: planJob},
 }
+
+// The names of these.
+const (
+	Run      = "run"      // plan, validate, execute
+	Plan     = "plan"     // plan and validate
+	Exec     = "exec"     // execute a given plan
+	Validate = "validate" // check a given plan
+)
 
 // PlanParams are what a run is about, as its log has it: a task, or a plan.
 type PlanParams struct {
@@ -40,10 +48,10 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Kind: kind, Task: p.Task, Agents: true, Prompts: set, Readers: planner.Readers()}
+	j := &Job{Task: p.Task, Agents: true, Prompts: set, Readers: planner.Readers()}
 	maps.Copy(j.Readers, executor.Readers())
 	var first event.Event = event.TaskSubmitted{Task: p.Task}
-	if kind == event.KindExec || kind == event.KindValidate {
+	if kind == Exec || kind == Validate {
 		first = event.PlanCreated{Plan: event.TextValue(p.Plan)}
 		if parsed, findings := plan.Parse(p.Plan); len(findings) == 0 {
 			j.Task, j.Steps = describePlan(parsed), len(parsed.Steps)
@@ -79,14 +87,14 @@ func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 	ofPlans.Rule, ofPlans.Flags, ofPlans.MaxOutput = p.Voting, &flags, p.MaxPlan
 	validator := planner.NewValidator(planner.ValidatorConfig{
 		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: set,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == event.KindExec || kind == event.KindValidate,
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == Exec || kind == Validate,
 	})
 	maker := planner.New(planner.Config{
 		Prompts: set,
 		Terms:   ofPlans, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
 	})
 	replans := p.MaxReplans
-	if kind == event.KindExec {
+	if kind == Exec {
 		replans = 0 // nobody makes another plan
 	}
 	doer := executor.New(executor.Config{
@@ -97,11 +105,11 @@ func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
 	})
 	switch kind {
-	case event.KindPlan:
+	case Plan:
 		return []flow.Module{maker, validator, planner.AsPlan{}}
-	case event.KindValidate:
+	case Validate:
 		return []flow.Module{validator, planner.AsPlan{}}
-	case event.KindExec:
+	case Exec:
 		return []flow.Module{validator, doer}
 	default:
 		return []flow.Module{maker, validator, doer}

@@ -18,8 +18,14 @@ import (
 )
 
 var (
-	solveKind     = Kind{Names: []string{event.KindSolve}, Settings: config.Solving, RuleStays: true, Job: solveJob}
-	calibrateKind = Kind{Names: []string{event.KindCalibrate}, Settings: config.Measuring, RuleStays: true, Job: solveJob}
+	solveKind     = Kind{Name: Solve, Form: event.FormTree, Settings: config.Solving, RuleStays: true, job: solveJob}
+	calibrateKind = Kind{Name: Calibrate, Form: event.FormMeasurement, Settings: config.Measuring, RuleStays: true, job: solveJob}
+)
+
+// The names of these.
+const (
+	Solve     = "solve"     // split, solve the parts, compose
+	Calibrate = "calibrate" // measure the voters
 )
 
 // SolveParams are what a run is about, as its log has it.
@@ -57,7 +63,7 @@ func solveJob(env Env, kind string, params json.RawMessage, cfg config.Config) (
 		return nil, &config.Error{Field: "solve", Err: err}
 	}
 	j := &Job{
-		Kind: kind, Task: p.Problem, Prompts: set, Readers: readers, Roles: []string{flow.Reasoning}, Looks: solver.Looks(all),
+		Task: p.Problem, Prompts: set, Readers: readers, Roles: []string{flow.Reasoning}, Looks: solver.Looks(all),
 	}
 	if name := cfg.Solve.ModelEscalation; name != "" {
 		j.Roles = append(j.Roles, name)
@@ -66,7 +72,7 @@ func solveJob(env Env, kind string, params json.RawMessage, cfg config.Config) (
 		j.Open = ask.open
 	}
 	measure := calibrateConfig(cfg.Solve.Calibration, adapter)
-	if kind == event.KindCalibrate {
+	if kind == Calibrate {
 		if len(measure.Trials) == 0 {
 			return nil, config.Errorf("domain", "the domain %s has no calibration problems", p.Domain)
 		}

@@ -83,7 +83,7 @@ func (r *run) inputs(s *plan.Step) ([]prompts.Input, error) {
 		output, ok := r.outputs[variable]
 		if !ok {
 			// The step that produces it is on a branch that was not taken.
-			list = append(list, prompts.Input{Name: variable, YAML: "null # it does not exist: what produces it was not needed"})
+			list = append(list, prompts.Input{Name: variable, YAML: prompts.NotNeeded})
 			continue
 		}
 		text, err := prompts.YAML(inputTag, output)

@@ -121,7 +121,7 @@ func (o *office) registry() *tool.Registry {
 func (o *office) session(text string, c Config, wrap func(flow.Flow) flow.Flow) error {
 	t := o.t
 	t.Helper()
-	past := history.New(o.dir, func(string) bool { return false })
+	past := history.New(o.dir)
 	log, _, err := runlog.Open(o.dir, nil, past.Visit)
 	if err != nil {
 		if log, err = runlog.Create(o.dir, "run", nil); err != nil {

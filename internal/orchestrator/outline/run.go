@@ -244,11 +244,8 @@ func (r *runner) command(c *outline.ExecuteTask) (outline.ExecutorEvent, error) 
 	return outline.TaskCompleted{NodeID: c.NodeID, Result: result.Text, By: "command"}, nil
 }
 
-// maxExcerpt and maxShown are how much of a text is shown where it is not the point.
-const (
-	maxExcerpt = 240
-	maxShown   = 80
-)
+// maxExcerpt is how much of a text is shown where it is not the point.
+const maxExcerpt = 240
 
 // lastWords is the end of what a command said, where the reason for a failure and
 // the exit code stand.
@@ -314,18 +311,6 @@ func (r *runner) settle(id int, e outline.ExecutorEvent) {
 		return // it is tried again, or waits
 	}
 	r.now = progress{}
-}
-
-// callsOf tells the tasks after a failed one what it has done all the same.
-func callsOf(moves []flow.Move) string {
-	var b strings.Builder
-	for _, m := range moves {
-		if b.Len() == 0 {
-			b.WriteString("\nThese calls were made before:")
-		}
-		fmt.Fprintf(&b, "\n%s %s: %s", m.Intent.Tool, clip.Words(string(m.Intent.Input), maxExcerpt), clip.Words(m.Result.Text, maxShown))
-	}
-	return b.String()
 }
 
 // end says how the run went.

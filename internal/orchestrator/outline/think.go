@@ -39,7 +39,7 @@ func (r *runner) attach(c *outline.ExecuteTask) ([]attachedFile, outline.Executo
 		if content.Problem != "" {
 			r.now.options = []string{withoutIt}
 			question := fmt.Sprintf("%s cannot be used: %s. Which file or address is to be used instead?", a.Ref, strings.TrimRight(content.Problem, "."))
-			return nil, outline.NeedsClarification{NodeID: c.NodeID, Question: question, Attachment: a.Ref, Report: callsOf(r.now.tries.Moves)}, nil
+			return nil, outline.NeedsClarification{NodeID: c.NodeID, Question: question, Attachment: a.Ref, Report: prompts.CallsMade(r.now.tries.Moves)}, nil
 		}
 		list = append(list, attachedFile{a, content})
 	}
@@ -81,7 +81,7 @@ func (r *runner) think(c *outline.ExecuteTask, files []attachedFile) (outline.Ex
 		// Another attempt must not make up for a call that may have happened, and
 		// could do nothing without calls.
 		return outline.TaskFailed{
-			NodeID: c.NodeID, Error: reason, Report: reason + callsOf(tries.Moves), Final: len(out.Moves) >= left, Unknown: out.Unknown(),
+			NodeID: c.NodeID, Error: reason, Report: reason + prompts.CallsMade(tries.Moves), Final: len(out.Moves) >= left, Unknown: out.Unknown(),
 		}, nil
 	case v.Intent != nil:
 		return r.asks(c.NodeID, v.Intent)
@@ -91,7 +91,7 @@ func (r *runner) think(c *outline.ExecuteTask, files []attachedFile) (outline.Ex
 		return nil, fmt.Errorf("outline: %w", err)
 	}
 	if a.Needs != "" {
-		return outline.NeedsClarification{NodeID: c.NodeID, Question: a.Needs, Report: callsOf(tries.Moves)}, nil
+		return outline.NeedsClarification{NodeID: c.NodeID, Question: a.Needs, Report: prompts.CallsMade(tries.Moves)}, nil
 	}
 	return outline.TaskCompleted{NodeID: c.NodeID, Result: a.text(), By: decidedBy(v.Voting)}, nil
 }
@@ -106,7 +106,7 @@ func (r *runner) asks(id int, i *event.Intent) (outline.ExecutorEvent, error) {
 		return nil, fmt.Errorf("outline: %s: %w", i.Tool, err)
 	}
 	r.now.options = in.Options
-	return outline.NeedsClarification{NodeID: id, Question: in.Question, Report: callsOf(r.now.tries.Moves)}, nil
+	return outline.NeedsClarification{NodeID: id, Question: in.Question, Report: prompts.CallsMade(r.now.tries.Moves)}, nil
 }
 
 // decidedBy says who settled a result.

@@ -134,7 +134,7 @@ func (s *solver) fill(f flow.Flow, round int, r *review) (bool, error) {
 	}
 	for i, n := range items {
 		ok, err := s.refine(f, fmt.Sprintf("%s/%d", fillKey(round), i), prompts.SolveAnswer{
-			Compose: "add to the answer a what was missing from it, b",
+			Compose: prompts.AddMissing,
 			A:       prompts.SolvePart{Problem: s.problem, Solution: s.answer.Answer}, B: prompts.SolvePart(n.part()),
 		})
 		if !ok {
@@ -146,7 +146,7 @@ func (s *solver) fill(f flow.Flow, round int, r *review) (bool, error) {
 
 // correction asks for an answer instead of a wrong one.
 func (s *solver) correction(wrong string) prompts.SolveAnswer {
-	data := prompts.SolveAnswer{Compose: s.root.how, Wrong: fmt.Sprintf("%q is wrong: %s", s.answer.Answer, wrong)}
+	data := prompts.SolveAnswer{Compose: s.root.how, Wrong: prompts.WrongAnswer(s.answer.Answer, wrong)}
 	if len(s.root.parts) == 2 {
 		data.A, data.B = prompts.SolvePart(s.root.parts[0].part()), prompts.SolvePart(s.root.parts[1].part())
 	} else {

@@ -60,7 +60,7 @@ func (c *crowd) Generate(ctx context.Context, req *model.Request) (*model.Respon
 // session runs an orchestrator against the log in dir, as a new process would.
 func session(t *testing.T, dir string, c *crowd, limits budget.Limits, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := history.New(dir, func(string) bool { return false })
+	past := history.New(dir)
 	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
 		if log, err = runlog.Create(dir, "run", nil); err != nil {

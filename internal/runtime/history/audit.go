@@ -31,7 +31,7 @@ type Audit struct {
 	chains Chains
 	chain  domain.Chain
 	begun  bool
-	kind   string
+	form   event.Form
 	rule   vote.Rule // in force
 	steps  int       // committed so far
 	output json.RawMessage
@@ -95,8 +95,8 @@ func (a *Audit) take(h *History, rec event.Record) error {
 			a.differ("event %d submits a task, but the run has one", rec.Seq)
 			return nil
 		}
-		a.begun, a.kind = true, e.Kind
-		if a.chains != nil && !event.IsBuiltin(e.Kind) {
+		a.begun, a.form = true, e.Form
+		if a.chains != nil && e.Form == event.FormChain {
 			a.chain = a.chains(e.Kind, e.Params)
 		}
 		return a.configured(e.Config)
@@ -190,7 +190,7 @@ func scopeOf(key, suffix string) string {
 // under notes that something about a step happened under the key of a step: it has
 // only one. Early logs do not have it.
 func (a *Audit) under(step int, scope, what string) {
-	if scope == "" || !event.IsBuiltin(a.kind) {
+	if scope == "" || a.form == event.FormChain {
 		return
 	}
 	if was, ok := a.scopes[step]; ok && was != scope {
@@ -238,11 +238,11 @@ func (a *Audit) resumed(h *History, e event.VoteResumed) {
 // decided holds a verdict against the samples before it.
 func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	a.Races++
-	rule, builtin := a.rule, event.IsBuiltin(a.kind)
-	if builtin && e.Rule.Validate() == nil {
+	rule, chain := a.rule, a.form == event.FormChain
+	if !chain && e.Rule.Validate() == nil {
 		rule = e.Rule
 	}
-	if was, ok := h.Verdicts[e.Question]; ok && builtin && was.Status == flow.Decided {
+	if was, ok := h.Verdicts[e.Question]; ok && !chain && was.Status == flow.Decided {
 		a.differ("step %d: the question %s is decided twice", e.Step, e.Question)
 	}
 	tally, late := recount(rule, h.vote(e.Question).Samples)
@@ -281,7 +281,7 @@ func recount(rule vote.Rule, samples []event.Event) (tally *vote.Tally, late boo
 
 // step holds a committed step against the rule, the steps before it and the family.
 func (a *Audit) step(h *History, e event.StepCompleted) {
-	if builtin := event.IsBuiltin(a.kind); builtin && !event.IsSolving(a.kind) { // branches leave steps out
+	if a.form == event.FormPlan || a.form == event.FormTasks { // branches leave steps out
 		if a.committed[e.Step] {
 			a.differ("step %d is committed twice", e.Step)
 		}
@@ -294,7 +294,7 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 	if err != nil {
 		a.differ("step %d: %v", e.Step, err)
 	}
-	if event.IsBuiltin(a.kind) {
+	if a.form != event.FormChain {
 		return // its moves were counted one by one
 	}
 	if votes, margin := addUp(e.Voting.Votes); margin != e.Voting.Margin || votes+e.Voting.RedFlagged != e.Voting.Samples {
@@ -330,7 +330,7 @@ func (a *Audit) finish(r *Report) {
 	if r.Wrong {
 		a.found = slices.DeleteFunc(a.found, func(d difference) bool { return d.wrong })
 	}
-	if r.Status != event.StatusCompleted || event.IsBuiltin(a.kind) {
+	if r.Status != event.StatusCompleted || a.form != event.FormChain {
 		return
 	}
 	if r.Total != 0 && a.steps != r.Total {

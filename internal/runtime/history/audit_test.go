@@ -305,6 +305,6 @@ func TestAuditOfACalibratedRun(t *testing.T) {
 func TestAStepWhoseOutputIsLost(t *testing.T) {
 	step := committedStep(0, 2)
 	step.Output = event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 9}}
-	_, err := read(t, written(t, task("hanoi"), step), true)
+	_, err := read(t, written(t, task("hanoi"), step))
 	wantError(t, "Finish()", err, "line 2:")
 }

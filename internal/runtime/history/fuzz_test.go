@@ -44,7 +44,7 @@ func FuzzFold(f *testing.F) {
 	f.Add([]byte(`{"type":"vote_completed","seq":0}` + "\n"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, h := range []*History{New(dir, isChain), reader(dir, nil, nil), reader(dir, &Report{}, nil), reader(dir, &Report{}, newAudit(nil))} {
+		for _, h := range []*History{New(dir), reader(dir, nil, nil), reader(dir, &Report{}, nil), reader(dir, &Report{}, newAudit(nil))} {
 			err := feed(h, data)
 			if err == nil {
 				err = h.Finish()

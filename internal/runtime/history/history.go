@@ -92,8 +92,7 @@ type History struct {
 
 	dir          string
 	bare         bool // large values are not needed
-	compactKind  func(kind string) bool
-	compact      bool
+	compact      bool // only what happened after the last committed step is needed
 	sessionStart time.Time
 	last         []byte      // the last line
 	lastStep     runlog.Line // the last step_completed line; no Raw if there is none
@@ -117,12 +116,10 @@ type Vote struct {
 	stale bool // a new session has begun since
 }
 
-// New returns a history to be filled by Visit. dir is the run folder. compact says
-// of a kind of run whether only what happened after the last committed step is
-// needed.
-func New(dir string, compact func(kind string) bool) *History {
+// New returns a history to be filled by Visit. dir is the run folder.
+func New(dir string) *History {
 	return &History{
-		dir: dir, compactKind: compact,
+		dir:      dir,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
 		Effects: effect.States{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
 	}
@@ -236,7 +233,7 @@ func (h *History) take(rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
-		h.compact = h.compactKind(e.Kind)
+		h.compact = e.Form == event.FormChain
 		h.begin(0, e.Setup)
 	case event.RunResumed:
 		h.resumed(rec.Time, e)

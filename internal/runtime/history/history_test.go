@@ -33,9 +33,9 @@ func written(t *testing.T, events ...event.Event) string {
 	return dir
 }
 
-func read(t *testing.T, dir string, compact bool) (*History, error) {
+func read(t *testing.T, dir string) (*History, error) {
 	t.Helper()
-	p := New(dir, func(string) bool { return compact })
+	p := New(dir)
 	log, _, err := runlog.Open(dir, nil, p.Visit)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func TestClaimsOfAllSessionsCount(t *testing.T) {
 		event.RunResumed{},                       // now with --max-calls instead of --max-usd
 		event.BudgetClaimed{Calls: 32},           // killed again
 	)
-	p, err := read(t, dir, true)
+	p, err := read(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestALostSampleDoesNotBlockResume(t *testing.T) {
 		event.StepCompleted{Step: 0, Output: event.TextValue("ok")},
 	)
 	os.RemoveAll(filepath.Join(dir, runlog.BlobsDir))
-	if _, err := read(t, dir, true); err != nil {
+	if _, err := read(t, dir); err != nil {
 		t.Errorf("nothing that a resume needs is lost, but: %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func TestADecidedVoteIsPaidFor(t *testing.T) {
 		event.StepCompleted{Step: 0, Spent: usage.Spent{Calls: 3, USD: 0.1}},
 		event.VoteCompleted{Question: "step/1", Step: 1, Status: string(flow.Decided), CostUSD: &cost, Spent: usage.Spent{Calls: 6, USD: 0.4}},
 	)
-	p, err := read(t, dir, true)
+	p, err := read(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestReopen(t *testing.T) {
 		key string
 		event.Event
 	}{
-		{"", event.TaskSubmitted{Format: event.Format, Kind: "test"}},
+		{"", event.TaskSubmitted{Format: event.Format, Form: event.FormPlan}},
 		{"", undecided("step/1/try/0")},
 		{"", event.Observed{Look: "step/1/look", Result: event.TextValue("seen")}},
 		{"", event.EffectClaimed{Effect: "step/1/try/1/effect/0", Step: 1, Tool: "Pay", Input: event.JSONValue([]byte(`{}`))}},
@@ -124,7 +124,7 @@ func TestReopen(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := read(t, dir, false)
+	h, err := read(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestReopenRefusals(t *testing.T) {
 	}
 	claimed := func(key string) event.Event { return event.EffectClaimed{Effect: key, Tool: "Pay", Input: input} }
 	dir := written(t,
-		event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		event.TaskSubmitted{Format: event.Format, Form: event.FormPlan},
 		event.ClarificationRequested{Question: "s/effect/0/approve"}, event.ClarificationProvided{Question: "s/effect/0/approve", Answer: "no"},
 		refused("s/effect/0", "person (terminal)"),
 		refused("s/effect/1", "rule: deny Pay"),
@@ -169,7 +169,7 @@ func TestReopenRefusals(t *testing.T) {
 		refused("s/effect/05", "person (terminal)"),
 		event.TaskFailed{Status: event.StatusFailed, Reopen: []string{"s/effect/0", "s/effect/1", "s/effect/2", "s/effect/3", "s/failed"}},
 	)
-	h, err := read(t, dir, false)
+	h, err := read(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +190,12 @@ func TestReopenRefusals(t *testing.T) {
 		t.Errorf("Answered = %v, want both answers", h.Answered)
 	}
 	again := written(t,
-		event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		event.TaskSubmitted{Format: event.Format, Form: event.FormPlan},
 		event.ClarificationProvided{Question: "s/effect/0/approve", Answer: "no"}, refused("s/effect/0", "person (terminal)"),
 		event.TaskFailed{Status: event.StatusFailed, Reopen: []string{"s/effect/0"}},
 		event.RunResumed{}, event.ClarificationRequested{Question: "s/effect/0/approve"},
 	)
-	if h, err = read(t, again, false); err != nil || len(h.Answered) != 0 {
+	if h, err = read(t, again); err != nil || len(h.Answered) != 0 {
 		t.Errorf("Answered = %v, %v, want none: it was asked again", h.Answered, err)
 	}
 }
@@ -203,8 +203,8 @@ func TestReopenRefusals(t *testing.T) {
 // TestEventsOfALaterVersion: what this version does not know is passed over, and says
 // nothing about the keys of the others.
 func TestEventsOfALaterVersion(t *testing.T) {
-	h, err := read(t, written(t, event.TaskSubmitted{Format: event.Format, Kind: "test"},
-		later{}), false)
+	h, err := read(t, written(t, event.TaskSubmitted{Format: event.Format, Form: event.FormPlan},
+		later{}))
 	if err != nil || h.Unkeyed {
 		t.Errorf("a log with an unknown event = %v, without keys: %t, want that it can be resumed", err, h.Unkeyed)
 	}
@@ -213,7 +213,7 @@ func TestEventsOfALaterVersion(t *testing.T) {
 // TestEmittedOutput: a step that is committed again with another output is not the
 // same step.
 func TestEmittedOutput(t *testing.T) {
-	h := New("", func(string) bool { return false })
+	h := New("")
 	h.emit("s", event.StepCompleted{Step: 1, Output: event.TextValue("a [redacted]"), DurationMS: 3})
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "key", "[redacted]")) }
 	h.emit("plain", event.StepCompleted{Step: 1, Output: event.TextValue("a key")}) // when it was none of ours
@@ -254,7 +254,7 @@ func TestOpenVotes(t *testing.T) {
 		"a step is in between":  {[]event.Event{vote("q", 0), event.StepCompleted{Step: 7}}, []int{0}},
 		"gone on with, unknown": {[]event.Event{event.VoteResumed{Question: "q", Samples: []int{4}}}, nil},
 	} {
-		h, err := read(t, written(t, append([]event.Event{event.TaskSubmitted{Format: event.Format}}, test.events...)...), false)
+		h, err := read(t, written(t, append([]event.Event{event.TaskSubmitted{Format: event.Format, Form: event.FormPlan}}, test.events...)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,12 +276,12 @@ func TestSamplesAreSpent(t *testing.T) {
 	cost := 0.25
 	sample := event.SampleCompleted{Sample: event.Sample{Question: "q", Tokens: usage.Tokens{Input: 5, Output: 2}, CostUSD: &cost, ToolCalls: 1}}
 	dir := written(t,
-		event.TaskSubmitted{Format: event.Format},
+		event.TaskSubmitted{Format: event.Format, Form: event.FormPlan},
 		sample,
 		event.VoteCompleted{Question: "p", Spent: usage.Spent{Calls: 9, USD: 1}}, // knows of the one before
 		sample, event.SampleRedFlagged{Sample: event.Sample{Question: "q"}},
 	)
-	h, err := read(t, dir, false)
+	h, err := read(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestOutlook(t *testing.T) {
 		"not reopened": {[]event.Event{refused, event.TaskFailed{Reopen: []string{"s/move/1"}}}, Outlook{Further: true}},
 		"under way":    {[]event.Event{refused, event.TaskFailed{Reopen: []string{"s/effect/0"}}, event.RunResumed{}}, Outlook{Further: true}},
 	} {
-		dir := written(t, append([]event.Event{event.TaskSubmitted{Format: event.Format, Kind: event.KindExec}}, test.events...)...)
+		dir := written(t, append([]event.Event{event.TaskSubmitted{Format: event.Format, Kind: "exec"}}, test.events...)...)
 		if got, err := ReadOutlook(dir); err != nil || got != test.want {
 			t.Errorf("%s: ReadOutlook() = %+v, %v, want %+v", name, got, err, test.want)
 		}
@@ -331,7 +331,7 @@ func TestAnUndecidedChainAsksAgain(t *testing.T) {
 		event.Observed{Look: "a"},
 		event.Observed{Look: "b", Result: event.JSONValue([]byte(`[2]`))},
 	)
-	h, err := read(t, dir, true)
+	h, err := read(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,9 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
-// isChain reports whether the runs of a kind are chains.
-func isChain(kind string) bool { return !event.IsBuiltin(kind) }
-
 // reader is a history of somebody who does not go on with the run.
 func reader(dir string, report *Report, audit *Audit) *History {
-	h := New(dir, isChain)
+	h := New(dir)
 	h.bare, h.report, h.audit = true, report, audit
 	return h
 }
@@ -131,7 +128,7 @@ func ReadReport(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isChain(r.Kind) {
+	if r.Form == event.FormChain {
 		if x, err := runlog.OpenIndex(dir); err == nil {
 			err := r.countIndexed(x)
 			x.Close()

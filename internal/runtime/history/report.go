@@ -22,6 +22,7 @@ const MaxListed = 1000
 type Report struct {
 	Run     string
 	Kind    string
+	Form    event.Form
 	Task    string
 	Started time.Time
 
@@ -132,10 +133,10 @@ func (r *Report) begin(rec event.Record) error {
 	if err != nil {
 		return fmt.Errorf("the configuration of the run: %w", err)
 	}
-	r.Run, r.Kind, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Task, rec.Time, e.Steps
+	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
 	r.Status, r.begun = event.StatusRunning, true
-	if event.IsSolving(e.Kind) {
+	if e.Form == event.FormTree || e.Form == event.FormMeasurement {
 		r.Solve = &Solve{}
 		r.solving = newSolving(c.BatchSize)
 	}
@@ -256,7 +257,7 @@ func (r *Report) finish() {
 	switch {
 	case r.Solve != nil:
 		r.finishSolve()
-	case r.Committed > 0 && (r.Output.IsZero() || !event.IsBuiltin(r.Kind)):
+	case r.Committed > 0 && (r.Output.IsZero() || r.Form == event.FormChain):
 		r.Output = r.last.Output
 	}
 }

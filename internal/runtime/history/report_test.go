@@ -189,7 +189,9 @@ func TestFoldStaysSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	take(task("hanoi"))
+	begin := task("hanoi").(event.TaskSubmitted)
+	begin.Form = event.FormChain
+	take(begin)
 	for n := range 2 * MaxListed {
 		question := fmt.Sprint("step/", n)
 		for i := range 2 {

@@ -48,7 +48,7 @@ func TestDuration(t *testing.T) {
 		"two sessions":     {[]event.Record{at(10, event.TaskSubmitted{}), at(14, event.StepStarted{}), at(100, event.RunResumed{}), at(107, event.StepStarted{})}, 11 * time.Second},
 		"a clock set back": {[]event.Record{at(10, event.TaskSubmitted{}), at(4, event.StepStarted{})}, 0},
 	} {
-		h := told(t, New("", func(string) bool { return false }), test.records...)
+		h := told(t, New(""), test.records...)
 		if err := h.Finish(); err != nil || h.Duration != test.want {
 			t.Errorf("%s: the run took %v (%v), want %v", name, h.Duration, err, test.want)
 		}
@@ -88,7 +88,7 @@ func TestSessionsWith(t *testing.T) {
 		"an end, nothing new": {[]event.Event{submitted(setup("a", 2, false)), event.TaskFailed{}}, 3, setup("a", 2, false), nil},
 		"an end from before":  {[]event.Event{submitted(event.Setup{}), event.TaskFailed{Setup: event.Setup{Simulated: true}}, event.SampleCompleted{Sample: event.Sample{Model: "sim/default"}}}, 3, setup("a", 2, false), nil},
 	} {
-		h := New("", func(string) bool { return false })
+		h := New("")
 		for _, e := range test.events {
 			told(t, h, at(1, e))
 		}
@@ -123,7 +123,7 @@ func TestWhatIsHeld(t *testing.T) {
 		if test.end != nil {
 			records = append(records, at(1, test.end))
 		}
-		h := told(t, New("", func(string) bool { return false }), records...)
+		h := told(t, New(""), records...)
 		if err := h.Finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestResumedKnowsBetter(t *testing.T) {
 		{event.RunResumed{}, usage.Spent{Calls: 9, Abandoned: 9}, `{"a":1}`},
 		{event.RunResumed{Spent: usage.Spent{Calls: 4}, Config: []byte(`{"b":2}`)}, usage.Spent{Calls: 4}, `{"b":2}`},
 	} {
-		h := told(t, New("", func(string) bool { return false }), at(1, event.TaskSubmitted{Config: []byte(`{"a":1}`)}), at(2, claim), at(3, test.resumed))
+		h := told(t, New(""), at(1, event.TaskSubmitted{Config: []byte(`{"a":1}`)}), at(2, claim), at(3, test.resumed))
 		if err := h.Finish(); err != nil || h.Spent != test.want || string(h.Config) != test.config {
 			t.Errorf("%+v: spent %+v, configured %s (%v), want %+v and %s", test.resumed, h.Spent, h.Config, err, test.want, test.config)
 		}
@@ -166,7 +166,7 @@ func TestEmittedPlans(t *testing.T) {
 		{event.StepStarted{Step: 1}, event.StepStarted{Step: 2}, ""}, // nothing is built on it
 		{event.StepStarted{}, event.StepFailed{}, `"k" was step_started and is step_failed now`},
 	} {
-		h := New("", func(string) bool { return false })
+		h := New("")
 		h.emit("k", test.was)
 		known, err := h.Emitted("k", test.is, nil)
 		if !known || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -177,7 +177,7 @@ func TestEmittedPlans(t *testing.T) {
 		}
 	}
 	// A key that the log did not know yet stands in it as it was.
-	h := New("", func(string) bool { return false })
+	h := New("")
 	h.emit("k", event.StepCompleted{Output: event.TextValue("sk-1")})
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "sk-1", "*")) }
 	if _, err := h.Emitted("k", event.StepCompleted{Output: event.TextValue("sk-1")}, redact); err != nil {
@@ -193,20 +193,20 @@ func TestEmittedPlans(t *testing.T) {
 // unless the run goes on after its last step.
 func TestUnkeyed(t *testing.T) {
 	for _, test := range []struct {
-		compact bool
-		key     string
-		e       event.Event
-		want    bool
+		form event.Form
+		key  string
+		e    event.Event
+		want bool
 	}{
-		{false, "", event.StepStarted{}, true},
-		{false, "k", event.StepStarted{}, false},
-		{true, "", event.StepStarted{}, false},
-		{false, "", event.Unknown{}, false},
+		{event.FormPlan, "", event.StepStarted{}, true},
+		{event.FormPlan, "k", event.StepStarted{}, false},
+		{event.FormChain, "", event.StepStarted{}, false},
+		{event.FormPlan, "", event.Unknown{}, false},
 	} {
-		h := New("", func(string) bool { return test.compact })
-		told(t, h, at(1, event.TaskSubmitted{}), event.Record{Key: test.key, Event: test.e})
+		h := New("")
+		told(t, h, at(1, event.TaskSubmitted{Form: test.form}), event.Record{Key: test.key, Event: test.e})
 		if h.Unkeyed != test.want {
-			t.Errorf("compact %t, key %q, %T: Unkeyed = %t, want %t", test.compact, test.key, test.e, h.Unkeyed, test.want)
+			t.Errorf("%s, key %q, %T: Unkeyed = %t, want %t", test.form, test.key, test.e, h.Unkeyed, test.want)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestUnkeyed(t *testing.T) {
 // TestAnswers: what the person said is found by its question.
 func TestAnswers(t *testing.T) {
 	dir := written(t,
-		event.TaskSubmitted{Format: event.Format, Kind: event.KindExec},
+		event.TaskSubmitted{Format: event.Format, Kind: "exec"},
 		event.ClarificationRequested{Question: "a"}, event.ClarificationRequested{Question: "b"},
 		event.ClarificationProvided{Question: "a", Answer: "yes", By: "terminal"},
 	)
@@ -233,17 +233,16 @@ func TestAnswers(t *testing.T) {
 
 // TestACheckpoint: a chain goes on after its last step, with what that had cost.
 func TestACheckpoint(t *testing.T) {
-	dir := written(t,
-		event.TaskSubmitted{Format: event.Format},
-		committedStep(0, 2), committedStep(1, 2), committedStep(2, 2),
-	)
-	for _, compact := range []bool{true, false} {
-		h, err := read(t, dir, compact)
+	for _, form := range []event.Form{event.FormChain, event.FormPlan} {
+		h, err := read(t, written(t,
+			event.TaskSubmitted{Format: event.Format, Form: form},
+			committedStep(0, 2), committedStep(1, 2), committedStep(2, 2),
+		))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if h.Checkpoint.Step != 3 || string(h.Checkpoint.Output) != `"output 2"` || h.Steps != 3 || h.Spent.Calls != 3 || h.End != nil {
-			t.Errorf("compact %t: it goes on at %+v after %d steps and %+v, want at step 3", compact, h.Checkpoint, h.Steps, h.Spent)
+			t.Errorf("%s: it goes on at %+v after %d steps and %+v, want at step 3", form, h.Checkpoint, h.Steps, h.Spent)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (r *Report) takeSolve(e event.Event) {
 	}
 	switch e := e.(type) {
 	case event.VoteCompleted:
-		if isCalibration(e.Question) && r.Kind == event.KindSolve {
+		if isCalibration(e.Question) && r.Form == event.FormTree {
 			return // it is not part of solving
 		}
 		s.Questions++
@@ -123,7 +123,7 @@ func (r *Report) finishSolve() {
 	if t.Samples > 0 {
 		s.RejectionRate = float64(t.RedFlagged) / float64(t.Samples)
 	}
-	if s.Calibrated != nil && r.Kind == event.KindSolve {
+	if s.Calibrated != nil && r.Form == event.FormTree {
 		t.Rule = calibrate.Rule(t.Rule, s.Calibrated.K)
 	}
 	if !r.draft.IsZero() && r.Status != event.StatusCompleted {

@@ -31,14 +31,18 @@ import (
 // returns the runtime as it was at the end.
 func runtime(t *testing.T, dir string, m model.Model, o Options, orchestrate func(flow.Flow) error) (*Runtime, error) {
 	t.Helper()
-	past := history.New(dir, always(o.Compact))
+	past := history.New(dir)
 	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
 		past = nil
 		if log, err = runlog.Create(dir, "run", nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"}); err != nil {
+		form := event.FormPlan
+		if o.Compact {
+			form = event.FormChain
+		}
+		if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test", Form: form}); err != nil {
 			t.Fatal(err)
 		}
 	} else if err := past.Finish(); err != nil {
@@ -378,7 +382,7 @@ func TestAnsweredAndNot(t *testing.T) {
 // TestElapsed: a run has taken the time of all its sessions.
 func TestElapsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		past := history.New("", always(false))
+		past := history.New("")
 		past.Duration = time.Hour
 		r := New(Options{Past: past, Ledger: budget.New(budget.Limits{}, usage.Spent{})})
 		time.Sleep(time.Minute)

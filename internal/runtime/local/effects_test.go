@@ -95,14 +95,14 @@ func (w *world) act(t *testing.T, dir string, orchestrate func(flow.Flow) error)
 
 func (w *world) actWith(ctx context.Context, t *testing.T, dir string, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := history.New(dir, always(false))
+	past := history.New(dir)
 	log, _, err := runlog.Open(dir, w.redact, past.Visit)
 	if err != nil {
 		past = nil
 		if log, err = runlog.Create(dir, "run", w.redact); err != nil {
 			t.Fatal(err)
 		}
-		if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"}); err != nil {
+		if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test", Form: event.FormPlan}); err != nil {
 			t.Fatal(err)
 		}
 	} else if err := past.Finish(); err != nil {
@@ -206,7 +206,7 @@ func TestTheClaimIsOnDiskFirst(t *testing.T) {
 func claimed(t *testing.T, name string) string {
 	t.Helper()
 	return written(t,
-		event.TaskSubmitted{Format: event.Format, Kind: "test"},
+		event.TaskSubmitted{Format: event.Format, Kind: "test", Form: event.FormPlan},
 		event.EffectClaimed{Effect: "step/3/effect/0", Step: 3, Tool: name, Input: event.JSONValue(json.RawMessage(`{"to":"Ann"}`))},
 	)
 }

@@ -110,7 +110,7 @@ type Progress struct {
 func New(opts Options) *Runtime {
 	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, used: map[usedKey]bool{}}
 	if r.past == nil {
-		r.past = history.New("", func(string) bool { return false })
+		r.past = history.New("")
 	}
 	r.effects = effect.Performer{
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,

@@ -56,9 +56,6 @@ func ask(f flow.Flow, key, prompt string) (string, error) {
 	return s, json.Unmarshal(v.Answer, &s)
 }
 
-// always gives every kind of run the same kind of log.
-func always(compact bool) func(string) bool { return func(string) bool { return compact } }
-
 // written is a run folder whose log holds events.
 func written(t *testing.T, events ...event.Event) string {
 	t.Helper()
@@ -81,7 +78,7 @@ func written(t *testing.T, events ...event.Event) string {
 // session runs an orchestrator against the log in dir, as a new process would.
 func session(t *testing.T, dir string, m model.Model, orchestrate func(flow.Flow) error) error {
 	t.Helper()
-	past := history.New(dir, always(false))
+	past := history.New(dir)
 	log, _, err := runlog.Open(dir, nil, past.Visit)
 	if err != nil {
 		log, err = runlog.Create(dir, "run", nil)
@@ -89,7 +86,7 @@ func session(t *testing.T, dir string, m model.Model, orchestrate func(flow.Flow
 			t.Fatal(err)
 		}
 		past = nil
-		if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"}); err != nil {
+		if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test", Form: event.FormPlan}); err != nil {
 			t.Fatal(err)
 		}
 	} else if err := past.Finish(); err != nil {

@@ -128,7 +128,7 @@ func TestTheEndCountsWhatIsHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"})
+		log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test", Form: event.FormChain})
 		var n atomic.Int64
 		m := model.Func(func(ctx context.Context, req *model.Request) (*model.Response, error) {
 			if n.Add(1) == 1 { // a fault that cannot be retried, while the others are in flight
@@ -155,7 +155,7 @@ func TestTheEndCountsWhatIsHeld(t *testing.T) {
 		f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: v.Reason})
 		b.Close()
 		log.Close()
-		past := history.New(dir, always(true))
+		past := history.New(dir)
 		l2, _, err := runlog.Open(dir, nil, past.Visit)
 		if err != nil {
 			t.Fatal(err)
@@ -172,13 +172,13 @@ func TestARedactedStepIsCommittedOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	redact := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "sekret-key", "[redacted]")) }
 	for i := range 2 {
-		past := history.New(dir, always(false))
+		past := history.New(dir)
 		var log *runlog.Log
 		var err error
 		if i == 0 {
 			log, err = runlog.Create(dir, "run", redact)
 			past = nil
-			log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"})
+			log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test", Form: event.FormPlan})
 		} else {
 			log, _, err = runlog.Open(dir, redact, past.Visit)
 			past.Finish()

@@ -37,14 +37,14 @@ func (o *onDisk) Session(ctx context.Context, orchestrate func(flow.Flow) error)
 
 func (o *onDisk) session(ctx context.Context, redact runlog.Redact, orchestrate func(flow.Flow) error) error {
 	o.t.Helper()
-	past := history.New(o.dir, always(false))
+	past := history.New(o.dir)
 	log, _, err := runlog.Open(o.dir, redact, past.Visit)
 	if err != nil {
 		past = nil
 		if log, err = runlog.Create(o.dir, "run", redact); err != nil {
 			return err
 		}
-		err = log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test"})
+		err = log.Append(event.TaskSubmitted{Format: event.Format, Kind: "test", Form: event.FormPlan})
 	} else if err = past.Finish(); err == nil {
 		err = log.Append(event.RunResumed{})
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 func submitted() event.TaskSubmitted {
-	return event.TaskSubmitted{Format: event.Format, Maker: "test", Kind: "k", Task: "t"}
+	return event.TaskSubmitted{Format: event.Format, Maker: "test", Kind: "k", Form: event.FormChain, Task: "t"}
 }
 
 func step(n int) event.StepCompleted {

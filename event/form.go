@@ -1,0 +1,49 @@
+package event
+
+import "encoding/json"
+
+// A Form is how the steps of a run hang together: all that a reader of its log has to
+// know about its kind.
+type Form string
+
+// The forms of runs.
+const (
+	// FormChain has steps in a row, each made from the one before and numbered from 0
+	// without a gap. What comes of it is the output of the last one.
+	FormChain Form = "chain"
+
+	FormPlan  Form = "plan"  // the steps of a plan, some of which may be left out
+	FormTasks Form = "tasks" // tasks as a person wrote them, which people count from 1
+	FormTree  Form = "tree"  // a problem, its parts, and how they are put together
+
+	// FormMeasurement has questions whose answers are known. They are put to the voters
+	// to measure these.
+	FormMeasurement Form = "measurement"
+)
+
+// UnmarshalJSON gives tasks from before there were forms that of their kind.
+func (t *TaskSubmitted) UnmarshalJSON(data []byte) error {
+	type plain TaskSubmitted
+	if err := json.Unmarshal(data, (*plain)(t)); err != nil {
+		return err
+	}
+	if t.Form == "" {
+		t.Form = formerly(t.Kind)
+	}
+	return nil
+}
+
+// formerly is the form of a kind in logs that do not say it.
+func formerly(kind string) Form {
+	switch kind {
+	case "run", "plan", "exec", "validate":
+		return FormPlan
+	case "do":
+		return FormTasks
+	case "solve":
+		return FormTree
+	case "calibrate":
+		return FormMeasurement
+	}
+	return FormChain
+}
