@@ -59,11 +59,11 @@ func Clean(text string) (Result, error) {
 	p := extract(text)
 	var names []string
 	if p.root == nil {
-		fixed, done := p.repair()
+		fixed := p.repair()
 		if !fixed.collection() {
 			return Result{}, p.problem(text)
 		}
-		p, names = cutAnnouncement(fixed), done
+		p, names = cutAnnouncement(fixed), []string{"unquoted_colon"}
 	}
 	if kept := keepHashes(unifyBreaks(p.text), p.root); kept.collection() {
 		p, names = kept, append(names, "unquoted_hash")
@@ -98,12 +98,11 @@ func isCollection(data json.RawMessage) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// repair tries the fixes on a part that could not be loaded. It returns the names of
-// those that helped, and no part if that is not enough.
-func (p *part) repair() (part, []string) {
+// repair mends a part that could not be loaded; it returns none if it cannot.
+func (p *part) repair() part {
 	if checkText(p.text) != nil {
-		return part{}, nil
+		return part{}
 	}
-	root, text, names := repair(unifyBreaks(p.text))
-	return part{text: text, root: root}, names
+	root, text := repair(unifyBreaks(p.text))
+	return part{text: text, root: root}
 }

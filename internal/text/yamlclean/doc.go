@@ -39,13 +39,9 @@
 // and "note: fixes #42 now" the # begins no comment, as there is no blank behind it;
 // these values are put in quotes (unquoted_hash).
 //
-// Otherwise the parser tells which line is the first that cannot be read. The fixes
-// are tried on it in this order, and one is kept only if more of the text can be read
-// after it:
-//
-//   - tabs: where all indentation is tabs they become spaces, in the whole text.
-//   - unquoted_colon: a value with a colon in it, behind a key that is a name, is put
-//     in quotes.
+// Otherwise the parser tells which line is the first that cannot be read. If its value
+// has a colon in it and stands behind a key that is a name, it is put in quotes
+// (unquoted_colon), as long as more of the text can be read after that.
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //

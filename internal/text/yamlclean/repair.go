@@ -7,20 +7,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A fix mends one kind of damage. It returns the lines of the whole text as they
-// should be, given them and the first one that cannot be read; nil if the damage is
-// not of its kind or has more than one reading.
-type fix struct {
-	name string
-	mend func(lines []string, at int) []string
-}
-
-// fixes are in the order in which they are tried: first what others rely on.
-var fixes = []fix{
-	{"tabs", fixTabs},
-	{"unquoted_colon", fixUnquotedColon},
-}
-
 // maxRepair is the length of a text up to which it is repaired. It is more than a
 // model writes in one answer.
 const maxRepair = MaxSize / 4
@@ -32,43 +18,28 @@ const maxParsed = 16 << 20
 // A repairer mends one damage after the other, from the first to the last.
 type repairer struct{ parsed int }
 
-// repair returns what the text says when it is repaired, the text that does say
-// so, and the names of what was done. It returns nil if there is a damage that no
-// fix mends.
-func repair(text string) (root *yaml.Node, mended string, names []string) {
+// repair returns what the text says when it is repaired, and the text that does say
+// so. It returns nil if there is a damage that is not mended.
+func repair(text string) (root *yaml.Node, mended string) {
 	if len(text) > maxRepair {
-		return nil, "", nil
+		return nil, ""
 	}
 	var r repairer
 	lines := strings.Split(text, "\n")
 	root, at := r.diagnose(lines)
 	for root == nil {
-		var done string
-		if root, lines, at, done = r.mend(lines, at); done == "" {
-			return nil, "", nil
+		if at < 0 {
+			return nil, ""
 		}
-		if !slices.Contains(names, done) {
-			names = append(names, done)
+		before := at
+		if lines = fixUnquotedColon(lines, at); lines == nil {
+			return nil, ""
 		}
-	}
-	return root, strings.Join(lines, "\n"), names
-}
-
-// mend applies the first fix after which more can be read, and returns what
-// [repairer.diagnose] says of it, and its name. The name is "" if there is none.
-func (r *repairer) mend(lines []string, at int) (root *yaml.Node, mended []string, next int, name string) {
-	if at < 0 {
-		return nil, nil, -1, ""
-	}
-	for _, f := range fixes {
-		if mended = f.mend(lines, at); mended == nil {
-			continue
-		}
-		if root, next = r.diagnose(mended); root != nil || next > at {
-			return root, mended, next, f.name
+		if root, at = r.diagnose(lines); at <= before { // no more can be read than before
+			at = -1
 		}
 	}
-	return nil, nil, -1, ""
+	return root, strings.Join(lines, "\n")
 }
 
 // diagnose loads a text, or else finds the first line of it that cannot be read
