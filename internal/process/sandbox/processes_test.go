@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -176,6 +177,34 @@ func TestOurDeathEndsTheCommand(t *testing.T) {
 				t.Fatalf("left behind: %v, %v", left, err)
 			}
 			time.Sleep(5 * time.Millisecond)
+		}
+	})
+}
+
+// TestADeafSupervisorIsKilled: one that somebody has stopped holds nobody up for ever,
+// and its command ends with it.
+func TestADeafSupervisorIsKilled(t *testing.T) {
+	defer func(was time.Duration) { obeyTime = was }(obeyTime)
+	obeyTime = 100 * time.Millisecond
+	forEach(t, all, func(t *testing.T, level Level) {
+		s := open(t, Options{Levels: []Level{level}, Limits: Limits{Grace: time.Millisecond}})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		mine, mark := childrenOf(t, os.Getpid()), marker()
+		started := &trigger{text: "started", f: func() {
+			for _, pid := range childrenOf(t, os.Getpid()) {
+				if !slices.Contains(mine, pid) {
+					_ = syscall.Kill(pid, syscall.SIGSTOP)
+				}
+			}
+			cancel()
+		}}
+		_, err := s.Run(ctx, Command{Args: []string{"bash", "-c", "echo started; sleep " + mark}, Output: started})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("Run() with a supervisor that is stopped = %v, want that it was cancelled", err)
+		}
+		if left := running(t, mark); len(left) > 0 {
+			t.Errorf("still running: %q", left)
 		}
 	})
 }

@@ -17,7 +17,6 @@ import (
 
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
-	"github.com/maker-mdap/maker/internal/process/family"
 	"github.com/maker-mdap/maker/internal/process/scratch"
 )
 
@@ -32,34 +31,35 @@ const scopeABI = 6
 func (s *Sandbox) supported() (detail string, err error) {
 	switch s.level {
 	case Bubblewrap:
-		_, err := exec.LookPath("bwrap")
-		switch {
-		case errors.Is(err, exec.ErrNotFound):
+		if _, err := exec.LookPath("bwrap"); err != nil {
 			return "", refuse("bwrap is not installed")
-		case err != nil:
-			return "", err
 		}
 	case Landlock:
 		abi, err := landlock.LandlockGetABIVersion()
-		switch {
-		case isRefusal(err):
-			return "", refuse("the kernel does not offer it: %v", err)
-		case err != nil:
-			return "", err
-		case abi < minABI:
-			return "", refuse("the kernel has version %d of it, and %d is the least", abi, minABI)
-		}
-		if abi < scopeABI {
-			detail = "they can signal your processes"
-		}
-		if auditArch == 0 {
-			if detail != "" {
-				detail += "; "
-			}
-			detail += "only TCP is blocked"
-		}
+		return lacking(abi, err, auditArch)
 	}
-	return detail, nil
+	return "", nil
+}
+
+// lacking returns what a version of Landlock lacks on an architecture, 0 if we do not
+// know that, or a refusal. The error is the kernel's when it was asked for the version.
+func lacking(abi int, err error, arch uint32) (detail string, _ error) {
+	switch {
+	case isRefusal(err):
+		return "", refuse("the kernel does not offer it: %v", err)
+	case err != nil:
+		return "", err
+	case abi < minABI:
+		return "", refuse("the kernel has version %d of it, and %d is the least", abi, minABI)
+	}
+	var lacks []string
+	if abi < scopeABI {
+		lacks = append(lacks, "they can signal your processes")
+	}
+	if arch == 0 {
+		lacks = append(lacks, "only TCP is blocked")
+	}
+	return strings.Join(lacks, "; "), nil
 }
 
 // isRefusal reports whether the kernel says that something cannot be had, rather than
@@ -75,11 +75,14 @@ func isRefusal(err error) bool {
 	return (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EUSERS)) && !namespacesAllowed()
 }
 
-// namespacesAllowed reports whether users may have namespaces at all: a limit of 0
-// is for good, any other is reached at times.
-func namespacesAllowed() bool {
+// namespacesAllowed reports whether users may have namespaces at all: a limit of 0 is for
+// good, any other is reached at times.
+func namespacesAllowed() bool { return allowedBy("/proc/sys/user") }
+
+// allowedBy is namespacesAllowed with the limits in a folder.
+func allowedBy(limits string) bool {
 	for _, kind := range []string{"user", "pid", "mnt", "net", "ipc", "uts"} {
-		if data, err := os.ReadFile("/proc/sys/user/max_" + kind + "_namespaces"); err == nil && strings.TrimSpace(string(data)) == "0" {
+		if data, err := os.ReadFile(limits + "/max_" + kind + "_namespaces"); err == nil && strings.TrimSpace(string(data)) == "0" {
 			return false
 		}
 	}
@@ -171,6 +174,10 @@ func (f failure) err() error {
 	return errors.New(f.Text)
 }
 
+// obeyTime is how long a supervisor may take to end its command, more than
+// family.KillTime. Tests do not wait that long.
+var obeyTime = 35 * time.Second
+
 // run starts the supervisor. It lives as long as the pipe to it is open.
 func (s *Sandbox) run(ctx context.Context, c Command, temp *scratch.Dir) (Outcome, error) {
 	p, err := s.plan(c.Args, temp)
@@ -221,8 +228,8 @@ func (s *Sandbox) run(ctx context.Context, c Command, temp *scratch.Dir) (Outcom
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-last:
-		case <-time.After(p.Limits.Grace + family.KillTime + 5*time.Second):
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		case <-time.After(p.Limits.Grace + obeyTime):
+			_ = cmd.Process.Kill() // and all others end with it
 		}
 	})()
 
@@ -286,9 +293,6 @@ func (s *Sandbox) plan(args []string, temp *scratch.Dir) (plan, error) {
 		p.Confine.Env = environment("/tmp/home", "")
 		p.Wrapped = true
 		p.Confine.Args, err = s.bubblewrap(args, temp.Path)
-		if err != nil {
-			return p, err
-		}
 	case Landlock:
 		p.ReadOnly = s.readOnly()
 		p.Confine.Landlock = true
@@ -296,7 +300,7 @@ func (s *Sandbox) plan(args []string, temp *scratch.Dir) (plan, error) {
 		p.Confine.Readable = s.view().readable
 		p.Confine.Writable = []string{s.options.Workspace, temp.Path}
 	}
-	return p, nil
+	return p, err
 }
 
 // bubblewrap returns the command line that runs args inside.

@@ -186,6 +186,22 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// TestWorkspaceOfSomebodyElse: root may work in it, as in containers.
+func TestWorkspaceOfSomebodyElse(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("it takes root to own a folder of somebody else")
+	}
+	forEach(t, confined, func(t *testing.T, level Level) {
+		dir := t.TempDir()
+		if err := errors.Join(os.Chown(dir, 12345, 12345), os.Chmod(dir, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if out, outcome := sh(t, open(t, Options{Workspace: dir, Levels: []Level{level}}), "echo x > mine && chmod 600 mine && cat mine"); out != "x\n" {
+			t.Errorf("a file in a workspace of somebody else = %q, exit code %d, want x", out, outcome.ExitCode)
+		}
+	})
+}
+
 func TestReadable(t *testing.T) {
 	extra := t.TempDir()
 	if err := os.WriteFile(filepath.Join(extra, "f"), []byte("text"), 0o644); err != nil {

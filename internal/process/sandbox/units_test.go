@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -51,6 +52,56 @@ func TestDescribe(t *testing.T) {
 		if got := m.String(); got != want {
 			t.Errorf("%+v = %q, want %q", m, got, want)
 		}
+	}
+}
+
+// TestLacking: what a version of Landlock cannot do is said, and one that is too old is
+// refused.
+func TestLacking(t *testing.T) {
+	const arch = 0xC000003E
+	for _, test := range []struct {
+		abi           int
+		err           error
+		arch          uint32
+		want          string
+		fails, refuse bool
+	}{
+		{abi: 7, arch: arch},
+		{abi: 6, arch: arch},
+		{abi: 5, arch: arch, want: "they can signal your processes"},
+		{abi: 3, want: "they can signal your processes; only TCP is blocked"},
+		{abi: 6, want: "only TCP is blocked"},
+		{abi: 2, arch: arch, fails: true, refuse: true},
+		{err: syscall.ENOSYS, arch: arch, fails: true, refuse: true},
+		{abi: 7, err: syscall.ENOMEM, arch: arch, fails: true},
+	} {
+		got, err := lacking(test.abi, test.err, test.arch)
+		_, refused := errors.AsType[*refusal](err)
+		if got != test.want || (err != nil) != test.fails || refused != test.refuse {
+			t.Errorf("lacking(%d, %v, %x) = %q, %v (refused: %t), want %q (%t)", test.abi, test.err, test.arch, got, err, refused, test.want, test.refuse)
+		}
+	}
+}
+
+// TestNamespacesAllowed: a limit of 0 is for good.
+func TestNamespacesAllowed(t *testing.T) {
+	for limit, want := range map[string]bool{"0\n": false, "15000\n": true, "": true} {
+		dir := t.TempDir()
+		if limit != "" {
+			if err := os.WriteFile(filepath.Join(dir, "max_net_namespaces"), []byte(limit), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := allowedBy(dir); got != want {
+			t.Errorf("allowedBy() with the limit %q = %t, want %t", limit, got, want)
+		}
+	}
+}
+
+// TestHasMounts: mounts are made only where there is something to protect by them.
+func TestHasMounts(t *testing.T) {
+	if (&Sandbox{level: Landlock}).hasMounts() {
+		t.Error("hasMounts() without anything to protect = true, want false")
 	}
 }
 
