@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -71,20 +72,25 @@ const rlimitProcesses = 6 // RLIMIT_NPROC, which package syscall does not know
 // counts threads, and programs with many of them are common.
 const threadsPerProcess = 8
 
-func (c confinement) limit() error {
-	seconds := uint64(math.Ceil(c.Limits.CPU.Seconds()))
+// ofUser are the limits of the kernel for a user's process.
+func (l Limits) ofUser(uid int) map[int]syscall.Rlimit {
+	seconds := uint64(math.Ceil(l.CPU.Seconds()))
 	limits := map[int]syscall.Rlimit{
 		syscall.RLIMIT_CORE:  {},
-		syscall.RLIMIT_FSIZE: {Cur: uint64(c.Limits.FileBytes), Max: uint64(c.Limits.FileBytes)},
+		syscall.RLIMIT_FSIZE: {Cur: uint64(l.FileBytes), Max: uint64(l.FileBytes)},
 		// One that ignores the warning is killed.
-		syscall.RLIMIT_CPU: {Cur: seconds, Max: seconds + uint64(math.Ceil(c.Limits.Grace.Seconds()))},
+		syscall.RLIMIT_CPU: {Cur: seconds, Max: seconds + uint64(math.Ceil(l.Grace.Seconds()))},
 	}
-	if os.Getuid() != 0 { // the kernel does not count those of root
+	if uid != 0 { // the kernel does not count those of root
 		// It counts all of the user's, whatever started them.
-		most := uint64(userThreads(os.Getuid()) + threadsPerProcess*c.Limits.Processes)
+		most := uint64(userThreads(uid) + threadsPerProcess*l.Processes)
 		limits[rlimitProcesses] = syscall.Rlimit{Cur: most, Max: most}
 	}
-	for resource, limit := range limits {
+	return limits
+}
+
+func (c confinement) limit() error {
+	for resource, limit := range c.Limits.ofUser(os.Getuid()) {
 		var now syscall.Rlimit
 		if err := syscall.Getrlimit(resource, &now); err != nil {
 			return err
@@ -112,16 +118,13 @@ func (c confinement) restrict() error {
 	if !c.Network {
 		return config.Restrict(rules...)
 	}
-	if err := config.RestrictPaths(rules...); err != nil {
-		return err
-	}
-	return config.RestrictScoped()
+	return errors.Join(config.RestrictPaths(rules...), config.RestrictScoped())
 }
 
 const (
 	prCapBoundingDrop = 24
-	capDACOverride    = 1 // a workspace may belong to somebody else
-	capLast           = 63
+	capDACOverride    = 1  // a workspace may belong to somebody else
+	capabilities      = 64 // more than there are
 )
 
 // dropCapabilities takes root's powers over the machine away, which Landlock does
@@ -130,7 +133,7 @@ func (c confinement) dropCapabilities() error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	for capability := range uintptr(capLast + 1) {
+	for capability := range uintptr(capabilities) {
 		if capability == capDACOverride {
 			continue
 		}

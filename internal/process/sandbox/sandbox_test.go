@@ -186,6 +186,20 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// TestRootIsNoRoot: root has no powers over the machine inside, whatever the network.
+func TestRootIsNoRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("it takes root to have them outside")
+	}
+	forEach(t, confined, func(t *testing.T, level Level) {
+		for _, network := range []bool{false, true} {
+			if out, outcome := sh(t, open(t, Options{Levels: []Level{level}, Network: network}), "mknod null c 1 3 2>&1 && echo made"); outcome.ExitCode == 0 {
+				t.Errorf("mknod with network %t = %q, want a failure", network, out)
+			}
+		}
+	})
+}
+
 // TestWorkspaceOfSomebodyElse: root may work in it, as in containers.
 func TestWorkspaceOfSomebodyElse(t *testing.T) {
 	if os.Geteuid() != 0 {

@@ -252,6 +252,19 @@ func TestUserThreads(t *testing.T) {
 	}
 }
 
+// TestLimitsOfAUser: threads of users are counted by the kernel, those of root are not.
+func TestLimitsOfAUser(t *testing.T) {
+	l := Limits{Processes: 5, FileBytes: 7, CPU: 1500 * time.Millisecond, Grace: 2500 * time.Millisecond}
+	want := map[int]syscall.Rlimit{syscall.RLIMIT_CORE: {}, syscall.RLIMIT_FSIZE: {Cur: 7, Max: 7}, syscall.RLIMIT_CPU: {Cur: 2, Max: 5}}
+	if diff := cmp.Diff(want, l.ofUser(0)); diff != "" {
+		t.Errorf("the limits of root: -want +got\n%s", diff)
+	}
+	want[rlimitProcesses] = syscall.Rlimit{Cur: 40, Max: 40}
+	if diff := cmp.Diff(want, l.ofUser(math.MaxInt32-7)); diff != "" { // nobody's
+		t.Errorf("the limits of a user: -want +got\n%s", diff)
+	}
+}
+
 // TestLimitsOfAProcess: a process can lower its limits, and those who have lower ones
 // keep them.
 func TestLimitsOfAProcess(t *testing.T) {
