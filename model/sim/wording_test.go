@@ -178,6 +178,7 @@ func TestOtherWords(t *testing.T) {
 			same     float64 // share of problems to which two framings get the same answer
 		}{
 			{"p=1&hard=0.5:0", 0.5, 1}, {"p=0&rivals=1", 0, 1}, {"p=0.5&rho=1&rivals=2", 0.5, 1}, {"p=0.5", 0.5, 0.5},
+			{"p=1&hard=0.5:0&rho=1&own=1", 0.5, 1}, {"p=0.5&rho=1&own=1", 0.5, 0.5},
 		} {
 			m := scripted(t, sumScript, framedSeed+"&"+test.settings)
 			right, same := 0, 0
