@@ -40,15 +40,19 @@ func filtered(text, list string) (string, error) {
 	return text, nil
 }
 
-// checkReferences finds references to what no pattern of the rule captures.
+// checkReferences finds references to what no pattern of the rule captures, and notes
+// those to all that one matched.
 func (r *rule) checkReferences(text string) error {
 	for _, ref := range references.FindAllStringSubmatch(text, -1) {
-		pattern := r.pattern
+		pattern, whole := r.pattern, &r.whole[0]
 		if ref[1] != "" {
-			pattern = r.result
+			pattern, whole = r.result, &r.whole[1]
 		}
-		if group(pattern, ref[2]) < 0 {
+		switch group(pattern, ref[2]) {
+		case -1:
 			return fmt.Errorf("the pattern captures no group %s", ref[0])
+		case 0:
+			*whole = true
 		}
 		if _, err := filtered("", ref[3]); err != nil {
 			return fmt.Errorf("%s: %w", ref[0], err)

@@ -42,6 +42,7 @@ type rule struct {
 
 	pattern *regexp.Regexp
 	result  *regexp.Regexp // nil without MatchResult
+	whole   [2]bool        // whether an answer quotes all that pattern, or result, matched
 	hash    uint64         // of the conditions
 	weight  float64        // of all answers
 }
@@ -252,11 +253,15 @@ func (r *rule) capture(q *question) match {
 }
 
 // problem stands for the rule and what it captured: all that the prompts which it
-// matches differ in, as far as the script cares.
+// matches differ in, as far as the script cares. A whole match is a matter of wording,
+// unless an answer quotes it.
 func (m *match) problem() uint64 {
 	h := m.rule.hash
-	for _, captured := range [...][]string{m.inPrompt, m.inResult} {
-		for i := 1; i < len(captured); i++ { // the whole match is a matter of wording
+	for n, captured := range [...][]string{m.inPrompt, m.inResult} {
+		for i := range captured {
+			if i == 0 && !m.rule.whole[n] {
+				continue
+			}
 			h = mix(h ^ hash(captured[i]))
 		}
 		h = mix(h + golden)

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/sim/internal/problem"
-)
+import "github.com/maker-mdap/maker/model"
 
 // A task is what a question turns out to be: a rule of a script answers it, it is an
 // inquiry of maker solve, or it stands on a line of the prompt.
@@ -36,7 +33,7 @@ func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.line.read(q.prompt); t.line.isTowers {
 		return t.line.hash()
 	}
-	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || problem.Read(t.inquiry.Problem) != nil) {
+	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || t.inquiry.known != nil) {
 		return t.inquiry.hash()
 	}
 	if t.scripted = shipped().find(q); t.scripted.rule != nil {
