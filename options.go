@@ -48,6 +48,7 @@ const (
 	KindDo        = event.KindDo        // do tasks as a person wrote them
 	KindSolve     = event.KindSolve     // split, solve the parts, compose
 	KindCalibrate = event.KindCalibrate // measure the voters
+	KindAsk       = event.KindAsk       // one question
 )
 
 // The domains that are built in.

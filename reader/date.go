@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -70,6 +71,7 @@ func (d dates) exact(phrase string) (item, bool) {
 }
 
 func (d dates) lead(phrase string) (item, bool) {
+	phrase = clip.Text(phrase, maxLead)
 	found := d.days(phrase)
 	if len(found) == 0 || found[0].iso == "" || bare(phrase[:found[0].start]) != "" {
 		return item{}, false

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -161,6 +162,7 @@ func (n *numbers) exact(phrase string) (item, bool) {
 }
 
 func (n *numbers) lead(phrase string) (item, bool) {
+	phrase = clip.Text(phrase, maxLead)
 	found := n.quantities(phrase)
 	if len(found) == 0 || found[0].odd {
 		return item{}, false

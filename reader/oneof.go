@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/text"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -178,6 +179,7 @@ var reasons = []string{"because", "since", "as ", "given", "due to", "weil", "de
 const shortWord = 2
 
 func (c *choices) lead(phrase string) (item, bool) {
+	phrase = clip.Text(phrase, maxLead)
 	folded := strings.TrimLeft(fold(phrase), "*_\"'“”«»([#> ")
 	first, ok := c.begins(folded)
 	if !ok {

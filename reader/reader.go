@@ -182,8 +182,14 @@ func isObject(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &root) == nil && root.Type == "object"
 }
 
-// Put makes a question one that is answered as the reader says.
-func Put(q *flow.Question, r Reader) { q.Answer, q.Schema = r.Format(), Output(r) }
+// Put makes a question one that is answered as the reader says. For a text there is no
+// use in a schema.
+func Put(q *flow.Question, r Reader) {
+	q.Answer = r.Format()
+	if _, ok := r.(Text); !ok {
+		q.Schema = Output(r)
+	}
+}
 
 // object is the schema of an object with these fields and no others.
 func object(properties map[string]json.RawMessage, required []string) map[string]any {

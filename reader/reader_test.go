@@ -283,3 +283,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// No text takes long, however often it says the same. What is quadratic in it would not
+// end here.
+func TestReadLong(t *testing.T) {
+	for _, unit := range []string{"1, ", "yes ", "[", "{\"a\":", "- a\n", "answer: ", "2025-01-01 ", "<think>", "$1$ ", "a: b\n", "```\n", "1,000 kg or ", "\\boxed{"} {
+		for _, r := range every {
+			read, err := reader.New(r.Format())
+			if err != nil {
+				t.Fatal(err)
+			}
+			read.Read(strings.Repeat(unit, 20_000/len(unit)))
+		}
+	}
+}

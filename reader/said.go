@@ -48,11 +48,23 @@ type matcher interface {
 	mentions(text string) []item
 }
 
+// The bounds of what is looked through for one answer. They are far beyond what a model
+// writes that knows it, and low enough that no text takes long.
+const (
+	maxSaid    = 32 << 10 // bytes
+	maxPhrase  = 500      // bytes of a phrase that is called the answer
+	maxPhrases = 20       // of them, the last ones
+	maxLead    = 2000     // characters from the beginning
+)
+
 // find looks for the answer in what was said. What is called final counts; else
 // everything that is clearly an answer has to be the same: what is called the answer, a
 // line that is nothing else, how the text begins. Without any of these the only one that
 // is mentioned is meant.
 func find(said, want string, m matcher) (item, *redflag.Flag) {
+	if len(said) > maxSaid {
+		return item{}, redflag.New(redflag.ExcessiveLength, "%d bytes, of which one should be %s", len(said), want)
+	}
 	if it, ok := m.exact(said); ok {
 		return it, nil
 	}
@@ -151,12 +163,16 @@ var (
 // conclusions are the phrases that a text calls its final answer, and those that it just
 // calls the answer: what follows on the same line, or on the next one with text.
 func conclusions(said string) (finals, marked []string) {
-	for _, at := range conclusion.FindAllStringIndex(said, -1) {
+	found := conclusion.FindAllStringIndex(said, -1)
+	for _, at := range found[max(0, len(found)-maxPhrases):] {
 		phrase, rest, _ := strings.Cut(said[at[1]:], "\n")
-		for strings.Trim(phrase, " \t*_#>:`") == "" && rest != "" {
+		for range maxPhrases {
+			if strings.Trim(phrase, " \t*_#>:`") != "" || rest == "" {
+				break
+			}
 			phrase, rest, _ = strings.Cut(rest, "\n")
 		}
-		if phrase = strings.TrimSpace(phrase); phrase == "" {
+		if phrase = strings.TrimSpace(phrase); phrase == "" || len(phrase) > maxPhrase {
 			continue
 		}
 		if finalIs.MatchString(said[at[0]:at[1]]) {
@@ -166,8 +182,10 @@ func conclusions(said string) (finals, marked []string) {
 		}
 	}
 	for _, pattern := range []*regexp.Regexp{boxed, hashed} {
-		for _, found := range pattern.FindAllStringSubmatch(said, -1) {
-			finals = append(finals, found[1])
+		for _, found := range pattern.FindAllStringSubmatch(said, maxPhrases) {
+			if len(found[1]) <= maxPhrase {
+				finals = append(finals, found[1])
+			}
 		}
 	}
 	return finals, marked

@@ -21,7 +21,7 @@ func (Text) Validate() error { return nil }
 func (t Text) Format() flow.Format { return format(nameText, t) }
 
 // JSONSchema implements [Reader].
-func (Text) JSONSchema() json.RawMessage { return json.RawMessage(`{"type":"string","minLength":1}`) }
+func (Text) JSONSchema() json.RawMessage { return json.RawMessage(`{"type":"string"}`) }
 
 // Instruction implements [Reader].
 func (Text) Instruction() string {

@@ -38,6 +38,14 @@ func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
 	return e.launchParams(ctx, event.KindSolve, kind.SolveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
 }
 
+// Ask starts to ask one question.
+func (e *Engine) Ask(ctx context.Context, p kind.AskParams) (*Run, error) {
+	if !utf8.ValidString(p.Question) {
+		return nil, config.Errorf("question", "the question is not valid UTF-8")
+	}
+	return e.launchParams(ctx, event.KindAsk, p)
+}
+
 // Calibrate starts to measure the voters.
 func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 	return e.launchParams(ctx, event.KindCalibrate, kind.SolveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
@@ -45,7 +53,7 @@ func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 
 // isChain reports whether a kind of run is a chain.
 func (e *Engine) isChain(kind string) bool {
-	return slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == kind })
+	return kind == event.KindAsk || slices.ContainsFunc(e.opts.Families, func(f domain.Family) bool { return f.Name == kind })
 }
 
 // env is what runs are made of.

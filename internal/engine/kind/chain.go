@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/reader"
 )
 
 // chainKind is a task of a family that has many steps in a row.
@@ -25,13 +26,16 @@ var familyName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 // or whose runs would not stay in the log folder.
 func CheckFamilies(families []domain.Family) error {
 	names, readers := map[string]bool{}, map[string]string{}
+	for name := range reader.Readers() {
+		readers[name] = "this program"
+	}
 	for _, f := range families {
 		switch {
 		case !familyName.MatchString(f.Name):
 			return config.Errorf("families", "%q cannot be the name of a family: its runs are kept in folders of that name, so use letters, digits, -, _ and ., and begin with none of - and .", f.Name)
 		case len(f.Name) > maxFamilyName:
 			return config.Errorf("families", "%q has %d characters, want at most %d", f.Name, len(f.Name), maxFamilyName)
-		case event.IsBuiltin(f.Name):
+		case event.IsBuiltin(f.Name), f.Name == event.KindAsk:
 			return config.Errorf("families", "%q is a built-in kind of run; give the family another name", f.Name)
 		case names[f.Name]:
 			return config.Errorf("families", "there are two families called %q", f.Name)

@@ -7,7 +7,7 @@ import (
 )
 
 // maxTries bounds how many brackets are looked at, so that no text takes long.
-const maxTries = 200
+const maxTries = 50
 
 // All returns the objects and lists that stand in a text, in their order: alone, in
 // fences or within prose. What is inside one of them is not listed again. Nothing is

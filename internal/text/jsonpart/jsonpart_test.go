@@ -37,12 +37,12 @@ func TestAll(t *testing.T) {
 
 func TestWhole(t *testing.T) {
 	for text, want := range map[string]string{
-		` {"a":1} `:              `{"a":1}`,
-		"```json\n[1]\n```":      `[1]`,
-		"```\n\"x\"\n```":        `"x"`,
-		"true":                   "true",
-		"x {}":                   "",
-		"```json\n{\n```":        "",
+		` {"a":1} `:               `{"a":1}`,
+		"```json\n[1]\n```":       `[1]`,
+		"```\n\"x\"\n```":         `"x"`,
+		"true":                    "true",
+		"x {}":                    "",
+		"```json\n{\n```":         "",
 		"```a\n1\n```\n```\n2```": "",
 	} {
 		got, ok := jsonpart.Whole(text)
