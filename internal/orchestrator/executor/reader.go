@@ -35,7 +35,7 @@ type MappingFormat struct {
 	// fails the step.
 	Decision bool `json:"decision,omitempty"`
 
-	// Fields are those that the output schema says how to read. They have to be there.
+	// Fields are those that the output schema says how to read, if they are there.
 	Fields []plan.FieldReader `json:"fields,omitempty"`
 }
 
@@ -117,7 +117,7 @@ func (r *mappingReader) readFields(value json.RawMessage, fields map[string]json
 	for i, f := range r.format.Fields {
 		raw, ok := fields[f.Name]
 		if !ok {
-			return nil, nil, redflag.New(redflag.MissingField, "field %q is missing", f.Name)
+			continue // a schema is a hint: whether it has to be there is for vote_on to say
 		}
 		v, key, flag := r.fields[i](raw)
 		if flag != nil {
