@@ -81,7 +81,7 @@ var settings = []*Setting{
 		Help:  "tokens of an answer; a longer one is a red flag",
 		field: func(c *Config) any { return &c.MaxOutput }},
 	{Name: "red_flags", Group: voting, For: All, Names: AsFlags, Default: "format", Defaults: map[Kinds]string{Solving | Measuring: "solve", Asking: "ask"},
-		Help: "checks that discard an answer: format, default, strict, solve, or a YAML file"},
+		Help: "checks that discard an answer: format, default, strict, solve, ask, or a YAML file"},
 
 	{Name: "max_calls", Group: limits, For: All, ZeroIsNone: true, Default: "0", Help: "stop before more calls than this (0: no limit)",
 		field: func(c *Config) any { return &c.MaxCalls }},

@@ -193,6 +193,9 @@ func (n *numbers) lead(phrase string) (item, bool) {
 // bounds finds words that make a number something else than the answer.
 var bounds = regexp.MustCompile(`(?i)(?:at least|at most|more than|less than|fewer than|greater than|up to|over|under|between|mindestens|höchstens|mehr als|weniger als|au moins|plus de|al menos|más de)\s*[^\pL\d\s]*\s*$|[<>≤≥±]\s*$`)
 
+// longestBound is how many bytes before a number can say so.
+const longestBound = 40
+
 func (n *numbers) mentions(text string) []item {
 	const longest = 2000
 	if len(text) > longest {
@@ -200,7 +203,7 @@ func (n *numbers) mentions(text string) []item {
 	}
 	var all []item
 	for _, q := range n.quantities(text) {
-		if q.odd || bounds.MatchString(text[:q.start]) {
+		if q.odd || bounds.MatchString(text[max(0, q.start-longestBound):q.start]) {
 			return nil
 		}
 		all = append(all, q.item())

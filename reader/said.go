@@ -69,10 +69,8 @@ func find(said, want string, m matcher) (item, *redflag.Flag) {
 		return it, nil
 	}
 	finals, marked := conclusions(said)
-	for _, phrases := range [][]string{finals, marked} {
-		if it, found, flag := agree(resolveAll(phrases, m)); found && (len(finals) > 0 || flag != nil) {
-			return it, flag
-		}
+	if it, found, flag := agree(resolveAll(finals, m)); found {
+		return it, flag
 	}
 	clear := resolveAll(marked, m)
 	for line := range strings.Lines(said) {
