@@ -1,3 +1,4 @@
+// Ask is the shortest program: one question, one voted answer.
 package main
 
 import (
