@@ -19,7 +19,6 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/text/jsonpart"
 	"github.com/maker-mdap/maker/redflag"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // A Reader says how an answer is read: [OneOf], [Bool], [Number], [Date], [Regexp],
@@ -215,15 +214,6 @@ func encode(v any) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return bytes.TrimSpace(b.Bytes())
-}
-
-// newItem is a value that agrees with all that are the same JSON.
-func newItem(value json.RawMessage) (item, *redflag.Flag) {
-	key, err := vote.Canonical(value, vote.KeyOptions{})
-	if err != nil {
-		return item{}, unreadable("%v", err)
-	}
-	return item{value: value, key: key}, nil
 }
 
 func unreadable(format string, args ...any) *redflag.Flag {

@@ -113,10 +113,7 @@ func currencyBefore(text string) (unit, rest string) {
 		if r, _ := utf8.DecodeLastRuneInString(head); isWord(r) && isWord(rune(name[0])) {
 			continue
 		}
-		if strings.HasSuffix(head, `\`) { // as in Markdown with formulas
-			head = strings.TrimSuffix(head, `\`)
-		}
-		return canonicalUnit(name), head
+		return canonicalUnit(name), strings.TrimSuffix(head, `\`) // as in Markdown with formulas
 	}
 	return "", text
 }
