@@ -27,7 +27,7 @@ var (
 	// models, and the reading of what they answer.
 	pure = []string{
 		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
-		"./outline",
+		"./outline", "./reader", "./domain/text",
 	}
 
 	// orchestrators decide what happens next.

@@ -47,6 +47,7 @@ const (
 	KindDo        = kind.Do        // do tasks as a person wrote them
 	KindSolve     = kind.Solve     // split, solve the parts, compose
 	KindCalibrate = kind.Calibrate // measure the voters
+	KindAsk       = kind.Ask       // one question
 )
 
 // The domains that are built in.

@@ -2,6 +2,7 @@ package maker
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"github.com/maker-mdap/maker/event"
@@ -64,3 +65,17 @@ type Progress = runs.Progress
 
 // Progress returns where the run stands now. It is cheap.
 func (r *Run) Progress() Progress { return r.run.Progress() }
+
+// output is that of a run that is over, with its content: a large one is kept beside the
+// log.
+func (r *Run) output(result *Result) (json.RawMessage, error) {
+	if result.Output.Ref == nil {
+		return result.Output.JSON, nil
+	}
+	stored, err := runs.Open(r.Dir())
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := stored.Load(result.Output)
+	return loaded.JSON, err
+}

@@ -58,11 +58,17 @@ func (c Config) WithDefaults(k Kinds) Config {
 		c.Outline.Retries = cmp.Or(c.Outline.Retries, 2)
 		c.Outline.ContextBudget = cmp.Or(c.Outline.ContextBudget, c.Plan.ContextBudget)
 	}
+	if k == Asking {
+		c.FullLog = true // there is one question, and who voted for what is all there is to see
+	}
 	if c.Flags == nil {
 		flags := redflag.Format()
 		flags.ExcessiveLength.MaxTokens = int64(c.MaxOutput)
-		if k&(Solving|Measuring) != 0 {
+		switch {
+		case k&(Solving|Measuring) != 0:
 			flags = SolveFlags(c.MaxOutput)
+		case k == Asking:
+			flags = AskFlags(c.MaxOutput)
 		}
 		c.Flags = &flags
 	}
@@ -87,6 +93,15 @@ func SolveFlags(maxOutput int) redflag.Config {
 	const charsPerToken = 4
 	flags := redflag.Default()
 	flags.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: int64(maxOutput), MaxChars: charsPerToken * maxOutput}
+	return flags
+}
+
+// AskFlags are the red flags of runs that ask one question: a refusal must not win as
+// the text that was asked for.
+func AskFlags(maxOutput int) redflag.Config {
+	flags := redflag.Format()
+	flags.ExcessiveLength.MaxTokens = int64(maxOutput)
+	flags.Refusal = redflag.RefusalCheck{On: true, Words: true}
 	return flags
 }
 

@@ -62,8 +62,9 @@ type Config struct {
 	// can give several (1).
 	SamplesPerCall int `json:"samples_per_call,omitempty"`
 
-	// StructuredMode asks providers for JSON: "json_schema" or "json_object";
-	// "" asks for text.
+	// StructuredMode asks providers for JSON: "json_schema", "json_object", or "none" for
+	// text. The default is "auto": a schema where the question has one. A provider that
+	// does not take it is asked for text from then on, with a warning.
 	StructuredMode string `json:"structured_mode,omitempty"`
 
 	// FirstTemperature is that of the first sample of a question (0),

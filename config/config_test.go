@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write docs/settings.md anew")
 
 // every is each kind of run.
-var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring}
+var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking}
 
 func TestSettingsAreSound(t *testing.T) {
 	names, letters := map[string]bool{}, map[string]bool{}
@@ -126,6 +126,7 @@ func TestValues(t *testing.T) {
 		{"sandbox", "off", "off", ""},
 		{"sandbox", "on", "", "want auto, strict or off"},
 		{"structured_mode", "none", "none", ""},
+		{"structured_mode", "auto", "auto", ""},
 		{"log", "full", "full", ""},
 		{"direct", "false", "false", ""},
 		{"direct", "maybe", "", "want true or false"},
@@ -190,7 +191,7 @@ func TestTable(t *testing.T) {
 
 // kindNames are the commands that start a kind of run.
 var kindNames = map[Kinds]string{
-	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate",
+	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask",
 }
 
 func table() string {

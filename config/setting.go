@@ -18,10 +18,11 @@ const (
 	Do                          // do tasks as a person wrote them
 	Solving                     // solve a problem without a plan
 	Measuring                   // measure the voters
+	Asking                      // one question
 
 	Planning = Run | PlanOnly | Exec | Validate
 	Agents   = Planning | Do // whose steps are done by agents
-	Voting   = Chain | Agents | Solving
+	Voting   = Chain | Agents | Solving | Asking
 	All      = Voting | Measuring
 )
 

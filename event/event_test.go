@@ -74,7 +74,7 @@ func transcript() []event.Record {
 			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
 		},
-		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent},
+		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
 		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Final: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft")},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},

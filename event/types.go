@@ -282,6 +282,9 @@ type StepFailed struct {
 	Reason string      `json:"reason"`
 	Voting Voting      `json:"voting"`
 	Spent  usage.Spent `json:"spent"`
+
+	// Candidates are what was voted for, if nothing won.
+	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
 // A Setup is what a session of a run was done with. A resume can change it.

@@ -119,7 +119,8 @@ type Question struct {
 
 	Terms
 
-	// Schema is what the JSON of an answer fits, with the structured mode "json_schema".
+	// Schema is what the JSON of an answer fits, with the structured modes "json_schema"
+	// and "auto". Its reader reads text as well: a provider may not take a schema.
 	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
@@ -142,7 +143,8 @@ type Terms struct {
 	Temperature      *float64 `json:"temperature,omitempty"`
 
 	// Structured asks the provider for JSON: "json_schema" for JSON that fits a
-	// schema, "json_object" for any object, "" for text.
+	// schema, "json_object" for any object, [StructuredAuto] for the former if the
+	// question has a schema, "" for text.
 	Structured string `json:"structured,omitempty"`
 
 	// MaxOutput bounds the tokens of one answer.
@@ -151,6 +153,9 @@ type Terms struct {
 	// MaxFaults is how many failed attempts the question bears.
 	MaxFaults int `json:"max_faults,omitempty"`
 }
+
+// StructuredAuto asks for JSON where the question has a schema for it.
+const StructuredAuto = "auto"
 
 // An Image is a picture that voters are shown.
 type Image struct {

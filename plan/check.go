@@ -162,6 +162,8 @@ func (c *checker) checkFields(i int) {
 			how = "missing"
 		}
 		c.fault(CheckOutputSchemaExists, i, fieldOutputSchema, `output_schema is %s: list the fields of the output, such as "{path: string, count: integer}"`, how)
+	} else if _, err := FieldReaders(s.OutputSchema); err != nil && c.known(i, fieldOutputSchema) {
+		c.fault(CheckOutputSchemaExists, i, fieldOutputSchema, "output_schema: %v", err)
 	}
 }
 

@@ -65,7 +65,7 @@ type Step struct {
 
 	InputVariables []string `json:"input_variables" yaml:"input_variables"` // paths, see [Output]
 	OutputVariable string   `json:"output_variable" yaml:"output_variable"`
-	OutputSchema   string   `json:"output_schema" yaml:"output_schema"` // free text, a hint
+	OutputSchema   string   `json:"output_schema" yaml:"output_schema"` // free text, a hint; but see [FieldReaders]
 
 	// NextStep is the number of the step after this one, [End] or [Decided].
 	NextStep int `json:"next_step_sequence_number" yaml:"next_step_sequence_number"`

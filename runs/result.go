@@ -86,6 +86,9 @@ type FailedStep struct {
 	Status string       `json:"status"`
 	Reason string       `json:"reason"`
 	Voting event.Voting `json:"voting"`
+
+	// Candidates are the answers that got votes, most of them first, if none won.
+	Candidates []event.Candidate `json:"candidates,omitempty"`
 }
 
 // What a log tells of a run beside its steps.
@@ -143,7 +146,7 @@ func newResult(p *history.Report, written bool) *Result {
 		r.Status = StatusInterrupted
 	}
 	if f := p.Failed; f != nil {
-		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting}
+		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting, f.Candidates}
 	}
 	for _, s := range p.Steps {
 		r.Steps = append(r.Steps, StepResult{

@@ -92,7 +92,7 @@ func TestFlagDefaultsAreThoseOfTheEngine(t *testing.T) {
 	flags := redflag.Format()
 	flags.ExcessiveLength.MaxTokens = config.DefaultMaxOutput
 	want := &maker.Options{LogDir: "runs", Config: maker.Config{
-		Model: "sim/default", Voting: vote.Rule{K: 3}, BatchSize: 64, SamplesPerCall: 1,
+		Model: "sim/default", Voting: vote.Rule{K: 3}, BatchSize: 64, SamplesPerCall: 1, StructuredMode: "auto",
 		FirstTemperature: &zero, Temperature: &temperature, MaxOutput: config.DefaultMaxOutput, Flags: &flags,
 		MaxFaults: 20, RetryAttempts: 6, RetryDelay: 500 * time.Millisecond, CallTimeout: time.Minute,
 	}}

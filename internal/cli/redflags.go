@@ -19,6 +19,7 @@ var presets = map[string]func() redflag.Config{
 	"format":  redflag.Format,
 	"default": redflag.Default,
 	"strict":  redflag.Strict,
+	"ask":     func() redflag.Config { return config.AskFlags(config.DefaultMaxOutput) },
 	"solve":   func() redflag.Config { return config.SolveFlags(config.DefaultMaxOutput) },
 }
 
@@ -33,7 +34,7 @@ func readRedFlags(name string, maxOutput int) (*redflag.Config, error) {
 	switch {
 	case name == "solve": // its characters are bound to the tokens
 		c = config.SolveFlags(maxOutput)
-	case c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0, name == "format", name == "strict":
+	case c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0, name == "format", name == "strict", name == "ask":
 		c.ExcessiveLength.MaxTokens = int64(maxOutput)
 	}
 	return &c, c.Validate()
@@ -43,7 +44,7 @@ func readRedFlagFile(path string, c *redflag.Config) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "./\\") {
-			return fmt.Errorf("%q is neither format, default, strict or solve nor a file", path)
+			return fmt.Errorf("%q is neither format, default, strict, solve or ask nor a file", path)
 		}
 		return err
 	}

@@ -238,7 +238,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		looks = s.toolLooks()
 	}
 	cfg := s.config
-	voting := ballot.New(s.voters, j.Readers, &ballot.Options{
+	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(),
 	})

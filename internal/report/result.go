@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -52,6 +53,9 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	if f := r.FailedStep; f != nil {
 		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Form, f.Step),
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
+		if len(f.Candidates) > 0 && r.Kind != hanoi.Name {
+			Candidates(w, f)
+		}
 	}
 	printCost(w, r)
 	const most = 10
@@ -80,6 +84,21 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			fmt.Fprintf(w, "\n%s\n", show.Text(strings.TrimRight(out, "\n")))
 		}
 	}
+}
+
+// Candidates lists the answers of a step that was not decided, with their votes.
+func Candidates(w io.Writer, f *runs.FailedStep) {
+	for _, c := range f.Candidates {
+		fmt.Fprintf(w, "  %-11s %s\n", counted(c.Votes, "vote"), clip.Line(show.Line(string(c.Answer)), 200))
+	}
+}
+
+// counted is a number of things.
+func counted(n int, name string) string {
+	if n != 1 {
+		name += "s"
+	}
+	return Thousands(n) + " " + name
 }
 
 // countEffects says in a few words what came of the calls that won a vote.

@@ -36,7 +36,7 @@ func adjust(sent *messagesRequest, f learn.Forms, e *model.Error, text string) l
 	if sent.Temperature != nil && why.About("temperature") && !why.OfValue() {
 		f[learn.Temperature] = leftOut
 	}
-	if sent.OutputConfig != nil && why.About("output_config", "output_format", "output format", "json_schema", "structured output", "structured outputs") {
+	if sent.OutputConfig != nil && why.About("output_config", "output_format", "output format", "json_schema", "structured output", "structured outputs", "schema", "grammar") {
 		f[learn.Output] = leftOut
 	}
 	if sent.cached && why.About("cache_control") {

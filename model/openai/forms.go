@@ -81,7 +81,7 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 	case sent.MaxCompletionTokens > 0 && why.About("max_completion_tokens"):
 		f[learn.MaxOutput] = asMaxTokens
 	}
-	if sent.ResponseFormat != nil && why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs") {
+	if sent.ResponseFormat != nil && why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs", "schema", "grammar", "guided_json") {
 		f[learn.Output] = nextFormat(sent.ResponseFormat, why.Text)
 	}
 	if sent.N > 1 && why.About("n") {

@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/reader"
 )
 
 // chainKind is a task of a family that has many steps in a row.
@@ -25,6 +26,9 @@ var familyName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 // or whose runs would not stay in the log folder.
 func CheckFamilies(families []domain.Family) error {
 	names, readers := map[string]bool{}, map[string]string{}
+	for name := range reader.Readers() {
+		readers[name] = "this program"
+	}
 	for _, f := range families {
 		_, taken := builtin(f.Name)
 		switch {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/maker-mdap/maker/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/reader"
 )
 
 // A Kind is a kind of run. To add one is to add a file with its descriptor to this
@@ -30,7 +32,7 @@ type Kind struct {
 
 // kinds are those that are built in. Whatever else a run may be is a chain of a family.
 func kinds() []Kind {
-	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind})
+	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind, askKind})
 }
 
 // Of finds the kind of a run.
@@ -72,9 +74,13 @@ type Env struct {
 
 // terms are what all questions of a run have in common.
 func terms(cfg config.Config) flow.Terms {
+	structured := cfg.StructuredMode
+	if structured == "none" {
+		structured = ""
+	}
 	return flow.Terms{
 		Rule: cfg.Voting, Flags: cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+		Structured: structured, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 	}
 }
 
@@ -85,6 +91,13 @@ func promptSet(cfg config.Config) (*prompts.Set, error) {
 		return nil, &config.Error{Field: "prompts_dir", Err: err}
 	}
 	return set, nil
+}
+
+// AllReaders are those of the run's own questions, and those that every run knows.
+func (j *Job) AllReaders() domain.Readers {
+	all := reader.Readers()
+	maps.Copy(all, j.Readers)
+	return all
 }
 
 // A Job is what a run does: all that its kind and parameters say.

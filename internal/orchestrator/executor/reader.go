@@ -3,11 +3,14 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/reader"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -31,6 +34,9 @@ type MappingFormat struct {
 	// voters have to agree on. An answer that chooses none is still an answer, and
 	// fails the step.
 	Decision bool `json:"decision,omitempty"`
+
+	// Fields are those that the output schema says how to read, if they are there.
+	Fields []plan.FieldReader `json:"fields,omitempty"`
 }
 
 const (
@@ -54,12 +60,23 @@ func Readers() domain.Readers {
 		if err := format.Key.Validate(); err != nil {
 			return nil, err
 		}
-		return mappingReader{format}, nil
+		r := mappingReader{format: format}
+		for _, f := range format.Fields {
+			read, err := reader.ReadField(f.Of)
+			if err != nil {
+				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+			}
+			r.fields = append(r.fields, read)
+		}
+		return r, nil
 	}
 	return readers
 }
 
-type mappingReader struct{ format MappingFormat }
+type mappingReader struct {
+	format MappingFormat
+	fields []func(json.RawMessage) (json.RawMessage, string, *redflag.Flag) // of format.Fields
+}
 
 // Read implements [domain.Reader].
 func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
@@ -74,11 +91,43 @@ func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if why, said := fields["error"]; said && !empty(why) && !(r.format.Errors && len(fields) > 1) {
 		return domain.Answer{}, redflag.New(FlagError, "the answer is an error: %s", why)
 	}
-	key, err := r.key(value, fields)
+	value, keyed, flag := r.readFields(value, fields)
+	if flag != nil {
+		return domain.Answer{}, flag
+	}
+	key, err := r.key(keyed, fields)
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
 	}
 	return domain.Answer{Value: value, Key: key}, nil
+}
+
+// readFields reads the fields that have a reader. It returns the mapping with their
+// values, and the one with their keys.
+func (r mappingReader) readFields(value json.RawMessage, fields map[string]json.RawMessage) (read, keyed json.RawMessage, flag *redflag.Flag) {
+	if len(r.fields) == 0 {
+		return value, value, nil
+	}
+	keys := maps.Clone(fields)
+	for i, f := range r.format.Fields {
+		raw, ok := fields[f.Name]
+		if !ok {
+			continue // a schema is a hint: whether it has to be there is for vote_on to say
+		}
+		v, key, flag := r.fields[i](raw)
+		if flag != nil {
+			return nil, nil, redflag.New(flag.Name, "field %q: %s", f.Name, flag.Reason)
+		}
+		fields[f.Name], keys[f.Name] = v, json.RawMessage(key)
+	}
+	read, err := json.Marshal(fields)
+	if err == nil {
+		keyed, err = json.Marshal(keys)
+	}
+	if err != nil {
+		return nil, nil, redflag.New(redflag.SchemaInvalid, "%v", err)
+	}
+	return read, keyed, nil
 }
 
 // key is what the answer is counted under.

@@ -21,6 +21,10 @@ func newReader(t testing.TB, params string) domain.Reader {
 	return r
 }
 
+// labelled are parameters with fields that have readers.
+const labelled = `{"key":{"ignore":["note"]},"fields":[` +
+	`{"name":"label","of":{"reader":"read_one_of","params":{"options":["billing","bug"]}}},{"name":"due","of":{"reader":"read_date"}}]}`
+
 // TestReader: what is an answer, and what is discarded.
 func TestReader(t *testing.T) {
 	for _, test := range []struct {
@@ -51,6 +55,10 @@ func TestReader(t *testing.T) {
 		{`{"key":{"vote_on":["id"]}}`, "id: 1\nnote: x", `{"id":1,"note":"x"}`},
 		{`{"key":{"vote_on":["id"]}}`, "note: x", "missing_field: "},
 		{`{"decision":true}`, "reason: x", `{"reason":"x"}`},
+		{labelled, "label: Bug.\ndue: March 4, 2025\nnote: x", `{"due":"2025-03-04","label":"bug","note":"x"}`},
+		{labelled, "label: BUG", `{"label":"bug"}`},
+		{labelled, "label: neither\ndue: 2025-03-04", `schema_invalid: field "label": `},
+		{labelled, "label: bug\ndue: 03/04/2025", `schema_invalid: field "due": `},
 	} {
 		a, flag := newReader(t, test.params).Read(test.text)
 		got := string(a.Value)

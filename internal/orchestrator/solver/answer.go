@@ -12,6 +12,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/jsonpart"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -110,7 +111,7 @@ func Normal(text string) string {
 }
 
 // parse reads text as one JSON object that has the fields of T, at every depth, none of
-// them null and no others. A Markdown fence around the whole text is no part of it.
+// them null and no others. A Markdown fence or prose around it is no part of it.
 // Nothing is repaired.
 func parse[T any](text string) (v T, flag *redflag.Flag) {
 	raw := json.RawMessage(unfenced(text))
@@ -172,11 +173,14 @@ func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
 var fence = regexp.MustCompile("(?s)^```[ \t]*(?:json)?[ \t\r]*\n(.*)```$")
 
 // unfenced returns what is inside a fence that encloses the whole text, and
-// otherwise the text.
+// otherwise the text; of one that is no JSON the only object in it.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	if inner := fence.FindStringSubmatch(text); inner != nil {
 		return inner[1]
+	}
+	if parts := jsonpart.All(text); len(parts) == 1 && parts[0][0] == '{' {
+		return string(parts[0])
 	}
 	return text
 }

@@ -293,9 +293,7 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) 
 		r.message[0].Images = append(r.message[0].Images, model.Image(image))
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
-	if q.Structured != "" {
-		r.others.Output = &model.OutputFormat{Mode: model.OutputMode(q.Structured), Name: "answer", Schema: q.Schema}
-	}
+	r.others.Output = outputFormat(q)
 	if len(q.System) >= cachedPrefix {
 		r.others.CachePrefix = true
 		r.cold = !b.warmth.warm(q.System)
@@ -309,6 +307,20 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) 
 	r.first = r.others
 	r.first.Temperature = q.FirstTemperature
 	return r
+}
+
+// outputFormat is the structured output that a question asks for, nil for text.
+func outputFormat(q *flow.Question) *model.OutputFormat {
+	mode := model.OutputMode(q.Structured)
+	if q.Structured == flow.StructuredAuto {
+		if mode = model.JSONSchema; len(q.Schema) == 0 {
+			mode = ""
+		}
+	}
+	if mode == "" {
+		return nil
+	}
+	return &model.OutputFormat{Mode: mode, Name: "answer", Schema: q.Schema}
 }
 
 func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, error) {

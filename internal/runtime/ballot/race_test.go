@@ -58,6 +58,20 @@ func TestRequests(t *testing.T) {
 			t.Errorf("request %d asks for %+v, want the schema", i, req.Output)
 		}
 	}
+
+	// Auto asks for what there is a schema for.
+	q.Structured = flow.StructuredAuto
+	a = &asking{response: model.Response{Text: "a", Stop: model.StopEnd}}
+	decide(t, a, nil, q)
+	if got := a.requests[0].Output; got == nil || got.Mode != model.JSONSchema || string(got.Schema) != `{"type":"string"}` {
+		t.Errorf("auto asks for %+v, want the schema", got)
+	}
+	q.Schema = nil
+	a = &asking{response: model.Response{Text: "a", Stop: model.StopEnd}}
+	decide(t, a, nil, q)
+	if got := a.requests[0].Output; got != nil {
+		t.Errorf("auto without a schema asks for %+v, want text", got)
+	}
 }
 
 // TestTheFirstIsGreedyInItsWords: the first sample has the temperature of the first,
