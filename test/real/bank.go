@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/model"
 )
 
 // A sample is one answer of a model in the bank: a line of JSON.
@@ -22,6 +24,9 @@ type sample struct {
 	Stop   string `json:"stop"`
 	In     int64  `json:"in"` // tokens
 	Out    int64  `json:"out"`
+
+	// Calls are the tools that the model wants called, if it was offered any.
+	Calls []model.ToolCall `json:"calls,omitempty"`
 }
 
 // A question says what was asked, and which of its samples this is.

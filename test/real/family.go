@@ -84,22 +84,32 @@ func readFamily(file string) (*family, error) {
 	return f, f.check()
 }
 
-// strictly reads JSON that has no fields but those of its type.
+// strictly reads one JSON value that has no fields but those of its type.
 func strictly(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	return d.Decode(to)
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
 }
 
 // check finds what would spoil a measurement without a sign of it.
 func (f *family) check() error {
 	shown := map[string]bool{}
+	if len(f.Items) == 0 || len(f.Wordings) == 0 || len(f.ExampleSets) == 0 {
+		return errors.New("it has no items, no wordings or no examples")
+	}
 	for n, set := range f.ExampleSets {
 		for _, e := range set {
-			if len(f.render(f.Wordings[0], e.Fields)) == 0 || shown[f.render(f.Wordings[0], e.Fields)] {
+			question := f.render(f.Wordings[0], e.Fields)
+			if shown[question] {
 				return fmt.Errorf("example set %d shows %v, which is shown already", n, e.Fields)
 			}
-			shown[f.render(f.Wordings[0], e.Fields)] = true
+			shown[question] = true
 			if _, ok := f.read(e.Answer); !ok {
 				return fmt.Errorf("the answer %q of example set %d is none", e.Answer, n)
 			}
@@ -107,16 +117,17 @@ func (f *family) check() error {
 	}
 	ids := map[string]bool{}
 	for _, i := range f.Items {
+		question := f.render(f.Wordings[0], i.Fields)
 		switch {
 		case ids[i.ID]:
 			return fmt.Errorf("there are two items %s", i.ID)
-		case shown[f.render(f.Wordings[0], i.Fields)]:
+		case shown[question]:
 			return fmt.Errorf("item %s is an example too, or is there twice", i.ID)
 		case len(i.Answers) == 0:
 			return fmt.Errorf("item %s has no answer", i.ID)
 		}
 		ids[i.ID] = true
-		shown[f.render(f.Wordings[0], i.Fields)] = true
+		shown[question] = true
 		for _, wording := range f.Wordings {
 			if left := placeholder.FindString(f.render(wording, i.Fields)); left != "" {
 				return fmt.Errorf("item %s has no field %s", i.ID, left)
@@ -127,9 +138,6 @@ func (f *family) check() error {
 				return fmt.Errorf("the answer %q of item %s is none", answer, i.ID)
 			}
 		}
-	}
-	if len(f.Items) == 0 || len(f.Wordings) == 0 || len(f.ExampleSets) == 0 {
-		return errors.New("it has no items, no wordings or no examples")
 	}
 	return nil
 }
@@ -211,7 +219,10 @@ func (f *family) read(answer string) (key string, ok bool) {
 		line, _, _ = strings.Cut(line, "(")
 		line, _, _ = strings.Cut(line, ".")
 		key = strings.Join(word.FindAllString(line, -1), " ")
-		return key, key != "" && len(key) <= maxName
+		if len(key) > maxName {
+			return "", false
+		}
+		return key, key != ""
 	}
 	return "", false
 }

@@ -3,6 +3,7 @@
 // them from the bank alone. run.sh does all of it.
 //
 //	go run ./test/real sample -url http://127.0.0.1:8080/v1 -model NAME -form chat -bank FOLDER
+//	go run ./test/real tables FOLDER
 package main
 
 import (
@@ -24,6 +25,7 @@ var commands = []command{
 	{"sample", "ask a model what the bank does not have yet", sampleCommand},
 	{"dictsum", "write the family of the running sum", dictSumCommand},
 	{"prompts", "write what the program itself asks for some tasks", promptsCommand},
+	{"tables", "compute every table from a bank", tablesCommand},
 }
 
 func main() {

@@ -42,7 +42,7 @@ func (s *sampler) ownPrompts(ctx context.Context, name, file string, prompts int
 			req.MaxOutput = ownTokens
 			if err := s.ask(ctx, q, &req, ""); err != nil {
 				if ctx.Err() != nil {
-					s.say("own prompts: out of time in round %d", n+1)
+					s.say("own prompts: stopped in round %d", n+1)
 					return nil
 				}
 				return err

@@ -39,6 +39,7 @@ func sampleCommand(ctx context.Context, args []string) error {
 	folder := f.String("bank", "", "folder of the bank")
 	families := f.String("families", "test/real/families", "folder of the families")
 	only := f.String("only", "", "families to ask, separated by commas (default all)")
+	ways := f.Int("stages", len(stages), "ways of asking, the most telling ones first")
 	items := f.Int("items", 100, "items of each family")
 	limit := f.Duration("for", time.Hour, "stop after this time; the next run goes on")
 	own := f.String("own", "", "file of the project's own prompts, which are asked instead of the families")
@@ -52,6 +53,9 @@ func sampleCommand(ctx context.Context, args []string) error {
 	all, err := readFamilies(*families)
 	if err != nil {
 		return err
+	}
+	if *ways < 0 || *ways > len(stages) {
+		return fmt.Errorf("there are %d ways of asking", len(stages))
 	}
 	if err := os.MkdirAll(*folder, 0o755); err != nil {
 		return err
@@ -67,7 +71,7 @@ func sampleCommand(ctx context.Context, args []string) error {
 	if *own != "" {
 		return s.ownPrompts(ctx, *name, *own, *items)
 	}
-	return s.families(ctx, *name, chosen(all, *only), *items)
+	return s.families(ctx, *name, chosen(all, *only), stages[:*ways], *items)
 }
 
 // chosen are the families that are named, or all of them.
@@ -98,8 +102,8 @@ type sampler struct {
 }
 
 // families asks all that the bank does not have yet, as long as there is time.
-func (s *sampler) families(ctx context.Context, name string, families []*family, items int) error {
-	for _, way := range stages {
+func (s *sampler) families(ctx context.Context, name string, families []*family, ways []stage, items int) error {
+	for _, way := range ways {
 		todo := jobs(name, families, []stage{way}, items)
 		for n, j := range todo {
 			if s.have[j.question] != nil {
@@ -108,7 +112,7 @@ func (s *sampler) families(ctx context.Context, name string, families []*family,
 			req := j.family.request(s.form, j.item, j.Wording, j.Examples)
 			if err := s.ask(ctx, j.question, req, "\n"); err != nil {
 				if ctx.Err() != nil {
-					s.say("%s: out of time after %d of %d", way.name, n, len(todo))
+					s.say("%s: stopped after %d of %d", way.name, n, len(todo))
 					return nil
 				}
 				return err
@@ -128,7 +132,7 @@ func (s *sampler) ask(ctx context.Context, q question, req *model.Request, stop 
 	if err != nil {
 		return fmt.Errorf("%+v: %w", q, err)
 	}
-	answer := &sample{q, prompt, r.Text, string(r.Stop), r.Usage.Input + r.Usage.CacheRead + r.Usage.CacheWrite, r.Usage.Output}
+	answer := &sample{q, prompt, r.Text, string(r.Stop), r.Usage.Input + r.Usage.CacheRead + r.Usage.CacheWrite, r.Usage.Output, r.ToolCalls}
 	s.have[q] = answer
 	s.calls++
 	s.out += answer.Out

@@ -28,8 +28,8 @@ const (
 var stages = []stage{
 	{"example sets at 0", each(0, framings, func(n int) ask { return ask{examples: n} })},
 	{"same prompt at 0.7", each(0, framings, func(n int) ask { return ask{temperature: warm, sample: n} })},
-	{"same prompt at 0.1", each(0, framings-1, func(n int) ask { return ask{temperature: cool, sample: n} })},
 	{"wordings at 0", each(1, framings, func(n int) ask { return ask{wording: n} })},
+	{"same prompt at 0.1", each(0, framings-1, func(n int) ask { return ask{temperature: cool, sample: n} })},
 	{"example sets at 0.7", each(1, framings, func(n int) ask { return ask{examples: n, temperature: warm} })},
 	{"wordings and example sets at 0", each(1, framings, func(n int) ask { return ask{wording: n, examples: n} })},
 	{"wordings and example sets at 0.7", each(1, framings, func(n int) ask { return ask{wording: n, examples: n, temperature: warm} })},

@@ -1,11 +1,11 @@
 """Serves one GGUF model in the OpenAI format on loopback until its input ends.
 
-    server.py MODEL.gguf PORT chat|text
+    server.py MODEL.gguf chat|text
 
-"chat" uses the model's own chat template, "text" passes the messages through as
-they are, which is what a base model needs. The process that starts it holds the
-other end of its standard input: when that process is gone, however it went, the
-server goes too.
+It takes a free port and prints its address when it is ready. "chat" uses the
+model's own chat template, "text" passes the messages through as they are, which is
+what a base model needs. The process that starts it holds the other end of its
+standard input: when that process is gone, however it went, the server goes too.
 """
 
 import sys
@@ -17,11 +17,11 @@ PASS_THROUGH = "{% for message in messages %}{{ message.content }}{% endfor %}"
 
 
 def main():
-    model, port, form = sys.argv[1:]
+    model, form = sys.argv[1:]
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
-    params.port = int(port)
+    params.port = 0
     params.n_ctx = 8192
     params.n_parallel = 1
     # Two threads on a busy machine of two cores are many times slower than one.
