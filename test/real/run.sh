@@ -5,6 +5,8 @@
 #
 #   test/real/run.sh          100 items of each family; an hour at most
 #   test/real/run.sh quick    40 items, and 8 of the tasks of each kind
+#   test/real/run.sh more     goes on with the bank in test/real/bank, and packs what
+#                             there is into it afterwards
 #
 # Packages, weights and the bank are kept in $MAKER_REAL_CACHE, or in the cache
 # folder of the user. A run that was killed, or ran out of its time, goes on where
@@ -18,6 +20,13 @@ items=100 tasks=20
 if [ "${1:-}" = quick ]; then
   bank=$cache/bank-quick
   items=40 tasks=8
+elif [ "${1:-}" = more ]; then
+  bank=$cache/bank-committed
+  mkdir -p "$bank"
+  for packed in test/real/bank/*.jsonl.gz; do
+    name=$(basename "$packed" .gz)
+    [ -e "$bank/$name" ] || gzip -dc "$packed" >"$bank/$name"
+  done
 fi
 mkdir -p "$cache/wheels" "$cache/models"
 
@@ -67,6 +76,12 @@ ask_smol() {
 }
 with_server gemma-3-270m-q4_k_m text ask_gemma
 with_server smollm2-135m-instruct-q4_1 chat ask_smol
+
+if [ "${1:-}" = more ]; then
+  for file in "$bank"/*.jsonl; do
+    gzip -9 -n -c "$file" >"test/real/bank/$(basename "$file").gz"
+  done
+fi
 
 say "tables"
 "$cache/real" tables "$bank"

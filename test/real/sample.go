@@ -125,7 +125,7 @@ func (s *sampler) families(ctx context.Context, name string, families []*family,
 
 // ask makes one call and writes down what came.
 func (s *sampler) ask(ctx context.Context, q question, req *model.Request, stop string) error {
-	prompt := recorded.Hash(req)[:16]
+	prompt := promptHash(req)
 	req.Temperature = &q.Temperature
 	ctx = context.WithValue(ctx, extrasKey{}, extras{stop: stop, seed: seed(prompt, q.Sample)})
 	r, err := s.client.Generate(ctx, req)
@@ -138,6 +138,9 @@ func (s *sampler) ask(ctx context.Context, q question, req *model.Request, stop 
 	s.out += answer.Out
 	return s.to.append(answer)
 }
+
+// promptHash is that of a request which says nothing of the temperature.
+func promptHash(req *model.Request) string { return recorded.Hash(req)[:16] }
 
 func (s *sampler) say(format string, args ...any) {
 	took := time.Since(s.began).Seconds()

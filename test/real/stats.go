@@ -11,13 +11,14 @@ type summary struct {
 	voted        float64 // share of the items on which the vote is right
 	greedy       float64 // the same of one greedy sample, on the same items
 	gain, gainSE float64 // of the vote over the greedy sample, paired
+	lift, liftSE float64 // of the vote over one of its own samples, paired
 	distinct     float64 // different answers to an item, on average
 }
 
 // summarise compares the votes on each item with the greedy sample of the item.
 func summarise(items [][]ballot, greedy []bool) summary {
 	s := summary{items: len(items)}
-	var gains []float64
+	var gains, lifts []float64
 	var right [][]float64
 	samples := 0.0
 	for n, ballots := range items {
@@ -38,12 +39,13 @@ func summarise(items [][]ballot, greedy []bool) summary {
 		voted, once := truth(plurality(ballots)), truth(greedy[n])
 		s.voted += voted / float64(len(items))
 		s.greedy += once / float64(len(items))
-		gains = append(gains, voted-once)
+		gains, lifts = append(gains, voted-once), append(lifts, voted-mean(of))
 	}
 	s.valid /= samples
 	s.p /= samples
 	s.icc = correlation(right)
 	s.gain, s.gainSE = mean(gains), standardError(gains)
+	s.lift, s.liftSE = mean(lifts), standardError(lifts)
 	return s
 }
 

@@ -87,6 +87,10 @@ func TestSummarise(t *testing.T) {
 	got := summarise([][]ballot{marks("RRRab"), marks("aaaRR"), marks("RR.cR"), marks("RRRRR")}, []bool{false, true, true, true})
 	want := summary{items: 4, valid: 0.95, p: 0.65, below: 0.25, voted: 0.75, greedy: 0.75, distinct: 2, gain: 0, gainSE: math.Sqrt(2.0 / 3 / 4)}
 	want.icc = got.icc // has its own test
+	want.lift, want.liftSE = got.lift, got.liftSE
+	if math.Abs(got.lift-0.1) > 1e-12 || math.Abs(got.liftSE-math.Sqrt(0.44/3/4)) > 1e-12 {
+		t.Errorf("summarise: lift %v ± %v, want 0.1 ± %v", got.lift, got.liftSE, math.Sqrt(0.44/3/4))
+	}
 	if math.Abs(got.gainSE-want.gainSE) < 1e-12 {
 		got.gainSE = want.gainSE
 	}

@@ -97,7 +97,7 @@ func (b bank) votes(modelName string, f *family, m method) (items [][]ballot, on
 const fewest = 20
 
 func writeVotes(to io.Writer, b bank, name string, families []*family) {
-	fmt.Fprintln(to, "\nA vote of five. The gain is that of the vote over one greedy sample on the same\nitems, in points, with its standard error; bold if it is more than two of them.")
+	fmt.Fprintln(to, "\nA vote of five: what it gains over one greedy sample on the same items, and over one of\nits own five samples, in points with standard errors; bold if more than two of them.")
 	for _, f := range families {
 		header := false
 		for _, m := range methods {
@@ -106,16 +106,16 @@ func writeVotes(to io.Writer, b bank, name string, families []*family) {
 				continue
 			}
 			if !header {
-				fmt.Fprintf(to, "\n| %s | items | valid | p of a sample | items with p < 1/2 | ICC | answers an item | right after the vote | gain |\n|---|---|---|---|---|---|---|---|---|\n", f.Name)
+				fmt.Fprintf(to, "\n| %s | items | valid | p of a sample | items with p < 1/2 | ICC | answers an item | right after the vote | over one greedy | over one of its own |\n|---|---|---|---|---|---|---|---|---|---|\n", f.Name)
 				header = true
 			}
 			s := summarise(items, once)
 			if len(m.asks) == 1 {
-				fmt.Fprintf(to, "| %s | %d | %.2f | %.3f | | | | %.3f | |\n", m.name, s.items, s.valid, s.p, s.voted)
+				fmt.Fprintf(to, "| %s | %d | %.2f | %.3f | | | | %.3f | | |\n", m.name, s.items, s.valid, s.p, s.voted)
 				continue
 			}
-			fmt.Fprintf(to, "| %s | %d | %.2f | %.3f | %.0f %% | %s | %.1f | %.3f | %s |\n",
-				m.name, s.items, s.valid, s.p, 100*s.below, figure(s.icc), s.distinct, s.voted, points(s.gain, s.gainSE))
+			fmt.Fprintf(to, "| %s | %d | %.2f | %.3f | %.0f %% | %s | %.1f | %.3f | %s | %s |\n",
+				m.name, s.items, s.valid, s.p, 100*s.below, figure(s.icc), s.distinct, s.voted, points(s.gain, s.gainSE), points(s.lift, s.liftSE))
 		}
 	}
 	writePooled(to, b, name, families)
@@ -124,7 +124,7 @@ func writeVotes(to io.Writer, b bank, name string, families []*family) {
 // writePooled takes all families together: the gain of a method on every item for
 // which there is one.
 func writePooled(to io.Writer, b bank, name string, families []*family) {
-	fmt.Fprintln(to, "\n| all families | items | one greedy sample | right after the vote | gain |\n|---|---|---|---|---|")
+	fmt.Fprintln(to, "\n| all families | items | one greedy sample | right after the vote | over one greedy | over one of its own |\n|---|---|---|---|---|---|")
 	for _, m := range methods[1:] {
 		var items [][]ballot
 		var once []bool
@@ -134,7 +134,7 @@ func writePooled(to io.Writer, b bank, name string, families []*family) {
 		}
 		if len(items) >= fewest {
 			s := summarise(items, once)
-			fmt.Fprintf(to, "| %s | %d | %.3f | %.3f | %s |\n", m.name, s.items, s.greedy, s.voted, points(s.gain, s.gainSE))
+			fmt.Fprintf(to, "| %s | %d | %.3f | %.3f | %s | %s |\n", m.name, s.items, s.greedy, s.voted, points(s.gain, s.gainSE), points(s.lift, s.liftSE))
 		}
 	}
 }
@@ -158,8 +158,7 @@ func points(gain, se float64) string {
 
 // writeLeads has the product's rule decide, before and after.
 func writeLeads(to io.Writer, b bank, name string, families []*family) {
-	fmt.Fprintf(to, "\nFirst to lead by %d, at most %d samples, races drawn from the bank:\n", lead.K, lead.MaxSamples)
-	fmt.Fprintln(to, "\n| | items | right, one greedy sample | before: right | undecided | samples | after: right | undecided | samples |\n|---|---|---|---|---|---|---|---|---|")
+	header := false
 	for _, f := range families {
 		var old, now []racing
 		var once []float64
@@ -175,6 +174,11 @@ func writeLeads(to io.Writer, b bank, name string, families []*family) {
 			now = append(now, race(i.ID, framed, further))
 		}
 		if len(once) >= fewest {
+			if !header {
+				fmt.Fprintf(to, "\nFirst to lead by %d, at most %d samples, races drawn from the bank:\n", lead.K, lead.MaxSamples)
+				fmt.Fprintln(to, "\n| | items | right, one greedy sample | before: right | undecided | samples | after: right | undecided | samples |\n|---|---|---|---|---|---|---|---|---|")
+				header = true
+			}
 			x, y := average(old), average(now)
 			fmt.Fprintf(to, "| %s | %d | %.3f | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n",
 				f.Name, len(once), mean(once), x.right, x.undecided, x.samples, y.right, y.undecided, y.samples)
@@ -196,7 +200,9 @@ func average(list []racing) racing {
 func writeFramings(to io.Writer, b bank, name string, families []*family) {
 	fmt.Fprintln(to, "\nShare right of one sample at 0, for each set of examples (with the first wording) and\neach wording (with the first set):\n\n| | sets 1 to 5 | wordings 1 to 5 |\n|---|---|---|")
 	for _, f := range families {
-		fmt.Fprintf(to, "| %s | %s | %s |\n", f.Name, b.oneByOne(name, f, sets), b.oneByOne(name, f, words))
+		if s, w := b.oneByOne(name, f, sets), b.oneByOne(name, f, words); s != "-" || w != "-" {
+			fmt.Fprintf(to, "| %s | %s | %s |\n", f.Name, s, w)
+		}
 	}
 }
 
