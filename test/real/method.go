@@ -19,7 +19,7 @@ var (
 	greedy  = method{"one greedy sample", []ask{{}}}
 	before  = method{"same prompt, first at 0, others at 0.1 (the default before)", append([]ask{{}}, each(0, framings-1, func(n int) ask { return ask{temperature: cool, sample: n} })...)}
 	heat    = method{"same prompt at 0.7", each(0, framings, func(n int) ask { return ask{temperature: warm, sample: n} })}
-	sets    = method{"example sets at 0 (the default after)", each(0, framings, func(n int) ask { return ask{examples: n} })}
+	sets    = method{"example sets at 0 (the default proposed)", each(0, framings, func(n int) ask { return ask{examples: n} })}
 	warmSet = method{"example sets at 0.7", each(0, framings, func(n int) ask { return ask{examples: n, temperature: warm} })}
 	words   = method{"wordings at 0", each(0, framings, func(n int) ask { return ask{wording: n} })}
 	both    = method{"wordings and example sets at 0", each(0, framings, func(n int) ask { return ask{wording: n, examples: n} })}

@@ -49,7 +49,7 @@ func (s *sampler) ownPrompts(ctx context.Context, name, file string, prompts int
 			}
 		}
 	}
-	s.say("own prompts: %d done", len(all))
+	s.say("own prompts: done")
 	return nil
 }
 

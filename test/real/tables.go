@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -176,7 +177,7 @@ func writeLeads(to io.Writer, b bank, name string, families []*family) {
 		if len(once) >= fewest {
 			if !header {
 				fmt.Fprintf(to, "\nFirst to lead by %d, at most %d samples, races drawn from the bank:\n", lead.K, lead.MaxSamples)
-				fmt.Fprintln(to, "\n| | items | right, one greedy sample | before: right | undecided | samples | after: right | undecided | samples |\n|---|---|---|---|---|---|---|---|---|")
+				fmt.Fprintln(to, "\n| | items | right, one greedy sample | before: right | undecided | samples | proposed: right | undecided | samples |\n|---|---|---|---|---|---|---|---|---|")
 				header = true
 			}
 			x, y := average(old), average(now)
@@ -206,20 +207,22 @@ func writeFramings(to io.Writer, b bank, name string, families []*family) {
 	}
 }
 
+// oneByOne is the share right of each way of asking, on the items that were asked in
+// all of them.
 func (b bank) oneByOne(name string, f *family, m method) string {
+	items, _ := b.votes(name, f, m)
+	if len(items) < fewest {
+		return "-"
+	}
 	var shares []string
-	for _, a := range m.asks {
-		items, _ := b.votes(name, f, method{asks: []ask{a}})
-		if len(items) < fewest {
-			return "-"
-		}
+	for n := range m.asks {
 		right := 0.0
 		for _, ballots := range items {
-			right += truth(ballots[0].right)
+			right += truth(ballots[n].right)
 		}
 		shares = append(shares, fmt.Sprintf("%.2f", right/float64(len(items))))
 	}
-	return strings.Join(shares, ", ")
+	return fmt.Sprintf("%s (%d items)", strings.Join(shares, ", "), len(items))
 }
 
 // writeChains says how far each method would have come in the running sum, whose
@@ -273,10 +276,10 @@ func writeOwn(to io.Writer, b bank, name string) {
 			continue
 		}
 		if !header {
-			fmt.Fprintf(to, "\nOur own prompts, answers of at most %d tokens; a mapping is what the program's own\nreader takes out of the answer:\n\n| prompt | answers | a mapping | a tool call | other text | empty | cut at the limit |\n|---|---|---|---|---|---|---|\n", ownTokens)
+			fmt.Fprintf(to, "\nOur own prompts, answers of at most %d tokens; a mapping is what the program's own\nreader of YAML takes out of the answer:\n\n| prompt | answers | a mapping | JSON amid other text | a tool call | other text | empty | cut at the limit |\n|---|---|---|---|---|---|---|---|\n", ownTokens)
 			header = true
 		}
-		fmt.Fprintf(to, "| %s | %d | %d | %d | %d | %d | %d |\n", kind, answers, count["mapping"], count["call"], count["text"], count["empty"], count["cut"])
+		fmt.Fprintf(to, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", kind, answers, count["mapping"], count["json"], count["call"], count["text"], count["empty"], count["cut"])
 	}
 }
 
@@ -290,6 +293,12 @@ func shape(s *sample) string {
 	}
 	if read, err := yamlclean.Clean(s.Text); err == nil && strings.HasPrefix(string(read.Data), "{") {
 		return "mapping"
+	}
+	if start := strings.Index(s.Text, "{"); start >= 0 {
+		var object map[string]any
+		if json.NewDecoder(strings.NewReader(s.Text[start:])).Decode(&object) == nil {
+			return "json"
+		}
 	}
 	return "text"
 }

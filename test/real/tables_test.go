@@ -79,7 +79,7 @@ func TestBankFitsTheFamilies(t *testing.T) {
 func TestShape(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"", "empty"}, {" \n", "empty"}, {"count: 9", "mapping"}, {"```yaml\ncount: 9\n```", "mapping"},
-		{`Here it is: {"solution": "391"}`, "mapping"}, {"There are nine words.", "text"}, {"- a\n- b", "text"},
+		{`Here it is: {"solution": "391"}`, "mapping"}, {`{"a": 1} is {"b": 2}`, "json"}, {"There are nine words.", "text"}, {`{"a": `, "text"}, {"- a\n- b", "text"},
 	}
 	for _, test := range tests {
 		if got := shape(&sample{Text: test.text}); got != test.want {
