@@ -8,6 +8,7 @@ what a base model needs. The process that starts it holds the other end of its
 standard input: when that process is gone, however it went, the server goes too.
 """
 
+import os
 import sys
 
 import xllamacpp
@@ -35,6 +36,8 @@ def main():
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()
+    # An orderly end would wait for whoever still asks.
+    os._exit(0)
 
 
 main()
