@@ -29,7 +29,7 @@ var (
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
 		USD: 0.0123, Unpriced: 1, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
 	}
-	sample = event.Sample{Voter: "m",
+	sample = event.Sample{Voter: "m", Framing: 2,
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
 		Tokens: usage.Tokens{Input: 120, CacheRead: 4, CacheWrite: 5, Output: 30, Reasoning: 6}, CostUSD: dollars(1e-7), DurationMS: 12,
 		ToolCalls: 2, Intent: &intent, Repaired: true,

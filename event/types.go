@@ -135,7 +135,8 @@ type Sample struct {
 	Tokens      usage.Tokens `json:"tokens"`
 	CostUSD     *float64     `json:"cost_usd"`
 	DurationMS  int64        `json:"duration_ms"`
-	Voter       string       `json:"voter,omitempty"` // that was asked, if it goes by another name
+	Voter       string       `json:"voter,omitempty"`   // that was asked, if it goes by another name
+	Framing     int          `json:"framing,omitempty"` // of the question that it was asked in, from 1, if there are several
 
 	// Of a sample that an agent made: the tools it called itself, the call that it
 	// proposes, and whether its answer had to be repaired to be read.

@@ -102,9 +102,18 @@ type Question struct {
 	Prompt string `json:"prompt"`
 
 	// Variants, if there are any, are asked instead of Prompt, in turn: sample n
-	// gets the n-th, modulo their number. They say the same in another way or
-	// order, so that no order can win by being one.
+	// gets the n-th, modulo their number. They are framings of the same content, in
+	// other words or in another order: who is asked in other words errs in other ways,
+	// and no order can win by being one. The first is the plain one.
 	Variants []string `json:"variants,omitempty"`
+
+	// Class names what kind of question it is, such as the prompt that it was made
+	// from: how framings do is counted by class.
+	Class string `json:"class,omitempty"`
+
+	// Shared is how many bytes at the beginning of Prompt and of all Variants are the
+	// same and worth caching.
+	Shared int `json:"shared,omitempty"`
 
 	// Images are shown with the prompt.
 	Images []Image `json:"images,omitempty"`

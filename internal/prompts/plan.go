@@ -51,6 +51,12 @@ type ExecutorStep struct {
 	Schema               string
 }
 
+// ExecutorData is what a step is given, on its own.
+type ExecutorData struct {
+	Context string
+	Inputs  []Input
+}
+
 // ExecutorConditional asks which step is next.
 type ExecutorConditional struct {
 	Description string
@@ -85,6 +91,33 @@ func (PlannerUser) Prompt() string { return "planner_user" }
 // Prompt implements [Data].
 func (ExecutorSystem) Prompt() string { return "executor_system" }
 
+// PlannerTools is the catalogue of tools on its own.
+type PlannerTools struct{ Catalogue string }
+
+// Prompt implements [Data].
+func (PlannerTools) Prompt() string { return "planner_tools" }
+
+// Prompt implements [Data].
+func (ExecutorData) Prompt() string { return "executor_data" }
+
+// Split implements [Splitter].
+func (d PlannerUser) Split() (shared, rest Data, err error) {
+	shared, d.Catalogue = PlannerTools{d.Catalogue}, ""
+	return shared, d, nil
+}
+
+// Split implements [Splitter].
+func (d ExecutorStep) Split() (shared, rest Data, err error) {
+	shared, d.Context, d.Inputs = ExecutorData{d.Context, d.Inputs}, "", nil
+	return shared, d, nil
+}
+
+// Split implements [Splitter].
+func (d ExecutorConditional) Split() (shared, rest Data, err error) {
+	shared, d.Context, d.Inputs = ExecutorData{d.Context, d.Inputs}, "", nil
+	return shared, d, nil
+}
+
 // Prompt implements [Data].
 func (ExecutorStep) Prompt() string { return "executor_step" }
 
@@ -102,7 +135,9 @@ var planSamples = []Data{
 		Rejected: "plan: []", Problems: []string{"the plan has no steps (required_fields_present)"},
 		Done: []Input{{"step_0_output", "words: 3"}}, Failure: "step 1: the file was gone",
 	},
+	PlannerTools{Catalogue: "- Read (pure): Reads a file.\n"},
 	ExecutorSystem{},
+	ExecutorData{Context: "Results:\nTask 1: read\ntext: a b c", Inputs: []Input{{"step_0_output", "text: a b c"}}},
 	ExecutorStep{
 		Description: "Count the words.", Context: "Results:\nTask 1: read\ntext: a b c", Inputs: []Input{{"step_0_output", "text: a b c"}},
 		PrimaryTools: []string{"Read"}, PrimaryInstructions: "Read the file.",

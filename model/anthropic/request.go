@@ -93,7 +93,12 @@ func (c *Client) request(req *model.Request, f learn.Forms) *messagesRequest {
 	r.Messages = make([]message, len(req.Messages))
 	for i := range req.Messages {
 		m := &req.Messages[i]
-		r.Messages[i] = message{string(m.Role), content(m)}
+		shared := 0
+		if req.CachePrefix && f[learn.Cache] != leftOut {
+			shared = m.Shared
+		}
+		r.Messages[i] = message{string(m.Role), content(m, shared)}
+		r.cached = r.cached || shared > 0
 	}
 	return r
 }
@@ -117,9 +122,10 @@ func (r *messagesRequest) markPrefix(system string) {
 }
 
 // content writes one turn: a string if it is nothing but text. Results of tools
-// have to come first, and a text must not be empty among blocks.
-func content(m *model.Message) any {
-	if len(m.ToolCalls) == 0 && len(m.ToolResults) == 0 && len(m.Images) == 0 {
+// have to come first, and a text must not be empty among blocks. The first bytes of
+// the text are to be cached if shared is not 0.
+func content(m *model.Message, shared int) any {
+	if len(m.ToolCalls) == 0 && len(m.ToolResults) == 0 && len(m.Images) == 0 && shared == 0 {
 		return m.Text
 	}
 	var list []block
@@ -130,8 +136,11 @@ func content(m *model.Message) any {
 	for _, image := range m.Images {
 		list = append(list, block{Type: "image", Source: &imageSource{"base64", image.MediaType, image.Data}})
 	}
-	if m.Text != "" {
-		list = append(list, block{Type: "text", Text: m.Text})
+	if shared > 0 {
+		list = append(list, block{Type: "text", Text: m.Text[:shared], CacheControl: &cacheControl{"ephemeral"}})
+	}
+	if m.Text[shared:] != "" {
+		list = append(list, block{Type: "text", Text: m.Text[shared:]})
 	}
 	for _, call := range m.ToolCalls {
 		list = append(list, block{Type: "tool_use", ID: call.ID, Name: call.Name, Input: input(call.Input)})

@@ -36,7 +36,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -281,19 +280,9 @@ func share(n, total int) (p, low, high float64) {
 	if total == 0 {
 		return 0, 0, 1
 	}
-	const z = 1.959963984540054 // two-sided, at Confidence
-	t := float64(total)
-	p = float64(n) / t
-	centre := (p + z*z/(2*t)) / (1 + z*z/t)
-	half := z / (1 + z*z/t) * math.Sqrt(p*(1-p)/t+z*z/(4*t*t))
-	low, high = centre-half, centre+half
-	if n == 0 {
-		low = 0 // but for rounding it is
-	}
-	if n == total {
-		high = 1
-	}
-	return p, low, high
+	const errors = 1.959963984540054 // two-sided, at Confidence
+	low, high = vote.Wilson(n, total, errors)
+	return float64(n) / float64(total), low, high
 }
 
 func join(a, b string) string {

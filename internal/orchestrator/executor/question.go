@@ -60,7 +60,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	if r.askTool != "" {
 		q.Work.Tools = append(q.Work.Tools, r.askTool)
 	}
-	if q.Prompt, err = c.Prompts.Render(prompt); err != nil {
+	if err := c.Prompts.Put(q, prompt); err != nil {
 		return nil, err
 	}
 	if s.Timeout != "" {

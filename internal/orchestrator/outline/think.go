@@ -170,6 +170,5 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 		}
 		data.Attached = append(data.Attached, shown)
 	}
-	q.Prompt, err = cfg.Prompts.Render(data)
-	return q, err
+	return q, cfg.Prompts.Put(q, data)
 }

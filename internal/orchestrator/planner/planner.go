@@ -166,10 +166,6 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if attempt > 0 {
 		user.Rejected = p.last
 	}
-	prompt, err := c.Prompts.Render(user)
-	if err != nil {
-		return nil, err
-	}
 	params, err := json.Marshal(Format{Strict: c.Rule.Strategy != vote.None})
 	if err != nil {
 		return nil, err
@@ -181,12 +177,13 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if attempt > 0 {
 		terms.FirstTemperature = c.Temperature // the greedy plan may just be the rejected one again
 	}
-	return &flow.Question{
-		System: system, Prompt: prompt, Model: flow.Reasoning,
+	q := &flow.Question{
+		System: system, Model: flow.Reasoning,
 		Answer: flow.Format{Reader: Reader, Params: params},
 		Terms:  terms,
 		Work:   &flow.Work{Repair: c.Repair},
-	}, nil
+	}
+	return q, c.Prompts.Put(q, user)
 }
 
 // AsPlan is a module that ends a run with the first plan that passes: the task was

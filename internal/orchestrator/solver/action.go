@@ -251,11 +251,8 @@ func (a *action) compose(f flow.Flow) error {
 		return a.composeAnswer(f, a.key("compose"), prompts.SolveAnswer{Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y)})
 	}
 	_, err := a.climb(f, a.key("compose"), func(key string, w way) (bool, error) {
-		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.solutionForm(n.problem), func(wording int) prompts.Data {
-			return prompts.SolveCompose{
-				Problem: n.problem, Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y),
-				Facts: a.s.memory.facts, Wording: wording,
-			}
+		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.solutionForm(n.problem), prompts.SolveCompose{
+			Problem: n.problem, Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y), Facts: a.s.memory.facts,
 		})
 		if err != nil {
 			return false, err
@@ -295,11 +292,7 @@ func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer
 		if w.model == "" {
 			w.model = a.s.composer
 		}
-		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), func(wording int) prompts.Data {
-			data := data
-			data.Wording = wording
-			return data
-		})
+		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), data)
 		if err != nil {
 			return false, err
 		}

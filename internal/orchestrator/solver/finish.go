@@ -78,9 +78,8 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 	a := &action{s: s, node: s.root, step: s.step}
 	answer := form{ReadCheck, encode(checkParams{s.problem, maxGrowth, maxMissing}), checkSchema}
 	ok, err := a.climb(f, key, func(key string, w way) (bool, error) {
-		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
-			return prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes, Wording: wording}
-		})
+		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer,
+			prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes})
 		if err != nil {
 			return false, err
 		}

@@ -21,9 +21,9 @@ type form struct {
 	schema string
 }
 
-// question puts what data says in words. Voters who are to be diverse are asked in
-// several words, none of them greedily.
-func (c *Config) question(step int, w way, model string, answer form, data func(wording int) prompts.Data) (*flow.Question, error) {
+// question puts what data says in words. Voters who are to be diverse are not asked
+// greedily.
+func (c *Config) question(step int, w way, model string, answer form, data prompts.Data) (*flow.Question, error) {
 	q := &flow.Question{
 		Step: step, Model: model, Answer: flow.Format{Reader: answer.reader, Params: answer.params},
 		Terms: c.Terms,
@@ -31,25 +31,14 @@ func (c *Config) question(step int, w way, model string, answer form, data func(
 	if c.Structured != "" {
 		q.Schema = json.RawMessage(answer.schema)
 	}
-	var err error
-	if q.Prompt, err = c.Prompts.Render(data(0)); err != nil {
-		return nil, err
-	}
 	if w.model != "" {
 		q.Model = w.model
 	}
 	if w.diverse {
 		warm := float64(diverseTemperature)
 		q.FirstTemperature, q.Temperature = &warm, &warm
-		for wording := range prompts.SolveWordings {
-			text, err := c.Prompts.Render(data(wording))
-			if err != nil {
-				return nil, err
-			}
-			q.Variants = append(q.Variants, text)
-		}
 	}
-	return q, nil
+	return q, c.Prompts.Put(q, data)
 }
 
 // solutionForm is that of solutions of problem, answerForm that of answers to it.
@@ -63,9 +52,7 @@ func (c *Config) answerForm(problem string) form {
 
 // atomQuestion asks for the solution of a problem that is not split.
 func (c *Config) atomQuestion(step int, w way, problem string, facts []string) (*flow.Question, error) {
-	q, err := c.question(step, w, c.Models.Execution, c.solutionForm(problem), func(wording int) prompts.Data {
-		return prompts.SolveAtom{Problem: problem, Facts: facts, Wording: wording}
-	})
+	q, err := c.question(step, w, c.Models.Execution, c.solutionForm(problem), prompts.SolveAtom{Problem: problem, Facts: facts})
 	if err != nil {
 		return nil, err
 	}

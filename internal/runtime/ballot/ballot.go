@@ -130,6 +130,7 @@ type Sample struct {
 	Flag        *redflag.Flag
 	Err         *model.Error
 	Duration    time.Duration
+	Framing     int // which of the question's variants it got, from 1; 0 if it has none
 
 	fatal   error // ends the run: not the sample's fault
 	refused bool  // it was not sent, and no other will be: the budget is exhausted
@@ -286,7 +287,7 @@ type race struct {
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
 	r := &race{
 		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
-		message:   [1]model.Message{{Role: model.User, Text: q.Prompt}},
+		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
 	for _, image := range q.Images {
@@ -294,9 +295,9 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) 
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
 	r.others.Output = outputFormat(q)
-	if len(q.System) >= cachedPrefix {
+	if len(q.System)+q.Shared >= cachedPrefix {
 		r.others.CachePrefix = true
-		r.cold = !b.warmth.warm(q.System)
+		r.cold = !b.warmth.warm(r.prefix())
 	}
 	if len(voters) > 1 {
 		r.byVoter = make([]map[string]int, len(voters))
@@ -367,7 +368,7 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		if r.cold && s.Response != nil {
 			r.cold = false
-			r.ballot.warmth.heat(r.q.System)
+			r.ballot.warmth.heat(r.prefix())
 		}
 		r.read(s)
 		failed := r.count(s)
@@ -438,8 +439,8 @@ func (r *race) launch(ctx context.Context, need int) {
 	}
 	for r.inFlight < want {
 		a := r.next()
-		if a.n > 0 && a.n == r.launched-1 && a.batcher() != nil {
-			a.count = min(r.ballot.opts.PerCall, want-r.inFlight)
+		if a.n == r.launched-1 && a.batcher() != nil {
+			a.count = min(r.sameWords(a.n), want-r.inFlight)
 			r.launched += a.count - 1
 		}
 		r.inFlight += a.count

@@ -111,10 +111,40 @@ func TestAskedBefore(t *testing.T) {
 		{&zero, 3, []int{0, 0, 0, 0, 1, 1, 1, 2, 2}},
 		{nil, 3, []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
 	} {
-		r := &race{q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first}, Variants: make([]string, test.words)}}
+		r := &race{ballot: new(Ballot), voters: make([]Voter, 1), q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first}, Variants: make([]string, test.words)}}
 		for n, want := range test.want {
 			if got := r.askedBefore(n); got != want {
 				t.Errorf("askedBefore(%d) of %d wordings = %d, want %d", n, test.words, got, want)
+			}
+		}
+	}
+}
+
+// TestFramings: every voter goes through all framings, two voters see the same ones,
+// and the samples of one call are asked in the same words.
+func TestFramings(t *testing.T) {
+	zero, warm := 0.0, 0.7
+	for _, test := range []struct {
+		voters, words, perCall int
+		first                  *float64
+		want                   []int // of sample 0, 1, 2, ...
+	}{
+		{1, 0, 1, &zero, []int{0, 0, 0, 0}},
+		{1, 3, 1, &zero, []int{1, 2, 3, 1, 2, 3}},
+		{2, 2, 1, &zero, []int{1, 2, 2, 1, 1, 2}},
+		{2, 5, 1, &zero, []int{1, 2, 2, 3, 3, 4, 4, 5, 5, 1}},
+		{3, 3, 1, &zero, []int{1, 2, 3, 2, 3, 1, 3, 1, 2}},
+		{5, 5, 1, &zero, []int{1, 2, 3, 4, 5, 2, 3, 4, 5, 1}},
+		{1, 5, 3, &warm, []int{1, 1, 1, 2, 2, 2, 3, 3, 3}},
+		{1, 5, 3, &zero, []int{1, 2, 2, 2, 3, 3, 3, 4}}, // the greedy one is alone
+	} {
+		r := &race{
+			ballot: &Ballot{opts: Options{PerCall: test.perCall}}, voters: make([]Voter, test.voters),
+			q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first, Temperature: &warm}, Variants: make([]string, test.words)},
+		}
+		for n, want := range test.want {
+			if got := r.framing(n); got != want {
+				t.Errorf("%d voters, %d framings, %d a call: sample %d gets framing %d, want %d", test.voters, test.words, test.perCall, n, got, want)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (r *race) prepareWork() error {
 		return err
 	}
 	r.work = &agent.Task{
-		System: r.q.System, Images: r.message[0].Images, Tools: tools, Done: w.Done, Output: r.others.Output,
+		System: r.q.System, Shared: r.q.Shared, Images: r.message[0].Images, Tools: tools, Done: w.Done, Output: r.others.Output,
 		MaxOutput: r.q.MaxOutput, MaxMoves: w.MaxMoves, MaxTokens: w.MaxTokens, Repair: w.Repair,
 		OnFault: r.mayRetry, CachePrefix: r.others.CachePrefix,
 	}

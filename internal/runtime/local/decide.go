@@ -177,7 +177,7 @@ func (b *branch) logSample(key string, step int, s *ballot.Sample) {
 	}
 	common := event.Sample{
 		Question: key, Step: step, Sample: s.N, Model: s.Voter,
-		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(),
+		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(), Framing: s.Framing,
 	}
 	text := ""
 	if r := s.Response; r != nil {
