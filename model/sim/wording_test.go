@@ -60,9 +60,7 @@ var framedProblems = []struct {
 		}[framing], problem)
 	}},
 	{"solve", func(t *testing.T, problem, framing int) string {
-		return framed(t, framing, func(wording int) prompts.Data {
-			return prompts.SolveAtom{Problem: fmt.Sprintf("Compute: %d * 7", problem), Wording: wording}
-		})
+		return framed(t, framing, prompts.SolveAtom{Problem: fmt.Sprintf("Compute: %d * 7", problem)})
 	}},
 	{"pick", func(t *testing.T, problem, framing int) string {
 		options := []prompts.SolveOption{
@@ -71,20 +69,16 @@ var framedProblems = []struct {
 			{Label: "OFF", PartA: fmt.Sprintf("Compute: %d * 60", problem), PartB: fmt.Sprintf("Compute: %d * 8", problem), Compose: "a + b"},
 		}
 		options = slices.Concat(options[framing%3:], options[:framing%3])
-		return framed(t, framing, func(wording int) prompts.Data {
-			return prompts.SolvePick{Problem: fmt.Sprintf("Compute: %d * 67", problem), Options: options, Wording: wording}
-		})
+		return framed(t, framing, prompts.SolvePick{Problem: fmt.Sprintf("Compute: %d * 67", problem), Options: options})
 	}},
 	{"compose", func(t *testing.T, problem, framing int) string {
 		facts := []string{"It is exact.", "There is no calculator."}
 		if framing%2 == 1 {
 			slices.Reverse(facts)
 		}
-		return framed(t, framing, func(wording int) prompts.Data {
-			return prompts.SolveCompose{
-				Problem: fmt.Sprintf([]string{"Compute: %d + 4", "What is %d+4?", "%d + 4"}[wording], problem), Compose: "a + b", Facts: facts, Wording: wording,
-				A: prompts.SolvePart{Problem: "a", Solution: fmt.Sprint(problem)}, B: prompts.SolvePart{Problem: "b", Solution: "4"},
-			}
+		return framed(t, framing, prompts.SolveCompose{
+			Problem: fmt.Sprintf([]string{"Compute: %d + 4", "What is %d+4?", "%d + 4"}[framing%3], problem), Compose: "a + b", Facts: facts,
+			A: prompts.SolvePart{Problem: "a", Solution: fmt.Sprint(problem)}, B: prompts.SolvePart{Problem: "b", Solution: "4"},
 		})
 	}},
 	{"script", func(_ *testing.T, problem, framing int) string {
@@ -121,21 +115,14 @@ func towersText(t *testing.T, problem int) string {
 	return string(text)
 }
 
-// framed is a prompt of maker solve in one of its own wordings, in short, or with the
-// input before everything else.
-func framed(t *testing.T, framing int, data func(wording int) prompts.Data) string {
+// framed is a prompt of maker solve in one of its own framings.
+func framed(t *testing.T, framing int, data prompts.Data) string {
 	t.Helper()
-	if framing < prompts.SolveWordings {
-		return render(t, data(framing))
-	}
-	text, err := data(0).(interface{ Input() (string, error) }).Input()
+	f, err := prompts.Default().Framings(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if framing == 3 {
-		return "Read this, and say in JSON what it asks for:\n" + text
-	}
-	return text + "\n\nThis is the input. Say in JSON what it asks for.\n"
+	return f.Texts[framing]
 }
 
 // A framedProblem is one problem, asked in all of its framings.
