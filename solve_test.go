@@ -192,9 +192,8 @@ func TestSolve(t *testing.T) {
 func TestSolveFigures(t *testing.T) {
 	// The first split is decided at the second attempt, and one sample is discarded.
 	model := scripted(t, `"ask":"solve","problem":"whole" =1> s:1 | s:2 | s:3 | s:4
-You split problems(.|\n)*"ask":"decompose","problem":"whole" =1> p:a;b | p:c;d | p:left;right | p:right;left | p:left;right
+"ask":"decompose","problem":"whole" =1> p:a;b | p:c;d | p:e;f | p:g;h | p:left;right
 "ask":"pick" => {"pick":"none of them","reason":"r"}
-"ask":"decompose","problem":"whole" => p:left;right
 "ask":"decompose" => atom
 "ask":"solve","problem":"left" =1> s:L | no JSON | s:L
 "ask":"solve","problem":"right" => s:R

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -267,6 +268,18 @@ func (m *match) problem() uint64 {
 		h = mix(h + golden)
 	}
 	return h
+}
+
+// sequence stands for the rule, for what it matched and for what the tools said: the
+// samples of a question are answered in order in whatever words it is put, as far as the
+// script can tell.
+func (m *match) sequence(q *question) uint64 {
+	seen := *q
+	seen.prompt = strings.Join(m.inPrompt, "\x00")
+	if in := readInquiry(q.prompt); in != nil { // which says more than a pattern
+		seen.prompt = strconv.FormatUint(in.hash(), 16)
+	}
+	return mix(m.rule.hash ^ seen.hash())
 }
 
 // answer is the answer that the rule gives.

@@ -174,7 +174,10 @@ func (m *Model) Answer(req *model.Request) *model.Response {
 func (m *Model) answer(req *model.Request, t *task, key uint64) *model.Response {
 	// A greedy sample is sample 0, always. A sequence counts all samples alike.
 	var ordinal uint64
-	if !m.greedy(req) || t.sequential() {
+	switch {
+	case t.sequential():
+		ordinal = m.ordinals.sample(t.sequence, req.Earlier)
+	case !m.greedy(req):
 		ordinal = m.ordinals.sample(key, req.Earlier)
 	}
 	draws := newStream(key, forSamples, ordinal)

@@ -14,6 +14,10 @@ type task struct {
 	// the step is, which wrong answers compete, and the common draw. So a problem that
 	// is put in other words is no easier, and those who err together err together.
 	problem uint64
+
+	// sequence stands for what the samples of a sequence are counted by; see
+	// [match.sequence].
+	sequence uint64
 }
 
 // recognise finds out what a question is. A script of one's own comes first. Those that
@@ -23,6 +27,9 @@ type task struct {
 func (m *Model) recognise(t *task, req *model.Request) (key uint64) {
 	q := asked(req)
 	t.problem = mix(m.recogniseProblem(t, &q) ^ m.seed)
+	if t.sequential() {
+		t.sequence = mix(t.scripted.sequence(&q) ^ m.seed)
+	}
 	return mix(q.hash() ^ m.seed)
 }
 
