@@ -291,7 +291,7 @@ func (m *match) sequence(q *question) uint64 {
 	if in := readInquiry(q.prompt); in != nil { // which says more than a pattern
 		seen.prompt = strconv.FormatUint(in.hash(), 16)
 	}
-	return mix(m.rule.hash ^ seen.hash())
+	return mix(mix(m.rule.hash) ^ seen.hash()) // they are equal if a pattern is just what it matches
 }
 
 // answer is the answer that the rule gives.
