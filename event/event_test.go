@@ -40,6 +40,7 @@ var (
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
 		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
+		Shares:  []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
 	}
 	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
 		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, MaxSamples: 9}, Simulated: true,
@@ -60,7 +61,7 @@ func transcript() []event.Record {
 		event.SampleRedFlagged{Sample: sample, Flag: "truncated", Reason: "it stops in the middle", Text: event.TextValue("move = [1")},
 		event.SampleFaulted{Question: "step/4", Step: 4, Sample: 2, Kind: "rate_limited", Status: 429, Message: "sim: rate limited (HTTP 429)"},
 		event.VoteCompleted{
-			Question: "step/4", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Question: "step/4", Class: "solve_atom", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
 			Rule: setup.Rule, Spent: spent, Repaired: true,
@@ -68,6 +69,7 @@ func transcript() []event.Record {
 		},
 		event.VoteResumed{Question: "step/4", Step: 4, Samples: []int{0, 2}},
 		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
+		event.FramingRetired{Class: "solve_atom", Voter: "m", Framing: 3, Own: vote.Record{Samples: 25, Bad: 20}, Others: vote.Record{Samples: 100, Bad: 9}},
 		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
@@ -120,7 +122,7 @@ func transcript() []event.Record {
 		event.TaskSubmitted{Form: event.FormChain}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
 		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
 		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
-		event.VoteResumed{}, event.QuestionChanged{}, event.Observed{}, event.EffectReleased{},
+		event.VoteResumed{}, event.QuestionChanged{}, event.FramingRetired{}, event.Observed{}, event.EffectReleased{},
 		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
 		event.ClarificationRequested{}, event.ClarificationProvided{},
 		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{}, event.OutlineCreated{},

@@ -22,6 +22,7 @@ const (
 	TypeVoteResumed      Type = "vote_resumed"
 	TypeVoteCompleted    Type = "vote_completed"
 	TypeQuestionChanged  Type = "question_changed"
+	TypeFramingRetired   Type = "framing_retired"
 	TypeObserved         Type = "observed"
 	TypeStepCompleted    Type = "step_completed"
 	TypeStepFailed       Type = "step_failed"
@@ -58,6 +59,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeVoteResumed:      decodeAs[VoteResumed],
 	TypeVoteCompleted:    decodeAs[VoteCompleted],
 	TypeQuestionChanged:  decodeAs[QuestionChanged],
+	TypeFramingRetired:   decodeAs[FramingRetired],
 	TypeObserved:         decodeAs[Observed],
 	TypeStepCompleted:    decodeAs[StepCompleted],
 	TypeStepFailed:       decodeAs[StepFailed],
@@ -186,6 +188,25 @@ type Voting struct {
 
 	// ByModel has the votes of each model, if several were asked.
 	ByModel map[string]map[string]int `json:"by_model,omitempty"`
+
+	// Shares say what each voter contributed in each framing, if there are several of
+	// one or the other.
+	Shares []Share `json:"shares,omitempty"`
+}
+
+// A Share is what became of the samples that one voter was asked for in one framing.
+type Share struct {
+	Voter   string  `json:"voter"`
+	Framing int     `json:"framing,omitempty"` // from 1; 0 if there are no several
+	Votes   int     `json:"votes,omitempty"`
+	Dissent int     `json:"dissent,omitempty"` // those of them that were for an answer that lost
+	Flagged int     `json:"flagged,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"` // as far as it is known
+}
+
+// Record is how it did, for a comparison with others.
+func (s Share) Record() vote.Record {
+	return vote.Record{Samples: s.Votes + s.Flagged, Bad: s.Dissent + s.Flagged}
 }
 
 // Contested reports whether there was more than one answer.
@@ -202,6 +223,16 @@ func (v Voting) Split() string {
 		b = strconv.AppendInt(b, int64(n), 10)
 	}
 	return string(b)
+}
+
+// FramingRetired says that a voter is not asked in a framing any more in questions of a
+// class: it did clearly worse in it than in the others.
+type FramingRetired struct {
+	Class   string      `json:"class"`
+	Voter   string      `json:"voter"`
+	Framing int         `json:"framing"`
+	Own     vote.Record `json:"own"`
+	Others  vote.Record `json:"others"` // that are left
 }
 
 // VoteResumed says that a question which an earlier session left open is being
@@ -236,6 +267,9 @@ type VoteCompleted struct {
 
 	// Repaired says that the answer that won had to be repaired to be read.
 	Repaired bool `json:"repaired,omitempty"`
+
+	// Class is that of the question, by which it is counted how framings do.
+	Class string `json:"class,omitempty"`
 
 	// Asked are hashes of the parts of the question but for its rule, by name, so that
 	// a resume can tell whether it asks the same.
@@ -391,6 +425,7 @@ func (SampleFaulted) Type() Type    { return TypeSampleFaulted }
 func (VoteResumed) Type() Type      { return TypeVoteResumed }
 func (VoteCompleted) Type() Type    { return TypeVoteCompleted }
 func (QuestionChanged) Type() Type  { return TypeQuestionChanged }
+func (FramingRetired) Type() Type   { return TypeFramingRetired }
 func (Observed) Type() Type         { return TypeObserved }
 func (StepCompleted) Type() Type    { return TypeStepCompleted }
 func (StepFailed) Type() Type       { return TypeStepFailed }
@@ -480,6 +515,12 @@ func (v *Voting) appendJSON(b []byte) []byte {
 		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
 			b = append(b, `,"by_model":`...)
 			b = append(b, votes...)
+		}
+	}
+	if len(v.Shares) > 0 {
+		if shares, err := json.Marshal(v.Shares); err == nil { // never fails: costs are finite
+			b = append(b, `,"shares":`...)
+			b = append(b, shares...)
 		}
 	}
 	return append(b, '}')

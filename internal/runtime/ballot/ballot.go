@@ -169,6 +169,9 @@ type Watch struct {
 	// any, before anybody is asked.
 	Resumed func(counted []int)
 
+	// Retired are the framings in which a voter is not to be asked, from 1.
+	Retired func(voter string) []int
+
 	// Sample is told of each sample in the order of arrival. It is valid until Sample
 	// returns.
 	Sample func(*Sample)
@@ -192,6 +195,7 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		return nil, err
 	}
 	r := newRace(b, q, reader, voters)
+	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
 			return nil, err
@@ -275,6 +279,8 @@ type race struct {
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
 
 	byVoter  []map[string]int // votes by key, if there are several voters
+	active   [][]int          // framings that each voter is asked in; empty if there are no several
+	shares   []share          // what voters contributed in framings
 	refused  error            // why no further sample can be made
 	faults   int
 	before   int // faults of earlier sessions
@@ -553,6 +559,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 			r.byVoter[s.voter][vote.ShortKey(s.Answer.Key)]++
 		}
 	}
+	r.countShare(s)
 	return nil
 }
 
@@ -616,6 +623,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			}
 		}
 	}
+	v.Voting.Shares = r.sharesFor(status, key)
 	if !r.unpriced {
 		v.CostUSD = &priced.cost
 	}

@@ -44,18 +44,18 @@ func (a *attempt) request() *model.Request {
 }
 
 // framing is which of the variants a sample gets, from 1; 0 if there are none. Each
-// voter goes through all of them and begins with another one, so that neither sees the
-// other's only. Samples of one call are asked in the same words.
+// voter goes through all of its framings and begins with another one, so that neither
+// sees the other's only. Samples of one call are asked in the same words.
 func (r *race) framing(n int) int {
-	words, voters := len(r.q.Variants), len(r.voters)
-	if words == 0 {
+	if len(r.active) == 0 {
 		return 0
 	}
-	call := n
+	call, voters := n, len(r.voters)
 	if voters == 1 {
 		call = r.callOf(n)
 	}
-	return (call%voters+call/voters)%words + 1
+	own := r.active[n%voters]
+	return own[(call%voters+call/voters)%len(own)]
 }
 
 // callOf is the number of the call that a sample of a single voter is asked for with,

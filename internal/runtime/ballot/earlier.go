@@ -16,6 +16,7 @@ import (
 type Earlier struct {
 	N       int
 	Voter   string
+	Framing int
 	Text    string          // of the answer
 	Read    json.RawMessage // what the text was repaired to, nil if it was not
 	Intent  *tool.Intent    // instead of an answer
@@ -61,7 +62,7 @@ func (r *race) resume(w *Watch) {
 // revive makes a sample what it was before it was logged.
 func (r *race) revive(e *Earlier) Sample {
 	s := Sample{
-		N: e.N, Voter: e.Voter, Flag: e.Flag,
+		N: e.N, Voter: e.Voter, Framing: e.Framing, Flag: e.Flag,
 		Response: &model.Response{Text: e.Text, Usage: e.Tokens, CostUSD: e.CostUSD},
 		voter:    slices.IndexFunc(r.voters, func(v Voter) bool { return v.Name == e.Voter }),
 	}

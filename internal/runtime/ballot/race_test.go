@@ -112,6 +112,7 @@ func TestAskedBefore(t *testing.T) {
 		{nil, 3, []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
 	} {
 		r := &race{ballot: new(Ballot), voters: make([]Voter, 1), q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first}, Variants: make([]string, test.words)}}
+		r.active = activeFramings(r.q, r.voters, nil)
 		for n, want := range test.want {
 			if got := r.askedBefore(n); got != want {
 				t.Errorf("askedBefore(%d) of %d wordings = %d, want %d", n, test.words, got, want)
@@ -142,6 +143,7 @@ func TestFramings(t *testing.T) {
 			ballot: &Ballot{opts: Options{PerCall: test.perCall}}, voters: make([]Voter, test.voters),
 			q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first, Temperature: &warm}, Variants: make([]string, test.words)},
 		}
+		r.active = activeFramings(r.q, r.voters, nil)
 		for n, want := range test.want {
 			if got := r.framing(n); got != want {
 				t.Errorf("%d voters, %d framings, %d a call: sample %d gets framing %d, want %d", test.voters, test.words, test.perCall, n, got, want)

@@ -106,6 +106,8 @@ func (a *Audit) take(h *History, rec event.Record) error {
 		}
 	case event.VoteResumed:
 		a.resumed(h, e)
+	case event.FramingRetired:
+		a.retired(h, e)
 	case event.VoteCompleted:
 		a.under(e.Step, e.Scope, "voted on")
 		a.decided(h, e)
@@ -232,6 +234,15 @@ func (a *Audit) resumed(h *History, e event.VoteResumed) {
 			a.differ("step %d: the vote goes on with sample %d, which is not in the log or counted already", e.Step, n)
 		}
 		known[n] = false
+	}
+}
+
+// retired holds the end of a framing against the votes before it.
+func (a *Audit) retired(h *History, e event.FramingRetired) {
+	due, ok := h.Framings.page(e.Class, e.Voter).worse()
+	due.Class, due.Voter = e.Class, e.Voter
+	if !ok || due != e {
+		a.differ("framing %d of %q is retired for %s, but the votes do not show that it is clearly worse than the others", e.Framing, e.Class, e.Voter)
 	}
 }
 

@@ -82,6 +82,8 @@ type History struct {
 
 	emitted map[string]emitted
 
+	Framings Framings // how they did; of a chain by its steps
+
 	report *Report // nil unless it is wanted
 	audit  *Audit  // nil unless it is wanted; it goes with a report
 
@@ -136,7 +138,7 @@ func (h *History) Visit(l runlog.Line) error {
 		clear(h.Verdicts)
 		clear(h.Votes)
 		h.unpaid = usage.Spent{}
-		return nil
+		return h.countShares(l)
 	}
 	if h.passesOver(l.Type) {
 		return nil
@@ -249,7 +251,16 @@ func (h *History) take(rec event.Record) {
 		h.vote(e.Question).Faults++
 	case event.VoteResumed:
 		h.continued(e)
+	case event.StepCompleted:
+		if h.compact {
+			h.Framings.Count("", e.Voting.Shares)
+		}
+	case event.FramingRetired:
+		h.Framings.Retire(e)
 	case event.VoteCompleted:
+		if !h.compact {
+			h.Framings.Count(e.Class, e.Voting.Shares)
+		}
 		delete(h.Votes, e.Question)
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,

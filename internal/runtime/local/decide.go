@@ -36,7 +36,10 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		return nil, err
 	}
 	b.held, b.spilled = b.held[:0], false
-	watch := ballot.Watch{Sample: func(s *ballot.Sample) { b.sampled(key, q.Step, s) }}
+	watch := ballot.Watch{
+		Sample:  func(s *ballot.Sample) { b.sampled(key, q.Step, s) },
+		Retired: func(voter string) []int { return b.retired(b.class(q), voter) },
+	}
 	if open := b.past.Votes[key]; open != nil {
 		watch.Earlier, watch.EarlierFaults = earlier(open), open.Faults
 		watch.Resumed = func(counted []int) {
@@ -60,12 +63,17 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if !b.opts.Checkpoints { // a chain goes on after its verdicts
 		asked = partsOf(q)
 	}
-	_ = b.append(event.VoteCompleted{
-		Question: key, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+	e := event.VoteCompleted{
+		Question: key, Class: q.Class, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked,
-	})
+	}
+	if b.opts.Checkpoints { // its votes count when the step is committed
+		_ = b.append(e)
+	} else {
+		b.appendVoted("", e, q.Class, v.Voting.Shares)
+	}
 	return v, b.failed.get()
 }
 
@@ -211,12 +219,12 @@ func earlier(open *history.Vote) []ballot.Earlier {
 				continue
 			}
 			list = append(list, ballot.Earlier{
-				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Text: e.Text.Text(), Read: e.Read.JSON, Intent: e.Intent, Vote: e.Vote,
+				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Framing: e.Framing, Text: e.Text.Text(), Read: e.Read.JSON, Intent: e.Intent, Vote: e.Vote,
 				Tokens: e.Tokens, CostUSD: e.CostUSD,
 			})
 		case event.SampleRedFlagged:
 			list = append(list, ballot.Earlier{
-				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Text: e.Text.Text(), Flag: redflag.New(e.Flag, "%s", e.Reason),
+				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Framing: e.Framing, Text: e.Text.Text(), Flag: redflag.New(e.Flag, "%s", e.Reason),
 				Tokens: e.Tokens, CostUSD: e.CostUSD,
 			})
 		}

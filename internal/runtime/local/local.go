@@ -71,6 +71,9 @@ type Runtime struct {
 	opts    Options
 	started time.Time
 	past    *history.History
+
+	framings sync.Mutex // held while a vote is counted in past.Framings
+
 	effects effect.Performer
 	usedMu  sync.Mutex
 	used    map[usedKey]bool // keys of this session
@@ -131,6 +134,7 @@ func (r *Runtime) Flow(ctx context.Context) flow.Flow {
 // also that of an Emit, which cannot return one.
 func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) error {
 	b := &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+	b.retire(r.past.Framings.Due()) // the session before was killed over them
 	if err := orchestrate(b); err != nil {
 		return err
 	}
@@ -334,9 +338,13 @@ func (b *branch) Emit(key string, e event.Event) {
 			return // an earlier session appended it
 		}
 	}
-	if _, ok := e.(event.StepCompleted); ok {
+	if step, ok := e.(event.StepCompleted); ok {
 		b.progress.Steps.Add(1)
 		b.progress.Session.Add(1)
+		if b.opts.Checkpoints {
+			b.appendVoted(key, e, "", step.Voting.Shares)
+			return
+		}
 	}
 	_ = b.appendKeyed(key, e) // it is remembered
 }
