@@ -121,6 +121,20 @@ func (f *Framings) Due() []event.FramingRetired {
 	return due
 }
 
+// countVotes counts what an event says about framings.
+func (h *History) countVotes(e event.Event) {
+	switch e := e.(type) {
+	case event.StepCompleted:
+		if h.compact {
+			h.Framings.Count("", e.Voting.Shares)
+		}
+	case event.VoteCompleted:
+		if !h.compact {
+			h.Framings.Count(e.Class, e.Voting.Shares)
+		}
+	}
+}
+
 // countShares counts what a step of a chain says about framings. Most chains have none.
 func (h *History) countShares(l runlog.Line) error {
 	if !bytes.Contains(l.Raw, []byte(`"shares":`)) {

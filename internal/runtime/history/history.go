@@ -194,6 +194,7 @@ func (h *History) learn(rec event.Record) error {
 		}
 	}
 	h.take(rec)
+	h.countVotes(rec.Event)
 	if h.report != nil {
 		h.report.take(h, rec.Event)
 	}
@@ -251,16 +252,9 @@ func (h *History) take(rec event.Record) {
 		h.vote(e.Question).Faults++
 	case event.VoteResumed:
 		h.continued(e)
-	case event.StepCompleted:
-		if h.compact {
-			h.Framings.Count("", e.Voting.Shares)
-		}
 	case event.FramingRetired:
 		h.Framings.Retire(e)
 	case event.VoteCompleted:
-		if !h.compact {
-			h.Framings.Count(e.Class, e.Voting.Shares)
-		}
 		delete(h.Votes, e.Question)
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
