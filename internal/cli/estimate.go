@@ -10,7 +10,9 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -27,6 +29,7 @@ type forecast struct {
 	K      int     `json:"k"`
 
 	StepError      float64 `json:"step_error"`
+	RunError       float64 `json:"run_error"` // that any step is wrong
 	Success        float64 `json:"p_success"` // that every step is right
 	Alone          float64 `json:"p_success_without_voting"`
 	SamplesPerStep float64 `json:"samples_per_step"`
@@ -35,6 +38,20 @@ type forecast struct {
 	Model   string       `json:"model,omitempty"`
 	Tokens  usage.Tokens `json:"tokens"`
 	CostUSD *float64     `json:"cost_usd"` // nil if it is not known
+
+	Assumes string `json:"assumes"` // what the forecast is worth nothing without
+
+	*measuredForecast // of a run that measured the voters
+}
+
+// measuredForecast is what the distribution of p over items adds: intervals.
+type measuredForecast struct {
+	From           string      `json:"from"`
+	Items          int         `json:"items"`
+	StepErrorRange event.Range `json:"step_error_range"`
+	RunErrorRange  event.Range `json:"run_error_range"`
+	Wrong          event.Range `json:"wrong_steps"`
+	Reached        bool        `json:"target_reached"` // even at the bad end of the intervals
 }
 
 // estimateFlags are what a forecast is made from.
@@ -43,27 +60,40 @@ type estimateFlags struct {
 	steps, k      int
 	model, prices string
 	input, output int64
+	from          string
 }
 
 func (a *app) estimate() *cobra.Command {
 	var flags estimateFlags
 	cmd := &cobra.Command{
-		Use:   "estimate --p P --steps N",
+		Use:   "estimate (--from RUN | --p P) --steps N",
 		Short: "Forecast the margin, the calls and the cost of a run of many steps",
 		Long: `estimate applies the formulas of voting: from how often a sample is right (p) and
 valid (v), which maker calibrate measures, and the number of steps, it says by how
 many votes an answer must lead (k) for the whole run to be right with a given
-chance, how many samples that takes, and what these cost. It asks no model.`,
-		Example: `  maker estimate --p 0.99 --steps 1000000
+chance, how many samples that takes, and what these cost. It asks no model.
+
+--from forecasts from a run of maker calibrate --items: from how p differs between its
+items, which one p for all cannot tell, with intervals.`,
+		Example: `  maker estimate --from calibrate-items-20260102 --steps 1000
+  maker estimate --p 0.99 --steps 1000000
   maker estimate --p 0.9 --v 0.97 --steps 50 --target-error 0.001 --model gpt-4.1-mini --input-tokens 300 --output-tokens 80`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range []string{"p", "steps"} {
-				if !cmd.Flags().Changed(name) {
-					return usageError{fmt.Errorf("--%s is missing; maker calibrate measures p", name)}
-				}
+			given := cmd.Flags().Changed
+			switch {
+			case given("from") && given("p"):
+				return usageError{errors.New("--from and --p: p is what the run measured, item by item")}
+			case !given("from") && !given("p"):
+				return usageError{errors.New("--p is missing; maker calibrate measures p, and --from takes it from there")}
+			case !given("steps"):
+				return usageError{errors.New("--steps is missing: of how many voted steps is the run?")}
 			}
-			out, err := flags.forecast()
+			make := flags.forecast
+			if given("from") {
+				make = func() (*forecast, error) { return flags.forecastFrom(a, given) }
+			}
+			out, err := make()
 			if err != nil {
 				return err
 			}
@@ -76,6 +106,7 @@ chance, how many samples that takes, and what these cost. It asks no model.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringVar(&flags.from, "from", "", "run of maker calibrate --items whose distribution counts")
 	numberFlag(f, &flags.p, "p", "", "0", 0, "chance that a valid answer is right")
 	numberFlag(f, &flags.v, "v", "", "1", 0, "chance that an answer is valid")
 	numberFlag(f, &flags.steps, "steps", "", "0", 1, "voted steps of the run")
@@ -89,15 +120,13 @@ chance, how many samples that takes, and what these cost. It asks no model.`,
 }
 
 func (e *estimateFlags) forecast() (*forecast, error) {
-	for _, share := range []struct {
-		field string
-		value float64
-	}{{"p", e.p}, {"v", e.v}, {"target_error", e.target}} {
-		if !(share.value > 0 && share.value <= 1) {
-			return nil, &maker.ConfigError{Field: share.field, Err: fmt.Errorf("%v, want more than 0 and at most 1", share.value)}
-		}
+	if err := e.check(); err != nil {
+		return nil, err
 	}
-	out := &forecast{P: e.p, V: e.v, Steps: e.steps, Target: e.target, K: e.k, Model: e.model}
+	if !(e.p > 0 && e.p < 1) {
+		return nil, &maker.ConfigError{Field: "p", Err: fmt.Errorf("%v, want more than 0 and less than 1: no measurement shows that nobody errs", e.p)}
+	}
+	out := &forecast{P: e.p, V: e.v, Steps: e.steps, Target: e.target, K: e.k, Model: e.model, Assumes: allAlike}
 	if out.K == 0 {
 		k, err := vote.MinK(e.p, e.steps, 1-e.target)
 		if errors.Is(err, vote.ErrNoMargin) {
@@ -108,39 +137,139 @@ func (e *estimateFlags) forecast() (*forecast, error) {
 		}
 		out.K = k
 	}
-	out.StepError = 1 - vote.StepSuccess(e.p, out.K)
+	out.StepError = vote.StepError(e.p, out.K)
+	out.RunError = vote.RunError(e.p, out.K, e.steps)
 	out.Success = vote.RunSuccess(e.p, out.K, e.steps)
 	out.Alone = math.Pow(e.p, float64(e.steps))
 	out.SamplesPerStep = vote.ExpectedSamples(e.p, e.v, out.K)
+	return out, e.price(out)
+}
+
+// allAlike is what one p for all steps assumes.
+const allAlike = "every step has this p, samples err independently, and wrong answers agree; maker calibrate --items measures how far that is so"
+
+// check looks at what every forecast needs.
+func (e *estimateFlags) check() error {
+	for _, share := range []struct {
+		field string
+		value float64
+	}{{"v", e.v}, {"target_error", e.target}} {
+		if !(share.value > 0 && share.value <= 1) {
+			return &maker.ConfigError{Field: share.field, Err: fmt.Errorf("%v, want more than 0 and at most 1", share.value)}
+		}
+	}
+	return nil
+}
+
+// price says what the samples of a forecast take.
+func (e *estimateFlags) price(out *forecast) error {
 	out.Calls = out.SamplesPerStep * float64(e.steps)
 	out.Tokens = usage.Tokens{Input: int64(out.Calls * float64(e.input)), Output: int64(out.Calls * float64(e.output))}
 	if e.model == "" {
-		return out, nil
+		return nil
 	}
 	table, err := readPrices(e.prices)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v, err := route.Open(e.model, route.Options{Env: os.Getenv, Prices: table, Offline: true})
 	if err != nil {
-		return nil, &maker.ConfigError{Field: "model", Err: err}
+		return &maker.ConfigError{Field: "model", Err: err}
 	}
 	if v.Price != nil {
 		usd := v.Price.Cost(out.Tokens).USD()
 		out.CostUSD = &usd
+	}
+	return nil
+}
+
+// forecastFrom forecasts from what a run measured.
+func (e *estimateFlags) forecastFrom(a *app, given func(string) bool) (*forecast, error) {
+	run, err := a.open(e.from)
+	if err != nil {
+		return nil, err
+	}
+	r, err := run.Result()
+	if err != nil {
+		return nil, err
+	}
+	wrong := func(format string, args ...any) error {
+		return &maker.ConfigError{Field: "from", Err: fmt.Errorf(format, args...)}
+	}
+	var c *event.Calibrated
+	if r.Solve != nil {
+		c = r.Solve.Calibrated
+	}
+	switch {
+	case c == nil:
+		return nil, wrong("%s measured nothing; maker calibrate --items does", r.Run)
+	case c.Measured == nil:
+		return nil, wrong("%s knows one p for all and not how it differs between items; maker calibrate --items measures that, or give its p with --p", r.Run)
+	case c.Measured.BelowHalf == nil:
+		return nil, wrong("%s asked too few items often enough to know how p differs between them: %d, want %d; give it more items, or its p with --p", r.Run, c.Measured.Deep, calibrate.DeepItems)
+	}
+	if !given("v") {
+		e.v = c.V
+	}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	fit := calibrate.Fit(c.Measured.Cells)
+	out := &forecast{P: c.P, V: e.v, Steps: e.steps, Target: e.target, K: e.k, Model: e.model, Assumes: calibrate.DrawnAlike}
+	most := max(c.MaxK, e.k)
+	if out.K == 0 {
+		out.K, _ = fit.MinK(e.steps, e.target, most)
+	}
+	f := fit.Forecast(out.K, e.steps)
+	out.measuredForecast = &measuredForecast{
+		From: r.Run, Items: c.Measured.Items,
+		StepErrorRange: event.Range(f.StepError), RunErrorRange: event.Range(f.RunError), Wrong: event.Range(f.Wrong),
+		Reached: f.RunError.High <= e.target,
+	}
+	out.StepError, out.RunError, out.Success = f.StepError.Value, f.RunError.Value, 1-f.RunError.Value
+	out.Alone = math.Pow(c.P, float64(e.steps))
+	out.SamplesPerStep = f.Votes / e.v
+	if calls := float64(r.Usage.Calls); calls > 0 { // what its calls took
+		if !given("input-tokens") {
+			e.input = int64(math.Round(float64(r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning) / calls))
+		}
+		if !given("output-tokens") {
+			e.output = int64(math.Round(float64(r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning) / calls))
+		}
+	}
+	if err := e.price(out); err != nil {
+		return nil, err
+	}
+	if e.model == "" && r.TotalCostUSD != nil && r.Usage.Calls > 0 {
+		usd := *r.TotalCostUSD / float64(r.Usage.Calls) * out.Calls
+		out.Model, out.CostUSD = r.Model, &usd
 	}
 	return out, nil
 }
 
 func (a *app) printForecast(f *forecast) {
 	w := a.Out
+	if m := f.measuredForecast; m != nil {
+		fmt.Fprintf(w, "from        %s, %s items\n", m.From, report.Thousands(m.Items))
+	}
 	fmt.Fprintf(w, "k           %d\n", f.K)
-	fmt.Fprintf(w, "error       %.2g per step, %.2g that any of %s steps is wrong\n", f.StepError, 1-f.Success, report.Thousands(f.Steps))
-	fmt.Fprintf(w, "success     %.4f; one sample a step would be right with %.2g\n", f.Success, f.Alone)
+	if m := f.measuredForecast; m == nil {
+		fmt.Fprintf(w, "error       %s per step, %s that any of %s steps is wrong\n", report.Chance(f.StepError), report.Chance(f.RunError), report.Thousands(f.Steps))
+		fmt.Fprintf(w, "success     %s; one sample a step would be right with %s\n", report.Success(f.RunError), report.Chance(f.Alone))
+	} else {
+		fmt.Fprintf(w, "error       %s per step (%s to %s)\n", report.Chance(f.StepError), report.Chance(m.StepErrorRange.Low), report.Chance(m.StepErrorRange.High))
+		fmt.Fprintf(w, "wrong       %.3g of %s steps; a single run keeps to %.0f to %.0f\n", m.Wrong.Value, report.Thousands(f.Steps), m.Wrong.Low, m.Wrong.High)
+		fmt.Fprintf(w, "success     %s (%s to %s); one sample a step would be right with %s\n",
+			report.Success(f.RunError), report.Success(m.RunErrorRange.High), report.Success(m.RunErrorRange.Low), report.Chance(f.Alone))
+		if !m.Reached {
+			fmt.Fprintf(w, "target      an error of %g is NOT assured: at the bad end of what was measured it is %s\n", f.Target, report.Chance(m.RunErrorRange.High))
+		}
+	}
 	fmt.Fprintf(w, "samples     %.2f per step, %s in all\n", f.SamplesPerStep, report.Thousands(int(math.Round(f.Calls))))
 	cost := ""
 	if f.Model != "" {
 		cost = fmt.Sprintf(", %s with %s", runs.DescribeCost(f.CostUSD), show.Line(f.Model))
 	}
 	fmt.Fprintf(w, "tokens      %s in, %s out%s\n", report.Thousands(int(f.Tokens.Input)), report.Thousands(int(f.Tokens.Output)), cost)
+	fmt.Fprintf(w, "assumes     %s\n", f.Assumes)
 }
