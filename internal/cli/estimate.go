@@ -14,6 +14,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
 	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/stats"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
@@ -247,6 +248,14 @@ func (e *estimateFlags) forecastFrom(a *app, given func(string) bool) (*forecast
 	return out, nil
 }
 
+// alone is the chance that one sample a step is right every time.
+func alone(f *forecast) string {
+	if f.Alone < 0.5 {
+		return report.Chance(f.Alone)
+	}
+	return report.Success(stats.AnyWrong(1-f.P, f.Steps))
+}
+
 func (a *app) printForecast(f *forecast) {
 	w := a.Out
 	if m := f.measuredForecast; m != nil {
@@ -255,12 +264,12 @@ func (a *app) printForecast(f *forecast) {
 	fmt.Fprintf(w, "k           %d\n", f.K)
 	if m := f.measuredForecast; m == nil {
 		fmt.Fprintf(w, "error       %s per step, %s that any of %s steps is wrong\n", report.Chance(f.StepError), report.Chance(f.RunError), report.Thousands(f.Steps))
-		fmt.Fprintf(w, "success     %s; one sample a step would be right with %s\n", report.Success(f.RunError), report.Chance(f.Alone))
+		fmt.Fprintf(w, "success     %s; one sample a step would be right with %s\n", report.Success(f.RunError), alone(f))
 	} else {
 		fmt.Fprintf(w, "error       %s per step (%s to %s)\n", report.Chance(f.StepError), report.Chance(m.StepErrorRange.Low), report.Chance(m.StepErrorRange.High))
 		fmt.Fprintf(w, "wrong       %.3g of %s steps; a single run keeps to %.0f to %.0f\n", m.Wrong.Value, report.Thousands(f.Steps), m.Wrong.Low, m.Wrong.High)
 		fmt.Fprintf(w, "success     %s (%s to %s); one sample a step would be right with %s\n",
-			report.Success(f.RunError), report.Success(m.RunErrorRange.High), report.Success(m.RunErrorRange.Low), report.Chance(f.Alone))
+			report.Success(f.RunError), report.Success(m.RunErrorRange.High), report.Success(m.RunErrorRange.Low), alone(f))
 		if !m.Reached {
 			fmt.Fprintf(w, "target      an error of %g is NOT assured: at the bad end of what was measured it is %s\n", f.Target, report.Chance(m.RunErrorRange.High))
 		}

@@ -131,8 +131,11 @@ func Chance(x float64) string {
 // Success writes the chance that nothing goes wrong, given the chance that something does:
 // it is never 1.
 func Success(wrong float64) string {
-	if wrong < 5e-5 {
+	switch {
+	case wrong < 5e-5:
 		return "1 - " + Chance(wrong)
+	case 1-wrong < 5e-5:
+		return "below 0.0001"
 	}
 	return fmt.Sprintf("%.4f", 1-wrong)
 }

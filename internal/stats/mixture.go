@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"github.com/maker-mdap/maker/vote"
 )
@@ -266,30 +267,35 @@ func AnyWrong(chance float64, steps int) float64 {
 
 // MinK is the smallest margin up to most for which the chance that any of so many steps is
 // wrong is at most target, even at the bad end of what was measured. If there is none it
-// is false, and the margin is the smallest one whose error is hardly larger than that of
-// the best.
+// is false, and the margin is the smallest one that does as well as can be hoped: more
+// would lower the error hardly at all, neither the likeliest one, unless that is within
+// the target, nor that at the bad end.
 func (m *Mixture) MinK(steps int, target float64, most int) (k int, ok bool) {
-	var errors []float64
-	least := math.Inf(1)
+	var likely, bad []float64
+	steps = max(steps, 1)
 	for k := 1; k <= most; k++ {
-		high := m.StepError(k).High
-		if AnyWrong(high, max(steps, 1)) <= target {
+		e := m.StepError(k)
+		if AnyWrong(e.High, steps) <= target {
 			return k, true
 		}
-		errors, least = append(errors, high), min(least, high)
-		if n := len(errors); n > 2 && errors[n-3]-high < negligible*high {
+		likely, bad = append(likely, e.Value), append(bad, e.High)
+		if k > 2 && settled(bad) && (settled(likely) || AnyWrong(e.Value, steps) <= target) {
 			break // what is left is not a matter of the margin
 		}
 	}
-	for i, e := range errors {
-		if e <= (1+hardly)*least {
+	const hardly = 1.1
+	leastLikely, leastBad := slices.Min(likely), slices.Min(bad)
+	for i := range bad {
+		if bad[i] <= hardly*leastBad && (likely[i] <= hardly*leastLikely || AnyWrong(likely[i], steps) <= target) {
 			return i + 1, false
 		}
 	}
-	return most, false
+	return most, false // the two are at odds
 }
 
-const (
-	negligible = 0.002
-	hardly     = 0.1
-)
+// settled reports whether a larger margin changes an error no more.
+func settled(errors []float64) bool {
+	const negligible = 0.002
+	n := len(errors)
+	return math.Abs(errors[n-3]-errors[n-1]) < negligible*errors[n-1]
+}

@@ -56,8 +56,8 @@ func Share(items []Cluster) Interval {
 
 func share(c Cluster) float64 { return float64(c.Good) / float64(c.Total) }
 
-// Mean is the mean of independent values and its interval. One value has none: it is all
-// of -1 to 1, which differences of shares are.
+// Mean is the mean of independent differences of shares and its interval, one more odd
+// item among them. One value has none: it is all of -1 to 1.
 func Mean(values []float64) Interval {
 	n := float64(len(values))
 	if n == 0 {
@@ -74,6 +74,7 @@ func Mean(values []float64) Interval {
 	for _, x := range values {
 		spread += (x - mean) * (x - mean)
 	}
+	spread += 0.25 // of an odd item that happens not to be among them
 	half := tQuantile(tail, n-1) * math.Sqrt(spread/(n*(n-1)))
 	return Interval{mean, mean - half, mean + half}
 }

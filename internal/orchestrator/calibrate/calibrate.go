@@ -261,7 +261,11 @@ func (c *Config) estimate(f flow.Flow, of string, trials []domain.Trial, seen []
 			e.Reason = "there are no calibration problems"
 		}
 	}
+	reason := e.Reason
 	c.margin(&e)
+	if e.Basis == Fallback && e.Samples > 0 {
+		e.Reason = reason // there is nothing else to say
+	}
 	return e, nil
 }
 

@@ -129,7 +129,7 @@ func TestRun(t *testing.T) {
 		},
 		{
 			"nothing valid", Config{Trials: trials(2, "right")}, func(string, int) string { return "" },
-			event.Calibrated{Problems: 2, Samples: 10, Basis: Fallback, P: 0.7, K: 5, Limited: true, Reason: `none of 10 answers was valid: nothing could be measured. One of them said "hm"; the only sample was discarded; the target needs a margin of 6`}, 0.7,
+			event.Calibrated{Problems: 2, Samples: 10, Basis: Fallback, P: 0.7, K: 5, Limited: true, Reason: `none of 10 answers was valid: nothing could be measured. One of them said "hm"; the only sample was discarded`}, 0.7,
 		},
 		{
 			"nothing to ask", Config{MaxK: 9}, nil,

@@ -31,9 +31,10 @@ func (m *measuring) conclude() event.Calibrated {
 		Problems: len(m.chosen), Basis: Known, Confidence: stats.Confidence,
 		Target: m.Target, Steps: m.Steps, MaxK: m.MaxK, PHigh: 1, VHigh: 1,
 	}
-	var right, valid []stats.Cluster
+	var right, valid, voted []stats.Cluster
 	for _, list := range m.taken {
 		c := counted(list)
+		voted = append(voted, counted(voting(list)))
 		e.Samples, e.Valid, e.Right = e.Samples+len(list), e.Valid+c.Total, e.Right+c.Good
 		right, valid = append(right, c), append(valid, stats.Cluster{Good: c.Total, Total: len(list)})
 	}
@@ -47,11 +48,11 @@ func (m *measuring) conclude() event.Calibrated {
 		return e
 	}
 
-	d := &event.Measured{Items: len(m.chosen), Of: len(m.Items.Items), Cells: cells(right)}
+	d := &event.Measured{Items: len(m.chosen), Of: len(m.Items.Items), Cells: cells(voted)}
 	for _, list := range m.taken {
 		if c := counted(list); c.Total == 0 {
 			d.Silent++
-		} else if len(list) >= DeepSamples {
+		} else if len(voting(list)) >= DeepSamples {
 			d.Deep++
 		}
 	}
@@ -64,7 +65,7 @@ func (m *measuring) conclude() event.Calibrated {
 	} else {
 		fit := Fit(d.Cells)
 		m.margin(&e, d, fit)
-		m.gain(e.K, d, fit)
+		m.gain(max(e.K, usualK), d, fit)
 	}
 	d.Says = append(d.Says, m.advice(&e, d)...)
 	e.Measured = d
@@ -211,6 +212,9 @@ func (m *measuring) margin(e *event.Calibrated, d *event.Measured, fit *stats.Mi
 	}
 }
 
+// usualK is the margin that a vote has at least, to say what one is worth.
+const usualK = 3
+
 // gain says what a vote with margin k is worth.
 func (m *measuring) gain(k int, d *event.Measured, fit *stats.Mixture) {
 	over := fit.Gain(k)
@@ -219,7 +223,7 @@ func (m *measuring) gain(k int, d *event.Measured, fit *stats.Mixture) {
 	if d.Greedy != nil {
 		var differences []float64
 		for i, list := range m.greedy {
-			if c := counted(m.taken[i]); len(list) > 0 && c.Total > 0 {
+			if c := counted(voting(m.taken[i])); len(list) > 0 && c.Total > 0 {
 				voted := fit.Posterior(c.Good, c.Total, func(p float64) float64 { return vote.StepSuccess(p, k) })
 				differences = append(differences, voted-float64(counted(list).Good))
 			}
@@ -229,14 +233,14 @@ func (m *measuring) gain(k int, d *event.Measured, fit *stats.Mixture) {
 		most, least = min(most, greedy.High), min(least, greedy.Low)
 	}
 	voted := fit.Mean(func(p float64) float64 { return vote.StepSuccess(p, k) })
-	outcome := fmt.Sprintf("a vote is right on %s of the items", percents(voted))
+	outcome := fmt.Sprintf("with k = %d one is right on %s of the items", k, percents(voted))
 	switch {
 	case most < worth:
 		d.Gain = NoGain
 		d.Says = []string{fmt.Sprintf("A vote gains nothing worth having here: %s, %s.", outcome, m.against(d))}
 	case least > 0:
 		d.Gain = Gains
-		d.Says = []string{fmt.Sprintf("A vote gains: with k = %d %s, %s.", k, outcome, m.against(d))}
+		d.Says = []string{fmt.Sprintf("A vote gains: %s, %s.", outcome, m.against(d))}
 	default:
 		d.Gain = Unclear
 		d.Says = []string{fmt.Sprintf("Whether a vote gains is not clear yet: %s, %s. More items would tell.", outcome, m.against(d))}

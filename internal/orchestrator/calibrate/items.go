@@ -66,16 +66,24 @@ func RunItems(f flow.Flow, c Items) (event.Calibrated, error) {
 		return event.Calibrated{}, err
 	}
 	n := len(m.chosen)
-	if err := m.ask(f, "items", 0, n, -1, min(firstSamples, c.Samples)); err != nil {
+	q, err := m.Question(m.chosen[0])
+	if err != nil {
 		return event.Calibrated{}, err
 	}
-	if c.Samples > firstSamples {
+	samples := c.Samples
+	if furtherSample(max(len(q.Variants), 1), len(c.Voters)) > 0 {
+		samples++
+	}
+	if err := m.ask(f, "items", 0, n, -1, min(firstSamples, samples)); err != nil {
+		return event.Calibrated{}, err
+	}
+	if samples > firstSamples {
 		deep := min(n, DeepItems)
-		if err := m.ask(f, "deep", 0, deep, firstSamples, c.Samples); err != nil {
+		if err := m.ask(f, "deep", 0, deep, firstSamples, samples); err != nil {
 			return event.Calibrated{}, err
 		}
 		if deep < n && m.pays(deep) {
-			if err := m.ask(f, "rest", deep, n, firstSamples, c.Samples); err != nil {
+			if err := m.ask(f, "rest", deep, n, firstSamples, samples); err != nil {
 				return event.Calibrated{}, err
 			}
 		}
@@ -99,6 +107,7 @@ type measuring struct {
 // outcome is a sample that was answered, right or wrong or not at all.
 type outcome struct {
 	framing, voter int
+	further        bool // than those that a vote would take
 	valid, right   bool
 	key            string
 	said, flag     string
@@ -194,27 +203,39 @@ func (m *measuring) ask(f flow.Flow, key string, low, high, from, to int) error 
 	})
 }
 
-// plan is in which framing and by which voter a sample is taken: the first two such that
-// it shows how alike samples are that have all but chance in common, or two voters; the
-// others as a vote would take them. Each item begins elsewhere.
-func plan(item, n, framings, voters int) (framing, voter int) {
-	framing, voter = item%framings, item/framings%voters
-	switch {
-	case n < 0: // the greedy one
-		return 0, 0
-	case n < firstSamples:
-		return framing, (voter + n) % voters
-	case voters > 1 && n == firstSamples:
-		return framing, voter // as the first one
-	default:
-		return (framing + n - 1) % framings, (voter + n) % voters
+// plan is in which framing and by which voter a sample is taken: as in a vote, but that
+// each item begins elsewhere, and that one further sample is asked as the first one was.
+// It shows how alike samples are that have all but chance in common; a vote would not
+// take it.
+func plan(item, n, framings, voters int) (framing, voter int, further bool) {
+	if n < 0 { // the greedy one
+		return 0, 0, false
 	}
+	if again := furtherSample(framings, voters); again > 0 && n >= again {
+		further = n == again
+		if n--; further {
+			n = 0
+		}
+	}
+	return (item + n%voters + n/voters) % framings, (item/framings + n) % voters, further
+}
+
+// furtherSample is the number of the sample that is asked as the first one was; 0 if all
+// of them are. With several voters the first two are those of different ones.
+func furtherSample(framings, voters int) int {
+	switch {
+	case voters > 1:
+		return firstSamples
+	case framings > 1:
+		return 1
+	}
+	return 0
 }
 
 // sample takes one sample of an item.
 func (m *measuring) sample(f flow.Flow, item, n int, of *flow.Question) error {
 	framings := max(len(of.Variants), 1)
-	framing, voter := plan(item, n, framings, len(m.Voters))
+	framing, voter, further := plan(item, n, framings, len(m.Voters))
 	who := m.Voters[voter]
 	q := *of
 	q.Rule = vote.Rule{Strategy: vote.None, MaxSamples: 1}
@@ -234,7 +255,7 @@ func (m *measuring) sample(f flow.Flow, item, n int, of *flow.Question) error {
 	if err != nil {
 		return err
 	}
-	o := outcome{framing: framing, voter: voter}
+	o := outcome{framing: framing, voter: voter, further: further}
 	switch v.Status {
 	case flow.Decided:
 		got, valid := m.keyOf[item](v.Answer)
@@ -256,11 +277,16 @@ func (m *measuring) sample(f flow.Flow, item, n int, of *flow.Question) error {
 // ones come out wrong more often than right.
 func (m *measuring) pays(deep int) bool {
 	for _, list := range m.taken[:deep] {
-		if c := counted(list); c.Total > 0 && 2*c.Good < c.Total {
+		if c := counted(voting(list)); c.Total > 0 && 2*c.Good < c.Total {
 			return true
 		}
 	}
 	return false
+}
+
+// voting are the samples that a vote would take.
+func voting(list []outcome) []outcome {
+	return slices.DeleteFunc(slices.Clone(list), func(o outcome) bool { return o.further })
 }
 
 // counted is how many of the valid samples were right.
