@@ -10,14 +10,8 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/items"
 	"github.com/maker-mdap/maker/internal/cli/readas"
-	"github.com/maker-mdap/maker/internal/text/table"
-)
-
-// The columns of a file with items.
-const (
-	questionColumn = "question"
-	answerColumn   = "answer"
 )
 
 // calibrateFlags say what voters are measured with.
@@ -67,12 +61,12 @@ own only as far as they are like them. docs/calibrate.md has more.`,
 			if err != nil {
 				return usageError{err}
 			}
-			items, err := flags.readItems(a)
+			list, err := flags.readItems(a)
 			if err != nil {
 				return err
 			}
 			return a.start(cmd.Context(), &flags.settings, func(e *maker.Engine) (*maker.Run, error) {
-				return e.CalibrateItems(cmd.Context(), sourceName(flags.items), items, as)
+				return e.CalibrateItems(cmd.Context(), sourceName(flags.items), list, as)
 			})
 		},
 	}
@@ -119,45 +113,11 @@ func (f *calibrateFlags) readItems(a *app) ([]maker.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := itemsOf([]byte(text), f.prompt)
+	list, err := items.Read([]byte(text), f.prompt)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--items %s: %w", f.items, err)}
 	}
-	return items, nil
-}
-
-// itemsOf reads items from a table.
-func itemsOf(data []byte, prompt string) ([]maker.Item, error) {
-	records, err := table.Read(data)
-	if err != nil {
-		return nil, err
-	}
-	if prompt == "" {
-		prompt = "{{." + questionColumn + "}}"
-	}
-	words, err := table.NewPrompt(prompt, answerColumn)
-	if err != nil {
-		return nil, fmt.Errorf("--prompt: %w", err)
-	}
-	var items []maker.Item
-	var bad []error
-	for _, r := range records {
-		answer, ok := r.Values[answerColumn]
-		if !ok || answer == nil {
-			bad = append(bad, &table.LineError{Line: r.Line, Err: fmt.Errorf("there is no %s", answerColumn)})
-			continue
-		}
-		question, err := words.Render(r)
-		if err != nil {
-			bad = append(bad, err)
-			continue
-		}
-		items = append(items, maker.Item{Line: r.Line, Question: question, Answer: answer})
-	}
-	if len(bad) > 0 {
-		return nil, fmt.Errorf("%w\nthe columns are %q", table.Named(bad), table.Columns(records))
-	}
-	return items, nil
+	return list, nil
 }
 
 // sourceName is a file as a run names it.
