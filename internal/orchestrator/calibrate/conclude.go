@@ -17,8 +17,12 @@ const (
 	Unclear = "unclear"
 )
 
-// worth is the gain below which a vote is not worth its cost: two items in a hundred.
-const worth = 0.02
+// The gain below which a vote is not worth its cost: two items in a hundred, or a tenth
+// of the errors, if that is more.
+const (
+	worth  = 0.02
+	worthy = 0.1
+)
 
 // DrawnAlike is what a forecast from a distribution assumes.
 const DrawnAlike = "steps are drawn as these items were, samples are independent given the item, wrong answers to an item agree, and no cap ends a vote"
@@ -65,7 +69,7 @@ func (m *measuring) conclude() event.Calibrated {
 	} else {
 		fit := Fit(d.Cells)
 		m.margin(&e, d, fit)
-		m.gain(max(e.K, usualK), d, fit)
+		m.gain(max(e.K, usualK), e.P, d, fit)
 	}
 	d.Says = append(d.Says, m.advice(&e, d)...)
 	e.Measured = d
@@ -216,7 +220,7 @@ func (m *measuring) margin(e *event.Calibrated, d *event.Measured, fit *stats.Mi
 const usualK = 3
 
 // gain says what a vote with margin k is worth.
-func (m *measuring) gain(k int, d *event.Measured, fit *stats.Mixture) {
+func (m *measuring) gain(k int, p float64, d *event.Measured, fit *stats.Mixture) {
 	over := fit.Gain(k)
 	d.GainOverSample = rangeOf(over)
 	most, least := over.High, over.Low
@@ -235,7 +239,7 @@ func (m *measuring) gain(k int, d *event.Measured, fit *stats.Mixture) {
 	voted := fit.Mean(func(p float64) float64 { return vote.StepSuccess(p, k) })
 	outcome := fmt.Sprintf("with k = %d one is right on %s of the items", k, percents(voted))
 	switch {
-	case most < worth:
+	case most < max(worth, worthy*(1-p)):
 		d.Gain = NoGain
 		d.Says = []string{fmt.Sprintf("A vote gains nothing worth having here: %s, %s.", outcome, m.against(d))}
 	case least > 0:
