@@ -59,7 +59,7 @@ func tQuantile(tail, df float64) float64 {
 
 // bisect finds where below turns from true to false.
 func bisect(low, high float64, below func(float64) bool) float64 {
-	for range 100 {
+	for range 55 {
 		if middle := (low + high) / 2; below(middle) {
 			low = middle
 		} else {
