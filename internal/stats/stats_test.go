@@ -93,6 +93,9 @@ func cellsOf(items []Cluster) []Cell {
 // TestShareCovers: the interval of p has the truth in it at least 93 times in 100, for
 // items that are alike or not and samples that are correlated or not.
 func TestShareCovers(t *testing.T) {
+	if raceDetector {
+		t.Skip("it takes minutes, and starts no goroutine")
+	}
 	const calibrations = 1000
 	for i, w := range worlds {
 		p := w.truth(func(p float64) float64 { return p })
@@ -120,6 +123,9 @@ func TestShareCovers(t *testing.T) {
 
 // TestForecastCovers: what a vote will do is within the bounds of its forecast.
 func TestForecastCovers(t *testing.T) {
+	if raceDetector {
+		t.Skip("it takes minutes, and starts no goroutine")
+	}
 	const calibrations, k, steps, rounding = 40, 3, 400, 1e-4
 	for i, w := range worlds {
 		if i%2 == 0 { // it takes a while
@@ -155,8 +161,11 @@ func TestForecastCovers(t *testing.T) {
 				}
 			}
 			t.Logf("error %.4f covered %.3f, share below one half %.4f covered %.3f, runs within %.3f", wrong, float64(covered)/calibrations, below, float64(coveredBelow)/calibrations, float64(kept)/calibrations)
+			if w.name == "alike .5" {
+				coveredBelow = calibrations // nobody can tell on which side of one half they are
+			}
 			for what, n := range map[string]int{"the error of a step": covered, "the share of items below one half": coveredBelow, "the wrong steps of a run": kept} {
-				if float64(n) < 0.93*calibrations && !(w.name == "alike .5" && n == coveredBelow) {
+				if float64(n) < 0.93*calibrations {
 					t.Errorf("%s is within its bounds %d times of %d, want at least 93 %%", what, n, calibrations)
 				}
 			}

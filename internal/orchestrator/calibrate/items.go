@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/stats"
@@ -161,23 +162,20 @@ func Expect(r reader.Reader, answer json.RawMessage) (keyOf func(json.RawMessage
 	if err != nil {
 		return nil, "", err
 	}
-	value, want, flag := read(answer)
-	if flag != nil {
-		var text string
-		if json.Unmarshal(answer, &text) != nil {
-			return nil, "", fmt.Errorf("the answer %s cannot be read: %s", answer, flag.Reason)
-		}
-		spoken, err := reader.New(r.Format())
-		if err != nil {
+	_, want, flag := read(answer)
+	var text string
+	if flag != nil && json.Unmarshal(answer, &text) == nil {
+		var spoken domain.Reader
+		if spoken, err = reader.New(r.Format()); err != nil {
 			return nil, "", err
 		}
-		said, unread := spoken.Read(text)
-		if unread != nil {
-			return nil, "", fmt.Errorf("the answer %s cannot be read: %s", answer, unread.Reason)
+		var said domain.Answer
+		if said, flag = spoken.Read(text); flag == nil {
+			_, want, flag = read(said.Value)
 		}
-		if value, want, flag = read(said.Value); flag != nil {
-			return nil, "", fmt.Errorf("the answer %s cannot be read: %s", value, flag.Reason)
-		}
+	}
+	if flag != nil {
+		return nil, "", fmt.Errorf("the answer %s cannot be read: %s", answer, flag.Reason)
 	}
 	return func(raw json.RawMessage) (string, bool) {
 		_, key, flag := read(raw)
