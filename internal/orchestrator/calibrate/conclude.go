@@ -280,7 +280,7 @@ func (m *measuring) advice(e *event.Calibrated, d *event.Measured) []string {
 	var list []string
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if d.BelowHalf != nil && d.BelowHalf.Value >= hopeless {
-		say("%.1f %% of the items (%.1f to %.1f) are right less often than not, which no vote can mend: %.1f %% is the most that one can reach.",
+		say("%.1f %% of the items (%.1f to %.1f) are right less often than not, which no vote can mend: the larger the margin, the nearer a vote comes to %.1f %%.",
 			100*d.BelowHalf.Value, 100*d.BelowHalf.Low, 100*d.BelowHalf.High, 100*(1-d.BelowHalf.Value))
 	}
 	if 1-e.V >= someFlags {
