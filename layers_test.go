@@ -27,7 +27,7 @@ var (
 	// models, and the reading of what they answer.
 	pure = []string{
 		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
-		"./outline", "./reader", "./domain/text",
+		"./outline", "./reader", "./domain/text", "./internal/stats",
 	}
 
 	// orchestrators decide what happens next.

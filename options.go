@@ -48,6 +48,8 @@ const (
 	KindSolve     = kind.Solve     // split, solve the parts, compose
 	KindCalibrate = kind.Calibrate // measure the voters
 	KindAsk       = kind.Ask       // one question
+
+	KindCalibrateItems = kind.CalibrateItems // measure the voters with items of one's own
 )
 
 // The domains that are built in.

@@ -24,7 +24,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&Do == 0 {
 		c.Outline = Outline{}
 	}
-	if k&(Solving|Measuring) == 0 {
+	if k&(Solving|Measuring|Items) == 0 {
 		c.Solve = Solve{}
 	}
 	if k&Agents != 0 {
@@ -43,7 +43,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 			_ = v.Set(text) // a default of ours is one that it takes
 		}
 	}
-	if k == Measuring { // which has no use for a rule, but every run has one
+	if k&(Measuring|Items) != 0 { // which has no use for a rule, but every run has one
 		c.Voting.K, c.Voting.MaxSamples = cmp.Or(c.Voting.K, 2), cmp.Or(c.Voting.MaxSamples, 20)
 	}
 	if c.Voting.MaxSamples == 0 {
@@ -67,7 +67,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 		switch {
 		case k&(Solving|Measuring) != 0:
 			flags = SolveFlags(c.MaxOutput)
-		case k == Asking:
+		case k&(Asking|Items) != 0:
 			flags = AskFlags(c.MaxOutput)
 		}
 		c.Flags = &flags

@@ -65,7 +65,7 @@ func transcript() []event.Record {
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
 			Rule: setup.Rule, Spent: spent, Repaired: true,
-			Asked: map[string]string{"prompt": "0123456789abcdef"},
+			Asked: map[string]string{"prompt": "0123456789abcdef"}, Said: "no idea",
 		},
 		event.VoteResumed{Question: "step/4", Step: 4, Samples: []int{0, 2}},
 		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
@@ -116,6 +116,12 @@ func transcript() []event.Record {
 			Problems: 5, Samples: 25, Valid: 24, Right: 20, Basis: "known", P: 0.8333, PLow: 0.6412, PHigh: 0.9332, PUsed: 0.7872,
 			V: 0.96, VLow: 0.8046, VHigh: 0.9929, Confidence: 0.95, Target: 0.01, Steps: 7, K: 4, MaxK: 5, Limited: true,
 			StepError: 0.0053, RunError: 0.0366, SamplesPerStep: 7.1, Reason: "the target needs a margin of 6",
+			Assumes: "steps are like these", Measured: &event.Measured{
+				Items: 60, Of: 80, Silent: 1, Deep: 55, Cells: []event.Cell{{Right: 4, Valid: 5, Items: 59}},
+				BelowHalf: &event.Range{Value: 0.1, Low: 0.05, High: 0.2}, Greedy: &event.Range{Value: 0.9, Low: 0.8, High: 0.95},
+				Voters: []event.MeasuredPart{{Name: "a", Samples: 5, P: event.Range{Value: 0.5, High: 1}, V: event.Range{Value: 1, High: 1}}},
+				Gain:   "unclear", Says: []string{"more items would tell"},
+			},
 		},
 	}
 	empty := []event.Event{

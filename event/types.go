@@ -274,6 +274,9 @@ type VoteCompleted struct {
 	// Asked are hashes of the parts of the question but for its rule, by name, so that
 	// a resume can tell whether it asks the same.
 	Asked map[string]string `json:"asked,omitempty"`
+
+	// Said is what the last discarded sample said, if none was valid.
+	Said string `json:"said,omitempty"`
 }
 
 // QuestionChanged says that a question would now be asked differently than it was.

@@ -107,6 +107,10 @@ type Question struct {
 	// and no order can win by being one. The first is the plain one.
 	Variants []string `json:"variants,omitempty"`
 
+	// Framing is which framing Prompt is, from 1, if this is one of several and the
+	// question is asked in no other: so framings are measured.
+	Framing int `json:"framing,omitempty"`
+
 	// Class names what kind of question it is, such as the prompt that it was made
 	// from: how framings do is counted by class.
 	Class string `json:"class,omitempty"`
@@ -281,6 +285,9 @@ type Verdict struct {
 
 	// Repaired says that the answer that won had to be repaired to be read.
 	Repaired bool `json:"repaired,omitempty"`
+
+	// Said is what the last discarded sample said, in part, if none was valid.
+	Said string `json:"said,omitempty"`
 
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`

@@ -14,6 +14,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/vote"
@@ -128,7 +129,7 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 	// A comma may stand in the settings of a simulated model.
 	s.config.Voters = route.List(strings.Join(s.config.Voters, ","))
 	c := s.config
-	flags, err := readRedFlags(s.redFlags, c.MaxOutput)
+	flags, err := redflags.Read(s.redFlags, c.MaxOutput)
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}

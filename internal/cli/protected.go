@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/model/sim"
@@ -69,7 +70,7 @@ func (p *protected) add(how config.Naming, value string) {
 	case config.ToWriteTo:
 		p.own = append(p.own, path)
 	case config.AsFlags:
-		if presets[value] == nil {
+		if redflags.Presets[value] == nil {
 			p.files = append(p.files, path)
 		}
 	default:

@@ -48,6 +48,11 @@ func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 	return e.launchParams(ctx, kind.Calibrate, kind.SolveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
 }
 
+// CalibrateItems starts to measure the voters with questions of the user's own.
+func (e *Engine) CalibrateItems(ctx context.Context, p kind.ItemsParams) (*Run, error) {
+	return e.launchParams(ctx, kind.CalibrateItems, p)
+}
+
 // env is what runs are made of.
 func (e *Engine) env() kind.Env {
 	return kind.Env{Families: e.opts.Families, Domains: e.opts.Domains, Modules: e.opts.Modules, Warn: func(text string) { e.opts.Logger.Warn(text) }}

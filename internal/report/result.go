@@ -145,47 +145,6 @@ func printSolve(w io.Writer, r *runs.Result) {
 	}
 }
 
-// printMeasured shows what a run that measured voters found out.
-func printMeasured(w io.Writer, r *runs.Result) {
-	if c := r.Solve.Calibrated; c != nil {
-		printCalibrated(w, c)
-	}
-	fmt.Fprintf(w, "  faults      %s\n", Thousands(r.Voting.Faults))
-	printCost(w, r)
-}
-
-// printCalibrated shows what is known about the voters.
-func printCalibrated(w io.Writer, c *event.Calibrated) {
-	switch c.Basis {
-	case "known":
-		fmt.Fprintf(w, "  p           %.3f: %d of %d valid answers to %d problems are right; %.0f %% interval %.3f to %.3f\n",
-			c.P, c.Right, c.Valid, c.Problems, 100*c.Confidence, c.PLow, c.PHigh)
-	case "agreement":
-		fmt.Fprintf(w, "  p           at most %.3f, by agreement; %.0f %% interval %.3f to %.3f\n", c.P, 100*c.Confidence, c.PLow, c.PHigh)
-	default:
-		fmt.Fprintf(w, "  p           %.3f, a guess\n", c.P)
-	}
-	fmt.Fprintf(w, "  v           %.3f: %d of %d samples are valid; %.0f %% interval %.3f to %.3f\n",
-		c.V, c.Valid, c.Samples, 100*c.Confidence, c.VLow, c.VHigh)
-	of := "one step"
-	if c.Steps > 0 {
-		of = fmt.Sprintf("%s steps", Thousands(c.Steps))
-	}
-	fmt.Fprintf(w, "  k           %d for an error of %g in %s, computed with p = %.3f", c.K, c.Target, of, c.PUsed)
-	if c.Limited {
-		fmt.Fprint(w, ": LIMITED")
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  expected    error %.2g per step", c.StepError)
-	if c.Steps > 0 {
-		fmt.Fprintf(w, ", %.2g in all", c.RunError)
-	}
-	fmt.Fprintf(w, "; %.1f samples per step\n", c.SamplesPerStep)
-	if c.Reason != "" {
-		fmt.Fprintf(w, "  note        %s\n", show.Line(c.Reason))
-	}
-}
-
 // printAnswer shows the answer, or the best draft.
 func printAnswer(w io.Writer, output event.Value) {
 	answer, ok := runs.ReadAnswer(output)

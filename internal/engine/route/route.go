@@ -80,7 +80,7 @@ func find(name string) (Provider, bool) {
 // Open returns the model that name stands for: provider/model, a model that is
 // known without its provider, or either with @temperature.
 func Open(name string, opts Options) (*Voter, error) {
-	name, temperature, err := cutTemperature(name)
+	name, temperature, err := CutTemperature(name)
 	if err != nil {
 		return nil, err
 	}
@@ -282,8 +282,8 @@ func Cheap(name string) string {
 	return name
 }
 
-// cutTemperature takes @0.7 off the end of a name.
-func cutTemperature(name string) (string, *float64, error) {
+// CutTemperature takes @0.7 off the end of a name.
+func CutTemperature(name string) (string, *float64, error) {
 	i := strings.LastIndexByte(name, '@')
 	if i < 0 || strings.Contains(name[i:], "/") {
 		return name, nil, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -36,8 +37,15 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		return nil, err
 	}
 	b.held, b.spilled = b.held[:0], false
+	said := ""
 	watch := ballot.Watch{
-		Sample:  func(s *ballot.Sample) { b.sampled(key, q.Step, s) },
+		Sample: func(s *ballot.Sample) {
+			s.Framing = cmp.Or(s.Framing, q.Framing)
+			if s.Flag != nil && s.Response != nil {
+				said = clip.Text(s.Response.Text, maxSaid)
+			}
+			b.sampled(key, q.Step, s)
+		},
 		Retired: func(voter string) []int { return b.retired(b.class(q), voter) },
 	}
 	if open := b.past.Votes[key]; open != nil {
@@ -50,6 +58,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
+	}
+	if v.Status == flow.FlaggedOut {
+		v.Said = said
 	}
 	b.progress.Samples.Add(int64(v.Voting.Samples))
 	if v.Voting.Contested() {
@@ -67,7 +78,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		Question: key, Class: q.Class, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked,
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
 	}
 	if b.opts.Checkpoints { // its votes count when the step is committed
 		_ = b.append(e)
@@ -160,6 +171,9 @@ func pause(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	}
 }
+
+// maxSaid is how much of a discarded answer a verdict has.
+const maxSaid = 200
 
 // maxHeld bounds the samples that wait for a verdict. A question with more is
 // logged in full, whatever comes of it.

@@ -1,0 +1,108 @@
+package kind
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/route"
+	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/reader"
+)
+
+// itemsKind measures the voters with questions of the user's own.
+var itemsKind = Kind{Name: CalibrateItems, Form: event.FormMeasurement, Settings: config.Items, RuleStays: true, job: itemsJob}
+
+// CalibrateItems is its name.
+const CalibrateItems = "calibrate-items"
+
+// An Item is a question of the user's own, with its answer.
+type Item = calibrate.Item
+
+// ItemsParams are what a run is about, as its log has it.
+type ItemsParams struct {
+	Source string      `json:"source,omitempty"` // where the items are from, for people
+	Items  []Item      `json:"items"`
+	Answer flow.Format `json:"answer"` // a reader of package reader
+}
+
+func itemsJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	var p ItemsParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
+	}
+	as, err := reader.Of(p.Answer)
+	if err != nil {
+		return nil, &config.Error{Field: "answer", Err: err}
+	}
+	if err := checkItems(p.Items, as); err != nil {
+		return nil, &config.Error{Field: "items", Err: err}
+	}
+	set, err := promptSet(cfg)
+	if err != nil {
+		return nil, err
+	}
+	how := cfg.Solve.Calibration
+	measure := calibrate.Items{
+		Items: p.Items, Reader: as, Most: how.Problems, Samples: how.Samples, Target: how.Target, Steps: how.Steps, MaxK: how.MaxK,
+		Question: func(item Item) (*flow.Question, error) {
+			q := &flow.Question{Terms: terms(cfg)}
+			reader.Put(q, as)
+			return q, set.Put(q, prompts.Ask{Question: item.Question, Instruction: as.Instruction()})
+		},
+	}
+	j := &Job{Prompts: set, Task: fmt.Sprintf("Measure the voters with %d items", len(p.Items))}
+	if p.Source != "" {
+		j.Task += " of " + p.Source
+	}
+	names := cfg.VoterNames()
+	for _, name := range names {
+		v := calibrate.Voter{Name: name}
+		if len(names) > 1 { // each of them is asked for by name
+			v.Model = name
+			j.Roles = append(j.Roles, name)
+		}
+		if _, v.Temperature, err = route.CutTemperature(name); err != nil {
+			return nil, &config.Error{Field: "voters", Err: err}
+		}
+		measure.Voters = append(measure.Voters, v)
+	}
+	j.Run = func(f flow.Flow, _ chain.Checkpoint) error {
+		measured, err := calibrate.RunItems(f, measure)
+		if err != nil {
+			return err
+		}
+		return endMeasured(f, measured)
+	}
+	return j, nil
+}
+
+// mostBad is how many bad items are named.
+const mostBad = 10
+
+// checkItems names the items that nobody could be asked or judged by.
+func checkItems(items []Item, as reader.Reader) error {
+	var bad []error
+	for _, item := range items {
+		_, _, err := calibrate.Expect(as, item.Answer)
+		if strings.TrimSpace(item.Question) == "" {
+			err = errors.New("the question is empty")
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("line %d: %w", item.Line, err))
+		}
+	}
+	switch {
+	case len(items) == 0:
+		return errors.New("there are none")
+	case len(bad) > mostBad:
+		return fmt.Errorf("%w\nand %d more", errors.Join(bad[:mostBad]...), len(bad)-mostBad)
+	}
+	return errors.Join(bad...)
+}
