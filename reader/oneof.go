@@ -61,6 +61,22 @@ func (o OneOf) Instruction() string {
 	return "Answer with exactly one of these, as it is written here, and nothing else: " + quoteAll(o.Options) + "."
 }
 
+// Instructions say how to answer in n ways that mean the same: options stand in another
+// order in each, so that none wins by its place.
+func Instructions(r Reader, n int) []string {
+	o, ok := r.(OneOf)
+	if !ok {
+		return []string{r.Instruction()}
+	}
+	var list []string
+	for i := range min(n, len(o.Options)) {
+		// Five of a hundred are far from each other, too.
+		at := i * len(o.Options) / min(n, len(o.Options))
+		list = append(list, OneOf{slices.Concat(o.Options[at:], o.Options[:at])}.Instruction())
+	}
+	return list
+}
+
 // quoteAll lists options; those that could be taken for several are in quotation marks.
 func quoteAll(options []string) string {
 	list := slices.Clone(options)

@@ -296,3 +296,27 @@ func TestReadLong(t *testing.T) {
 		}
 	}
 }
+
+// TestInstructions: the options of a choice stand in another order each time; all else is
+// said in one way.
+func TestInstructions(t *testing.T) {
+	for _, test := range []struct {
+		r    reader.Reader
+		want []string // the first option of each
+	}{
+		{reader.OneOf{Options: []string{"a", "b", "c"}}, []string{"a, b, c", "b, c, a", "c, a, b"}},
+		{reader.OneOf{Options: []string{"a", "b"}}, []string{"a, b", "b, a"}},
+		{reader.OneOf{Options: []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}}, []string{"a, b", "c, d", "e, f", "g, h", "i, j"}},
+		{reader.Bool{}, []string{"true or false"}},
+	} {
+		got := reader.Instructions(test.r, 5)
+		if len(got) != len(test.want) {
+			t.Fatalf("Instructions(%+v) = %q, want %d", test.r, got, len(test.want))
+		}
+		for i, want := range test.want {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("instruction %d of %+v is %q, want %q in it", i+1, test.r, got[i], want)
+			}
+		}
+	}
+}

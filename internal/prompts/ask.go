@@ -2,17 +2,31 @@ package prompts
 
 // Ask is one question, with what is shown for it and how it is to be answered.
 type Ask struct {
-	Question    string
-	Shown       []Attached
-	Instruction string
+	Question string
+	Shown    []Attached
+
+	// Instructions say how to answer, in one way or in several that mean the same, such
+	// as options in another order: framings take turns with them.
+	Instructions []string
+}
+
+// Instruction is the one for a framing, from 1.
+func (a Ask) Instruction(framing int) string {
+	return a.Instructions[(framing-1)%len(a.Instructions)]
 }
 
 // Prompt implements [Data].
 func (Ask) Prompt() string { return "ask" }
 
+// Split implements [Splitter].
+func (a Ask) Split() (shared, rest Data, err error) {
+	shared, a.Shown = OutlineData{Attached: a.Shown}, nil
+	return shared, a, nil
+}
+
 var askSamples = []Data{
 	Ask{
-		Question: "Which of these is a bug report?", Instruction: "Answer with exactly one of these: yes, no.",
+		Question: "Which of these is a bug report?", Instructions: []string{"Answer with exactly one of these: yes, no."},
 		Shown: []Attached{{Ref: "mail.txt", Label: "mail.txt", Text: "It crashes."}, {Ref: "screen.png", Label: "screen.png", Image: 1}},
 	},
 }

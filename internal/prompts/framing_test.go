@@ -12,12 +12,13 @@ import (
 // voted are the prompts whose answers are voted on.
 var voted = []string{
 	"planner_user", "executor_step", "executor_conditional", "outline_task",
-	"solve_atom", "solve_decompose", "solve_pick", "solve_compose", "solve_answer", "solve_check",
+	"ask", "solve_atom", "solve_decompose", "solve_pick", "solve_compose", "solve_answer", "solve_check",
 }
 
 // told are what a framing must not lose, besides the data: the rules and the form of the
 // answer.
 var told = map[string][]string{
+	"ask":                  {"</attachment>", "number 1 of those shown"},
 	"executor_step":        {"YAML mapping", "<context>", "</input>", "fail|does not work", "ask"},
 	"executor_conditional": {"YAML mapping", "next_step:", "reason:", "<context>", "</input>", "ask"},
 	"outline_task":         {"<context>", "</attachment>", "ask", "number 1 of those shown", "application/zip"},

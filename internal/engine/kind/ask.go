@@ -66,7 +66,7 @@ func askJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 func askQuestion(set *prompts.Set, p AskParams, as reader.Reader) (*flow.Question, error) {
 	q := &flow.Question{}
 	reader.Put(q, as)
-	data := prompts.Ask{Question: p.Question, Instruction: as.Instruction()}
+	data := prompts.Ask{Question: p.Question, Instructions: reader.Instructions(as, prompts.MaxFramings)}
 	for _, s := range p.Shown {
 		shown := prompts.Attached{Ref: s.Name, Label: s.Name, Text: s.Text}
 		if len(s.Data) > 0 {
@@ -75,9 +75,7 @@ func askQuestion(set *prompts.Set, p AskParams, as reader.Reader) (*flow.Questio
 		}
 		data.Shown = append(data.Shown, shown)
 	}
-	var err error
-	q.Prompt, err = set.Render(data)
-	return q, err
+	return q, set.Put(q, data)
 }
 
 // single is a chain of one question.

@@ -54,7 +54,7 @@ func itemsJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job,
 		Question: func(item Item) (*flow.Question, error) {
 			q := &flow.Question{Terms: terms(cfg)}
 			reader.Put(q, as)
-			return q, set.Put(q, prompts.Ask{Question: item.Question, Instruction: as.Instruction()})
+			return q, set.Put(q, prompts.Ask{Question: item.Question, Instructions: reader.Instructions(as, prompts.MaxFramings)})
 		},
 	}
 	j := &Job{Prompts: set, Task: fmt.Sprintf("Measure the voters with %d items", len(p.Items))}
