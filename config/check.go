@@ -228,5 +228,8 @@ func (c Config) checkRest() error {
 	if c.Agent == AgentClaudeCode && c.MaxTokens > 0 {
 		return Errorf("max_tokens", "it cannot be kept with the agent %s, whose calls we do not see; use --max-usd or --max-calls", AgentClaudeCode)
 	}
+	if c.Agent == AgentClaudeCode && c.MaxInFlight > 0 {
+		return Errorf("max_in_flight", "it cannot be kept with the agent %s, whose calls we do not see; use --batch-size", AgentClaudeCode)
+	}
 	return nil
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/maker-mdap/maker/model/sim/simserver"
+)
+
+// runMaker runs the program in a folder of its own, with nothing else in its environment
+// than what is given, and returns what it says.
+func runMaker(t *testing.T, env []string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("maker", args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}, env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // how it ends is in what it says
+	return out.String(), errs.String()
+}
+
+// crowded is a server that notes how many calls are in flight at most. It answers none
+// before there are as many as it waits for.
+type crowded struct {
+	handler http.Handler
+	atOnce  int64 // calls that it waits for, once
+
+	now, most atomic.Int64
+	full      chan struct{}
+}
+
+func (c *crowded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := c.now.Add(1)
+	defer c.now.Add(-1)
+	for most := c.most.Load(); n > most && !c.most.CompareAndSwap(most, n); most = c.most.Load() {
+	}
+	if n == c.atOnce {
+		select {
+		case <-c.full:
+		default:
+			close(c.full)
+		}
+	}
+	select {
+	case <-c.full:
+		c.handler.ServeHTTP(w, r)
+	case <-r.Context().Done():
+	}
+}
+
+// TestMaxInFlight: the cap holds in every kind of run, and is used up.
+func TestMaxInFlight(t *testing.T) {
+	simulator, err := simserver.Handler(simserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{
+		{"hanoi", "--disks", "2", "-k", "6"},
+		{"ask", "What is 6 times 7?", "--number", "-k", "6"},
+		{"do", "1. Say hello. 2. Say goodbye.", "--voting", "first_to_k", "-k", "6"},
+		{"plan", "Say hello.", "--plan-voting", "--voting", "first_to_k", "-k", "6"},
+		{"solve", "2 * 3", "--domain", "math", "-k", "6", "--batch-size", "12"},
+		{"calibrate", "--domain", "math", "--batch-size", "12"},
+	} {
+		t.Run(command[0], func(t *testing.T) {
+			t.Parallel()
+			server := &crowded{handler: simulator, atOnce: 2, full: make(chan struct{})}
+			ts := httptest.NewServer(server)
+			defer ts.Close()
+			args := append(command, "--max-in-flight", "2", "--model", "compat/sim/default?p=1", "--base-url", ts.URL+"/v1", "--deadline", "1m")
+			out, errs := runMaker(t, nil, args...)
+			if got := server.most.Load(); got != 2 {
+				t.Errorf("maker %s had %d calls in flight, want 2:\n%s%s", strings.Join(args, " "), got, out, errs)
+			}
+		})
+	}
+}
+
+// TestTimeoutNamesItsFlag: a call that took too long says which flag it was.
+func TestTimeoutNamesItsFlag(t *testing.T) {
+	out, errs := runMaker(t, nil, "hanoi", "--disks", "1", "--model", "sim/default?hang=1", "--call-timeout", "10ms", "--max-faults", "2", "--retry-attempts", "1", "--retry-delay", "1ms")
+	if !strings.Contains(out, "no answer within 10ms (--call-timeout)") {
+		t.Errorf("maker hanoi with calls that hang says:\n%s%s", out, errs)
+	}
+}
