@@ -267,9 +267,12 @@ type Status string
 const (
 	Decided    Status = "decided"
 	Undecided  Status = "undecided"   // votes, but no winner within the cap
-	FlaggedOut Status = "flagged_out" // the cap is used up by red flags alone
+	FlaggedOut Status = "flagged_out" // nothing but red flags, up to the cap or to Hopeless
 	Failed     Status = "failed"      // too many faults
 )
+
+// Hopeless is how many red flags without a single vote end a question before its cap.
+const Hopeless = 20
 
 // A Verdict is the outcome of a question.
 type Verdict struct {

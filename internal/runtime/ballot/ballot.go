@@ -62,6 +62,9 @@ type Options struct {
 
 	// Tools finds the tools that questions name; nil means that there are none.
 	Tools *tool.Registry
+
+	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
+	Redact func(string) string
 }
 
 // A Voter is a model that is asked.
@@ -279,9 +282,12 @@ type race struct {
 	faults   int
 	before   int // faults of earlier sessions
 	lastErr  *model.Error
-	lastFlag *redflag.Flag
 	cost     float64
 	unpriced bool
+
+	lastFlag    *redflag.Flag
+	lastFlagged string   // the answer that it is about
+	flagNames   []string // of the flags before the first vote, each once
 }
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
@@ -336,6 +342,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			}
 			return r.verdict(flow.Undecided, ""), nil
 		}
+		if r.hopeless() {
+			return r.verdict(flow.FlaggedOut, ""), nil
+		}
 		s := &r.latest
 		if r.refused != nil && r.inFlight == 0 {
 			return nil, r.refused
@@ -386,7 +395,7 @@ func (r *race) drain(observe func(*Sample)) {
 	for {
 		select {
 		case s := <-r.arrived:
-			if s.Response == nil || s.fatal != nil || s.missing || r.tally.Decision().Outcome != vote.Open {
+			if s.Response == nil || s.fatal != nil || s.missing || r.over() {
 				continue
 			}
 			r.read(&s)
@@ -525,8 +534,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	}
 	switch {
 	case s.Flag != nil:
-		r.lastFlag = s.Flag
-		r.tally.Flag()
+		r.discard(s)
 	case s.Err != nil:
 		r.lastErr = s.Err
 		if r.absent(s.Err) || !s.Err.Kind.Retryable() || int64(r.faults) >= r.maxFaults || r.attempts.Load() >= r.maxFaults {
@@ -633,10 +641,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
 			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
 	case flow.FlaggedOut:
-		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)", r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
-		if r.tally.Flags() == 1 {
-			v.Reason = fmt.Sprintf("the only sample was discarded: %s (%s)", r.lastFlag.Reason, r.lastFlag.Name)
-		}
+		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:
 		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)

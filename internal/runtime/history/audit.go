@@ -259,10 +259,17 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 		a.differ("step %d: the verdict is %s, the rule says otherwise (margin %d)", e.Step, e.Status, tally.Margin())
 	case late:
 		a.differ("step %d: samples were counted after the decision", e.Step)
+	case e.Status == string(flow.FlaggedOut) && e.Rule.Validate() == nil && !gaveUpRightly(tally):
+		a.differ("step %d: the question was given up after %d red flags and %d votes, which is too early", e.Step, tally.Flags(), tally.Votes())
 	}
 	if s := h.report.Solve; s != nil && s.Calibrated != nil && !isCalibration(e.Question) && e.Rule.K != s.Calibrated.K {
 		a.differ("step %d: the margin of the vote is %d, calibration gave %d", e.Step, e.Rule.K, s.Calibrated.K)
 	}
+}
+
+// gaveUpRightly reports whether a question without a vote had had its samples.
+func gaveUpRightly(t *vote.Tally) bool {
+	return t.Votes() == 0 && (t.Decision().Outcome == vote.Stuck || t.Flags() >= flow.Hopeless)
 }
 
 // recount holds a race again; late says that samples came after the decision.

@@ -103,7 +103,7 @@ type Limiter struct {
 	mu        sync.Mutex
 	limit     int
 	caps      []*int // in force; the lowest holds
-	credit    int // successes since the limit grew
+	credit    int    // successes since the limit grew
 	inFlight  int
 	waiters   list.List // of *waiter
 	lastError error
