@@ -175,6 +175,9 @@ type Watch struct {
 	// Sample is told of each sample in the order of arrival. It is valid until Sample
 	// returns.
 	Sample func(*Sample)
+
+	// Stopped is told how the vote stands if it ends without a verdict.
+	Stopped func(Standing)
 }
 
 // Decide asks q until it has a verdict.
@@ -205,7 +208,9 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		r.resume(&w)
 	}
 	if q.TimeoutMS <= 0 {
-		return r.run(ctx, w.Sample)
+		v, err := r.run(ctx, w.Sample)
+		r.stopped(&w, err)
+		return v, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(q.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
@@ -215,6 +220,7 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		v, err = r.verdict(flow.Failed, ""), nil
 		v.Reason = fmt.Sprintf("no decision within the step's timeout of %s", time.Duration(q.TimeoutMS)*time.Millisecond)
 	}
+	r.stopped(&w, err)
 	return v, err
 }
 
@@ -276,6 +282,7 @@ type race struct {
 
 	maxFaults int64
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
+	lastFault atomic.Pointer[model.Error]
 
 	byVoter  []map[string]int // votes by key, if there are several voters
 	refused  error            // why no further sample can be made
@@ -415,6 +422,7 @@ func (r *race) mayRetry(e *model.Error) bool {
 	if r.absent(e) {
 		limit = min(limit, patience)
 	}
+	r.lastFault.Store(e)
 	return r.attempts.Add(1) < limit
 }
 

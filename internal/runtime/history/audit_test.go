@@ -164,6 +164,23 @@ func TestAuditVotes(t *testing.T) {
 	}.run(t)
 }
 
+// TestAuditOpenVotes: how a vote stood when the run was stopped is what its samples give.
+func TestAuditOpenVotes(t *testing.T) {
+	stopped := func(flags int, votes map[string]int) event.Event {
+		return keyed{"end", event.TaskFailed{Status: event.StatusStopped, Open: []event.OpenVote{
+			{Question: "q", Voting: event.Voting{Votes: votes, RedFlagged: flags}},
+		}}}
+	}
+	auditCases{
+		"as it stood":   {events: []event.Event{sample("q", 0, "a"), flag("q", 1), stopped(1, map[string]int{"a": 1})}},
+		"only faults":   {events: []event.Event{stopped(0, map[string]int{})}},
+		"a vote more":   {events: []event.Event{sample("q", 0, "a"), flag("q", 1), stopped(1, map[string]int{"a": 2})}, want: "the open vote says map[a:2] and 1"},
+		"a flag hidden": {events: []event.Event{sample("q", 0, "a"), flag("q", 1), stopped(0, map[string]int{"a": 1})}, want: "and 1 red flags, the open vote says"},
+		"over two sessions": {events: []event.Event{sample("q", 0, "a"), stopped(0, map[string]int{"a": 1}), event.RunResumed{},
+			event.VoteResumed{Question: "q", Samples: []int{0}}, flag("q", 1), stopped(1, map[string]int{"a": 1})}},
+	}.run(t)
+}
+
 // TestAuditSteps: a step happens once, under one key, and so does every event.
 func TestAuditSteps(t *testing.T) {
 	scoped := verdict(other0+"/move/0", 2, 0, map[string]int{"a": 2})
