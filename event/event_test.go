@@ -27,7 +27,7 @@ func dollars(usd float64) *float64 { return &usd }
 var (
 	spent = usage.Spent{
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
-		USD: 0.0123, Unpriced: 1, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
+		USD: 0.0123, Unpriced: 1, NoPrice: true, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
 	}
 	sample = event.Sample{Voter: "m", Framing: 2,
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),

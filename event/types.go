@@ -516,6 +516,9 @@ func appendSpent(b []byte, s usage.Spent) []byte {
 	b = append(b, `},"usd":`...)
 	b = appendFloat(b, s.USD)
 	b = appendCount(b, "unpriced", s.Unpriced)
+	if s.NoPrice {
+		b = append(b, `,"no_price":true`...)
+	}
 	b = appendCount(b, "unreported", s.Unreported)
 	b = appendCount(b, "abandoned", s.Abandoned)
 	if s.HeldUSD != 0 {

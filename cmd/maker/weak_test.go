@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +83,33 @@ func TestMaxInFlight(t *testing.T) {
 				t.Errorf("maker %s had %d calls in flight, want 2:\n%s%s", strings.Join(args, " "), got, out, errs)
 			}
 		})
+	}
+}
+
+// TestUsageOfSeveralSamples: a server that counts the tokens of one sample only, as that of
+// llama.cpp does, makes the others no free ones.
+func TestUsageOfSeveralSamples(t *testing.T) {
+	const answer = "Forty-two is the answer to the question of life."
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ N int }
+		_ = json.NewDecoder(r.Body).Decode(&asked) // 0 is one
+		choice := map[string]any{"message": map[string]any{"content": answer}, "finish_reason": "stop"}
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"model": "m", "choices": slices.Repeat([]any{choice}, max(asked.N, 1)),
+			"usage": map[string]int{"prompt_tokens": 100, "completion_tokens": 12},
+		})
+	}))
+	defer ts.Close()
+	out, errs := runMaker(t, nil, "ask", "What?", "-k", "5", "--samples-per-call", "4", "--json", "--model", "compat/m", "--base-url", ts.URL)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var result struct {
+		Usage struct{ Tokens struct{ Input, Output int64 } }
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &result); err != nil {
+		t.Fatalf("maker ask prints no result: %v\n%s%s", err, out, errs)
+	}
+	if got, want := result.Usage.Tokens.Output, int64(5*12); got != want {
+		t.Errorf("five samples have %d tokens of output, want %d", got, want)
 	}
 }
 
