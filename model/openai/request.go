@@ -177,7 +177,10 @@ func format(o *model.OutputFormat, form int) *responseFormat {
 		return nil
 	}
 	if o.Mode == model.JSONSchema && len(o.Schema) > 0 && form < anyObject {
-		schema := &jsonSchema{cmp.Or(o.Name, "answer"), o.Schema, form == strictSchema}
+		schema := &jsonSchema{cmp.Or(o.Name, "answer"), o.Schema, form != plainSchema}
+		if form == looseSchema {
+			schema.Schema, _ = learn.Loosen(o.Schema)
+		}
 		return &responseFormat{string(model.JSONSchema), schema}
 	}
 	return &responseFormat{Type: string(model.JSONObject)}
