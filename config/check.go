@@ -27,8 +27,8 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&(Solving|Measuring) == 0 {
 		c.Solve = Solve{}
 	}
-	if k&Agents != 0 {
-		c.StructuredMode = "" // agents answer in YAML
+	if c.Agent == AgentClaudeCode {
+		c.StructuredMode = "none" // that program has a form of its own for answers
 	}
 	// A rule that is given is taken as it is, but for steps that may have another one: then
 	// all of its numbers are needed.

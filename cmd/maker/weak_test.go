@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -110,6 +112,53 @@ func TestUsageOfSeveralSamples(t *testing.T) {
 	}
 	if got, want := result.Usage.Tokens.Output, int64(5*12); got != want {
 		t.Errorf("five samples have %d tokens of output, want %d", got, want)
+	}
+}
+
+// TestStructuredWithoutTools: agents that are offered tools are not held to a schema, or
+// they could not call any. The others are.
+func TestStructuredWithoutTools(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want bool // a schema
+	}{
+		"a step with a tool":     {[]string{"exec", "plan.yaml"}, false},
+		"a step without tools":   {[]string{"exec", "plan.yaml", "--tools", "Read"}, true},
+		"a task with tools":      {[]string{"do", "Say hello.", "--task-retries", "0"}, false},
+		"a task without tools":   {[]string{"do", "Say hello.", "--task-retries", "0", "--tools", ""}, true},
+		"a plan":                 {[]string{"plan", "Say hello.", "--max-planner-retries", "0"}, true},
+		"a judgement":            {[]string{"validate", "plan.yaml", "--quality-checks"}, true},
+		"a step, and no schemas": {[]string{"exec", "plan.yaml", "--tools", "Read", "--structured-mode", "none"}, false},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			var schemas, tools, requests atomic.Int64
+			ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				requests.Add(1)
+				if bytes.Contains(body, []byte(`"json_schema"`)) {
+					schemas.Add(1)
+				}
+				if bytes.Contains(body, []byte(`"tools":`)) {
+					tools.Add(1)
+				}
+				_, _ = io.WriteString(w, `{"model":"m","choices":[{"message":{"content":"{\"result\":\"hello\",\"the_text\":\"a\"}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":9}}`)
+			}))
+			defer ts.Close()
+			dir := t.TempDir()
+			plan, _, _ := strings.Cut(parrotPlan, "- {step: 1")
+			if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(strings.Replace(plan, "next_step_sequence_number: 1", "next_step_sequence_number: -1", 1)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("maker", append(test.args, "--model", "compat/m", "--base-url", ts.URL)...)
+			cmd.Dir = dir
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}
+			out, _ := cmd.CombinedOutput()
+			if got := schemas.Load() > 0; got != test.want || requests.Load() == 0 || schemas.Load() > 0 && tools.Load() > 0 {
+				t.Errorf("maker %s made %d requests, %d with a schema and %d with tools, want a schema: %t\n%s",
+					strings.Join(test.args, " "), requests.Load(), schemas.Load(), tools.Load(), test.want, out)
+			}
+		})
 	}
 }
 

@@ -101,6 +101,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestOpenSchemas: a schema that cannot be strict does not make others less strict.
+func TestOpenSchemas(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`: true,
+		`{"type":"object"}`: true, // the server says if it cannot be
+		`{"type":"object","properties":{},"additionalProperties":true}`: false,
+	} {
+		got := format(&model.OutputFormat{Mode: model.JSONSchema, Schema: []byte(schema)}, strictSchema)
+		if got.JSONSchema.Strict != want {
+			t.Errorf("format(%s) is strict: %t, want %t", schema, got.JSONSchema.Strict, want)
+		}
+	}
+}
+
 func TestGenerateN(t *testing.T) {
 	s, base := newSim(t)
 	c := newClient(t, base, "sim/default?p=1")
