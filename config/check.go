@@ -27,8 +27,8 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&(Solving|Measuring|Items) == 0 {
 		c.Solve = Solve{}
 	}
-	if k&Agents != 0 {
-		c.StructuredMode = "" // agents answer in YAML
+	if c.Agent == AgentClaudeCode {
+		c.StructuredMode = "none" // that program has a form of its own for answers
 	}
 	// A rule that is given is taken as it is, but for steps that may have another one: then
 	// all of its numbers are needed.
@@ -227,6 +227,9 @@ func (c Config) checkRest() error {
 	}
 	if c.Agent == AgentClaudeCode && c.MaxTokens > 0 {
 		return Errorf("max_tokens", "it cannot be kept with the agent %s, whose calls we do not see; use --max-usd or --max-calls", AgentClaudeCode)
+	}
+	if c.Agent == AgentClaudeCode && c.MaxInFlight > 0 {
+		return Errorf("max_in_flight", "it cannot be kept with the agent %s, whose calls we do not see; use --batch-size", AgentClaudeCode)
 	}
 	return nil
 }

@@ -86,6 +86,10 @@ type Config struct {
 	RetryDelay    time.Duration `json:"retry_delay_ns,omitempty"`
 	CallTimeout   time.Duration `json:"call_timeout_ns,omitempty"`
 
+	// MaxInFlight caps the calls in flight at one server; 0 leaves that to what it turns
+	// out to bear. Runs of one engine that ask the same server keep to the lowest.
+	MaxInFlight int `json:"max_in_flight,omitempty"`
+
 	// Limits of the whole run, over all its sessions; 0 means none. Deadline
 	// is per session.
 	MaxCalls  int64         `json:"max_calls,omitempty"`

@@ -27,7 +27,7 @@ func dollars(usd float64) *float64 { return &usd }
 var (
 	spent = usage.Spent{
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
-		USD: 0.0123, Unpriced: 1, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
+		USD: 0.0123, Unpriced: 1, NoPrice: true, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
 	}
 	sample = event.Sample{Voter: "m", Framing: 2,
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
@@ -78,7 +78,9 @@ func transcript() []event.Record {
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
-		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Final: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft")},
+		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Final: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft"),
+			Open: []event.OpenVote{{Question: "step/5", Step: 5, Voting: event.Voting{Strategy: vote.FirstToK, Samples: 2, RedFlagged: 1, Faults: 1, Votes: map[string]int{"a": 1}, Margin: 1},
+				Flag: "empty", Reason: "nothing there", Fault: "no answer"}}},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},

@@ -371,6 +371,10 @@ type TaskFailed struct {
 	// but for calls that the person refused.
 	Reopen []string `json:"reopen,omitempty"`
 
+	// Open are the votes that were under way, at most MaxOpen. Their samples are in the
+	// log, and a resume counts them.
+	Open []OpenVote `json:"open,omitempty"`
+
 	Stop       string      `json:"stop,omitempty"` // the limit that stopped it, or one of the Stop constants
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"`
@@ -378,6 +382,20 @@ type TaskFailed struct {
 	// Output is what there is all the same.
 	Output Value `json:"output,omitzero"`
 }
+
+// An OpenVote is how a vote stood that had no verdict when the session ended.
+type OpenVote struct {
+	Question string `json:"question"`
+	Step     int    `json:"step"`
+	Voting   Voting `json:"voting"`
+
+	Flag   string `json:"flag,omitempty"`   // of the last answer that was discarded
+	Reason string `json:"reason,omitempty"` // why it was
+	Fault  string `json:"fault,omitempty"`  // what the last attempt that failed said
+}
+
+// MaxOpen is how many open votes an event lists.
+const MaxOpen = 20
 
 // BudgetClaimed says, before it happens, up to what totals the run may now spend.
 // It is logged only where there is a limit. If the session ends without a word,
@@ -542,6 +560,9 @@ func appendSpent(b []byte, s usage.Spent) []byte {
 	b = append(b, `},"usd":`...)
 	b = appendFloat(b, s.USD)
 	b = appendCount(b, "unpriced", s.Unpriced)
+	if s.NoPrice {
+		b = append(b, `,"no_price":true`...)
+	}
 	b = appendCount(b, "unreported", s.Unreported)
 	b = appendCount(b, "abandoned", s.Abandoned)
 	if s.HeldUSD != 0 {

@@ -133,7 +133,8 @@ type Question struct {
 	Terms
 
 	// Schema is what the JSON of an answer fits, with the structured modes "json_schema"
-	// and "auto". Its reader reads text as well: a provider may not take a schema.
+	// and "auto". Its reader reads text as well: a provider may not take a schema, and
+	// where there are tools none is asked for.
 	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
@@ -155,7 +156,7 @@ type Terms struct {
 	FirstTemperature *float64 `json:"first_temperature,omitempty"`
 	Temperature      *float64 `json:"temperature,omitempty"`
 
-	// Structured asks the provider for JSON: "json_schema" for JSON that fits a
+	// Structured asks the provider for JSON, unless the voters are offered tools: "json_schema" for JSON that fits a
 	// schema, "json_object" for any object, [StructuredAuto] for the former if the
 	// question has a schema, "" for text.
 	Structured string `json:"structured,omitempty"`
@@ -271,9 +272,12 @@ type Status string
 const (
 	Decided    Status = "decided"
 	Undecided  Status = "undecided"   // votes, but no winner within the cap
-	FlaggedOut Status = "flagged_out" // the cap is used up by red flags alone
+	FlaggedOut Status = "flagged_out" // nothing but red flags, up to the cap or to Hopeless
 	Failed     Status = "failed"      // too many faults
 )
+
+// Hopeless is how many red flags without a single vote end a question before its cap.
+const Hopeless = 20
 
 // A Verdict is the outcome of a question.
 type Verdict struct {

@@ -48,6 +48,9 @@ func (r *Result) Markdown() string {
 	if f := r.FailedStep; f != nil {
 		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, show.Markdown(f.Status), f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
 	}
+	for i := range r.Open {
+		row("open", "step %d: %s", r.Open[i].Step, show.Markdown(DescribeOpen(&r.Open[i])))
+	}
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
@@ -69,6 +72,22 @@ func (r *Result) Markdown() string {
 	}
 	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
 	return b.String()
+}
+
+// DescribeOpen says how a vote stood that had no verdict when the run was stopped.
+func DescribeOpen(v *event.OpenVote) string {
+	votes := "no votes"
+	if len(v.Voting.Votes) > 0 {
+		votes = "votes " + v.Voting.Split()
+	}
+	text := fmt.Sprintf("%d samples, %s, %d red flags, %d faults", v.Voting.Samples, votes, v.Voting.RedFlagged, v.Voting.Faults)
+	if v.Flag != "" {
+		text += fmt.Sprintf("; last red flag: %s (%s)", v.Reason, v.Flag)
+	}
+	if v.Fault != "" {
+		text += "; last fault: " + v.Fault
+	}
+	return text
 }
 
 // DescribeSteps says how far a run came.

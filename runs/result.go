@@ -46,6 +46,10 @@ type Result struct {
 	// FailedStep is the step that ended the run, if one did.
 	FailedStep *FailedStep `json:"failed_step,omitempty"`
 
+	// Open are the votes that were under way when the run was stopped, at most
+	// event.MaxOpen. A resume goes on with them.
+	Open []event.OpenVote `json:"open,omitempty"`
+
 	// Steps are at most a thousand: of a longer run those that were contested, and the
 	// last.
 	Steps          []StepResult `json:"steps"`
@@ -137,7 +141,7 @@ func (r *Run) Result() (*Result, error) {
 func newResult(p *history.Report, written bool) *Result {
 	r := &Result{
 		Run: p.Run, Kind: p.Kind, Form: p.Form, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
-		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output,
+		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output, Open: p.Open,
 		Steps: make([]StepResult, 0, len(p.Steps)), StepsTotal: p.Total, StepsCompleted: p.Committed, StepsOmitted: p.Committed - len(p.Steps),
 		Voting: p.Voting, Solve: p.Solve,
 		Effects: p.Effects, TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,

@@ -151,6 +151,9 @@ func (a *app) finishAsk(r *maker.Result) error {
 	if f := r.FailedStep; f != nil && len(f.Candidates) > 0 {
 		report.Candidates(a.Err, f)
 	}
+	for i := range r.Open {
+		fmt.Fprintf(a.Err, "so far: %s\n", show.Line(runs.DescribeOpen(&r.Open[i])))
+	}
 	return nil
 }
 

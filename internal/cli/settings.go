@@ -33,18 +33,18 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if err != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{err}
 	}
-	flags := cmd.Flags()
-	if cmd.Annotations[ownSettings] != "" || cmd.Annotations[anySettings] != "" {
+	flags, lenient := cmd.Flags(), cmd.Annotations[anySettings] != ""
+	if cmd.Annotations[ownSettings] != "" {
 		flags = cmd.InheritedFlags()
 	}
 	defer func() { a.protected = findProtected(cmd.Flags(), files) }()
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if d := config.Find(f.Name); d != nil && !f.Changed && failed == nil {
-			failed = a.loadSetting(cmd.Flags(), f, d, files)
+		if d := config.Find(f.Name); d != nil && !f.Changed && (failed == nil || lenient) {
+			failed = errors.Join(failed, a.loadSetting(cmd.Flags(), f, d, files))
 		}
 	})
-	if failed != nil && cmd.Annotations[anySettings] == "" {
+	if failed != nil && !lenient {
 		return usageError{failed}
 	}
 	return nil

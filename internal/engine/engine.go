@@ -240,7 +240,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 	cfg := s.config
 	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
-		Group: s.group, Tools: s.registry(),
+		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 	})
 	r := &Run{
 		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,

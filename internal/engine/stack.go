@@ -39,6 +39,7 @@ type stack struct {
 	config    config.Config
 	voters    []ballot.Voter
 	limiters  []serverLimit // one for each server, in order of appearance
+	lifts     []func()      // lift the run's caps on them
 	ledger    *budget.Ledger
 	keys      []string
 	secrets   *secret.Set
@@ -394,6 +395,7 @@ func (s *stack) limiterOf(v *route.Voter) *limiter.Limiter {
 	} else {
 		l.limiter = s.engine.shared.limiter(v.Server)
 	}
+	s.lifts = append(s.lifts, l.limiter.Cap(s.config.MaxInFlight))
 	s.limiters = append(s.limiters, l)
 	return l.limiter
 }
@@ -466,6 +468,11 @@ func (s *stack) close() error {
 	for _, c := range s.closers {
 		err = errors.Join(err, c.Close())
 	}
+	s.mu.Lock()
+	for _, lift := range s.lifts {
+		lift()
+	}
+	s.mu.Unlock()
 	s.engine.shared.runEnded()
 	return err
 }

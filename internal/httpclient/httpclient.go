@@ -249,7 +249,10 @@ const maxMessage = 500
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
-	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip.Text(c.Redact(message), maxMessage)}
+	return &model.Error{
+		Kind: kind, Provider: c.provider, Status: status, Message: clip.Text(c.Redact(message), maxMessage),
+		TimedOut: status == http.StatusGatewayTimeout,
+	}
 }
 
 // Redact replaces the secret in a text.

@@ -100,6 +100,16 @@ func TestConnectionsFor(t *testing.T) {
 	}
 }
 
+// TestGatewayTimeout: a gateway that waited in vain says the same as our own timeout.
+func TestGatewayTimeout(t *testing.T) {
+	c := newClient(t, "http://localhost", Options{})
+	for status, want := range map[int]bool{0: false, 500: false, 503: false, 504: true} {
+		if got := c.Error(model.Transient, status, "").TimedOut; got != want {
+			t.Errorf("Error(%d).TimedOut = %t, want %t", status, got, want)
+		}
+	}
+}
+
 func TestPostErrors(t *testing.T) {
 	const secret = "sk-secret"
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

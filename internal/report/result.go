@@ -43,13 +43,12 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		printSolve(w, r)
 	}
 	v := r.Voting
-	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	of := "steps"
-	if r.Solve != nil {
-		of = "questions"
+	if v.Samples > 0 || len(r.Open) == 0 { // otherwise the open votes are all there is
+		printVoting(w, r)
 	}
-	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
-	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
+	for i := range r.Open {
+		fmt.Fprintf(w, "  open        %s: %s\n", StepOf(r.Form, r.Open[i].Step), show.Line(runs.DescribeOpen(&r.Open[i])))
+	}
 	if f := r.FailedStep; f != nil {
 		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Form, f.Step),
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
@@ -84,6 +83,17 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			fmt.Fprintf(w, "\n%s\n", show.Text(strings.TrimRight(out, "\n")))
 		}
 	}
+}
+
+// printVoting shows what the votes of the committed steps took.
+func printVoting(w io.Writer, r *runs.Result) {
+	v, of := r.Voting, "steps"
+	if r.Solve != nil {
+		of = "questions"
+	}
+	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
+	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
+	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
 }
 
 // Candidates lists the answers of a step that was not decided, with their votes.

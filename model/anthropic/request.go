@@ -75,7 +75,11 @@ func (c *Client) request(req *model.Request, f learn.Forms) *messagesRequest {
 		r.Temperature = req.Temperature
 	}
 	if hasSchema(req.Output) && f[learn.Output] != leftOut {
-		r.OutputConfig = &outputConfig{outputFormat{string(model.JSONSchema), req.Output.Schema}}
+		schema := req.Output.Schema
+		if f[learn.Output] == noBounds {
+			schema, _ = learn.Loosen(schema)
+		}
+		r.OutputConfig = &outputConfig{outputFormat{string(model.JSONSchema), schema}}
 	}
 	for _, t := range req.Tools {
 		schema := t.Schema

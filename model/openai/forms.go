@@ -18,9 +18,10 @@ const (
 	asMaxCompletionTokens = 1
 
 	strictSchema = 0
-	plainSchema  = 1
-	anyObject    = 2
-	noFormat     = 3
+	looseSchema  = 1 // without bounds
+	plainSchema  = 2 // not strict
+	anyObject    = 3
+	noFormat     = 4
 
 	maxChoices = 128 // the protocol's own limit
 )
@@ -49,6 +50,7 @@ var changes = map[learn.Param]map[int]string{
 		asMaxCompletionTokens: "the output is limited by max_completion_tokens from now on",
 	},
 	learn.Output: {
+		looseSchema: "the schema of the output has no bounds from now on",
 		plainSchema: "the schema of the output is not strict from now on",
 		anyObject:   "any JSON object is asked for from now on, not the schema",
 		noFormat:    "structured output is not asked for from now on",
@@ -82,7 +84,7 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 		f[learn.MaxOutput] = asMaxTokens
 	}
 	if sent.ResponseFormat != nil && why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs", "schema", "grammar", "guided_json") {
-		f[learn.Output] = nextFormat(sent.ResponseFormat, why.Text)
+		f[learn.Output] = nextFormat(sent.ResponseFormat, why)
 	}
 	if sent.N > 1 && why.About("n") {
 		f[learn.Choices] = 1
@@ -94,13 +96,18 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 }
 
 // nextFormat goes one step down, from a schema to any object to nothing. A server
-// that takes schemas but not this one may take it if it need not be strict.
-func nextFormat(sent *responseFormat, why string) int {
+// that takes schemas but not this one may take it without its bounds, or if it need not
+// be strict.
+func nextFormat(sent *responseFormat, why learn.Complaint) int {
 	if sent.JSONSchema == nil {
 		return noFormat
 	}
-	why = strings.ToLower(why)
-	if sent.JSONSchema.Strict && (strings.Contains(why, "strict") || strings.Contains(why, "invalid schema")) {
+	text := strings.ToLower(why.Text)
+	ofThisOne := strings.Contains(text, "strict") || strings.Contains(text, "invalid schema") || strings.Contains(text, "grammar")
+	if _, bounded := learn.Loosen(sent.JSONSchema.Schema); bounded && sent.JSONSchema.Strict && (ofThisOne || why.OfBounds()) {
+		return looseSchema
+	}
+	if sent.JSONSchema.Strict && ofThisOne {
 		return plainSchema
 	}
 	return anyObject

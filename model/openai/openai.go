@@ -12,7 +12,7 @@
 //
 //   - temperature is left out;
 //   - max_tokens and max_completion_tokens stand in for each other;
-//   - a schema becomes any JSON object, and that becomes nothing;
+//   - a schema loses its bounds, becomes any JSON object, and that becomes nothing;
 //   - several answers to one request become one;
 //   - cache_control is left out.
 package openai

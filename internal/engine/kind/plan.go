@@ -88,6 +88,7 @@ func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 	validator := planner.NewValidator(planner.ValidatorConfig{
 		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: set,
 		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == Exec || kind == Validate,
+		Structured: ofPlans.Structured,
 	})
 	maker := planner.New(planner.Config{
 		Prompts: set,

@@ -73,7 +73,31 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		return nil, err
 	}
 	q.Answer = flow.Format{Reader: MappingReader, Params: params}
+	q.Schema = answerSchema(&format, r.plan)
 	return q, nil
+}
+
+// answerSchema is that of an answer in JSON: a mapping whose fields have their types where
+// these are known. It stays open, for an output schema is a hint, and a step that cannot be
+// done is answered with the field error.
+func answerSchema(format *MappingFormat, p *plan.Plan) json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	if format.Decision {
+		last := 0
+		for i := range p.Steps {
+			last = max(last, p.Steps[i].Number)
+		}
+		fields[nextStepField] = fmt.Appendf(nil, `{"type":"integer","minimum":-1,"maximum":%d}`, last)
+		fields[reasonField] = json.RawMessage(`{"type":"string","maxLength":600}`)
+	}
+	for _, f := range format.Fields {
+		fields[f.Name] = f.Of.JSONSchema()
+	}
+	schema, err := json.Marshal(map[string]any{"type": "object", "properties": fields, "additionalProperties": true})
+	if err != nil { // they are JSON
+		return nil
+	}
+	return schema
 }
 
 // inputTag is the tag around an input.

@@ -33,6 +33,13 @@ type answer struct {
 	Needs   string `json:"needs_clarification,omitempty"`
 }
 
+// resultSchema is that of an answer in JSON. It is open and requires nothing, because there
+// are two kinds of answers; the reader wants one of them. A result is of any kind that people write
+// alike, so that voters who are not held to a schema can agree with it.
+var resultSchema = json.RawMessage(`{"type":"object","properties":{` +
+	`"result":{"type":["string","number","boolean"]},"details":{"type":"string"},"needs_clarification":{"type":"string","minLength":1}},` +
+	`"additionalProperties":true}`)
+
 // text is all that a task found out.
 func (a *answer) text() string {
 	switch {

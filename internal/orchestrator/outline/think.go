@@ -147,7 +147,7 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.ContextSummary, AskTool: r.askTool,
 	}
 	q := &flow.Question{
-		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
+		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params}, Schema: resultSchema,
 		Terms: cfg.Terms, DelayMS: r.delay(c.Parameters.Attempt),
 		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.tries.Moves},
 	}

@@ -179,9 +179,9 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	}
 	q := &flow.Question{
 		System: system, Model: flow.Reasoning,
-		Answer: flow.Format{Reader: Reader, Params: params},
-		Terms:  terms,
-		Work:   &flow.Work{Repair: c.Repair},
+		Answer: flow.Format{Reader: Reader, Params: params}, Schema: planSchema,
+		Terms: terms,
+		Work:  &flow.Work{Repair: c.Repair},
 	}
 	return q, c.Prompts.Put(q, user)
 }

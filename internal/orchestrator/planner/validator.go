@@ -28,6 +28,9 @@ type ValidatorConfig struct {
 	MaxOutput int
 	MaxFaults int
 
+	// Structured is how quality checks ask for JSON, as in flow.Terms.
+	Structured string
+
 	// Final says that nobody makes another plan: one that is rejected ends the run.
 	Final bool
 }
@@ -202,10 +205,11 @@ func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) 
 	}
 	again := 0.1 // a discarded answer would come again at 0
 	verdict, err := f.Decide(check, &flow.Question{
-		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
+		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader}, Schema: scoreSchema,
 		Terms: flow.Terms{
 			Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: &redflag.Config{Refusal: redflag.RefusalCheck{On: true}},
 			FirstTemperature: new(float64), Temperature: &again, MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
+			Structured: v.config.Structured,
 		},
 		Work: &flow.Work{Repair: flow.RepairSyntax},
 	})

@@ -59,7 +59,7 @@ func (a *action) discriminate(f flow.Flow, key string, w way, candidates []event
 		return false, err
 	}
 	orders := options.orders()
-	answer := form{ReadPick, encode(pickParams{options.labels()}), pickSchema}
+	answer := form{ReadPick, encode(pickParams{options.labels()}), pickSchema(options.labels())}
 	q, err := cfg.question(a.step, w, cfg.Models.Reasoning, answer, orders[0].ask(a.node.problem))
 	if err != nil {
 		return false, err

@@ -83,22 +83,39 @@ func (a *Atoms) Solution(answer json.RawMessage) (string, error) {
 // Domain is that of the configuration.
 func (a *Atoms) Domain() string { return a.cfg.Domain }
 
-// The schemas of the answers, for models that are asked for structured output.
+// The schemas of the answers, for models that are asked for structured output. They are as
+// tight as the readers, for a server that keeps to them: a weak model gives no valid answer
+// otherwise. What is voted on has no greatest length, because it would be cut there; what
+// is only said beside it has, or a model that rambles comes to no end.
 var (
-	proposalSchema = object(`"subproblem_a":{"type":"string"},"subproblem_b":{"type":"string"},"compose_fn":{"type":"string"},"is_atomic":{"type":"boolean"},"rationale":{"type":"string"}`,
+	prose = `{"type":"string","maxLength":600}`
+	said  = `{"type":"string","minLength":1}`
+	share = `{"type":"number","minimum":0,"maximum":1}`
+
+	proposalSchema = object(`"subproblem_a":{"type":"string"},"subproblem_b":{"type":"string"},"compose_fn":{"type":"string"},"is_atomic":{"type":"boolean"},"rationale":`+prose,
 		"subproblem_a", "subproblem_b", "compose_fn", "is_atomic", "rationale")
-	pickSchema     = object(`"pick":{"type":"string"},"reason":{"type":"string"}`, "pick", "reason")
-	solutionSchema = object(`"solution":{"type":"string"},"confidence":{"type":"number"},"work_shown":{"type":"string"}`,
-		"solution", "confidence", "work_shown")
-	answerSchema = object(`"answer":{"type":"string"},"confidence":{"type":"number"},"support":`+object(
-		`"summary":{"type":"string"},"equations":{"type":"array","items":{"type":"string"}},"points":{"type":"array","items":{"type":"string"}}`,
+	solutionSchema = object(`"solution":`+said+`,"confidence":`+share+`,"work_shown":`+prose, "solution", "confidence", "work_shown")
+	answerSchema   = object(`"answer":`+said+`,"confidence":`+share+`,"support":`+object(
+		`"summary":`+prose+`,"equations":`+listOf(`{"type":"string"}`, 0, maxListed)+`,"points":`+listOf(`{"type":"string"}`, 0, maxListed),
 		"summary", "equations", "points"),
 		"answer", "confidence", "support")
-	checkSchema = object(`"requirements":{"type":"array","items":`+object(
-		`"requirement":{"type":"string"},"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
-		"requirement", "status", "reason")+`},"complete":{"type":"boolean"},"missing_work":{"type":"array","items":{"type":"string"}}`,
+	checkSchema = object(`"requirements":`+listOf(object(
+		`"requirement":`+said+`,"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
+		"requirement", "status", "reason"), 1, maxListed)+`,"complete":{"type":"boolean"},"missing_work":`+listOf(said, 0, maxMissing),
 		"requirements", "complete", "missing_work")
 )
+
+// maxListed is how many items an answer may list beside what is voted on.
+const maxListed = 20
+
+// pickSchema is that of a choice among labels.
+func pickSchema(labels []string) string {
+	return object(`"pick":{"type":"string","enum":`+string(encode(labels))+`},"reason":`+prose, "pick", "reason")
+}
+
+func listOf(item string, least, most int) string {
+	return fmt.Sprintf(`{"type":"array","items":%s,"minItems":%d,"maxItems":%d}`, item, least, most)
+}
 
 func object(properties string, required ...string) string {
 	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}`, properties, encode(required))

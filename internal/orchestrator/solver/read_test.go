@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/redflag"
@@ -247,7 +248,7 @@ func TestNormal(t *testing.T) {
 // example is read, and all fields of it are required.
 func TestSchemas(t *testing.T) {
 	for _, test := range []struct{ schema, example string }{
-		{proposalSchema, parts("a", "b")}, {pickSchema, picked("X")}, {solutionSchema, solution("3")},
+		{proposalSchema, parts("a", "b")}, {pickSchema([]string{"X", "Y"}), picked("X")}, {solutionSchema, solution("3")},
 		{answerSchema, answer("3")}, {checkSchema, complete()},
 	} {
 		var schema struct {
@@ -267,6 +268,41 @@ func TestSchemas(t *testing.T) {
 		for name := range example {
 			if schema.Properties[name] == nil {
 				t.Errorf("%s has no property %s", test.schema, name)
+			}
+		}
+	}
+}
+
+// TestSchemasAreTight: what a reader would discard does not fit.
+func TestSchemasAreTight(t *testing.T) {
+	long := strings.Repeat("x", 601)
+	for _, test := range []struct{ schema, right, wrong string }{
+		{pickSchema([]string{"X", "Y"}), picked("Y"), picked("Z")},
+		{solutionSchema, solution("3"), solution("")},
+		{solutionSchema, solution("3"), `{"solution":"3","confidence":1.5,"work_shown":""}`},
+		{solutionSchema, solution("3"), `{"solution":"3","confidence":1,"work_shown":"` + long + `"}`},
+		{solutionSchema, solution("3"), `{"solution":"3","confidence":1,"work_shown":"","more":1}`},
+		{answerSchema, answer("3"), answer("")},
+		{proposalSchema, parts("a", "b"), `{"subproblem_a":"a","subproblem_b":"b"}`},
+		{checkSchema, complete(), `{"requirements":[],"complete":true,"missing_work":[]}`},
+		{checkSchema, incomplete("x"), `{"requirements":[{"requirement":"a","status":"MAYBE","reason":""}],"complete":false,"missing_work":["x"]}`},
+		{checkSchema, incomplete("x"), `{"requirements":[{"requirement":"a","status":"MISSING","reason":""}],"complete":false,"missing_work":["1","2","3","4","5","6"]}`},
+	} {
+		var s jsonschema.Schema
+		if err := json.Unmarshal([]byte(test.schema), &s); err != nil {
+			t.Fatalf("%s: %v", test.schema, err)
+		}
+		resolved, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", test.schema, err)
+		}
+		for text, want := range map[string]bool{test.right: true, test.wrong: false} {
+			var value any
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				t.Fatal(err)
+			}
+			if err := resolved.Validate(value); (err == nil) != want {
+				t.Errorf("Validate(%.200s) = %v by %s, want that it fits: %t", text, err, test.schema, want)
 			}
 		}
 	}

@@ -62,6 +62,9 @@ type Options struct {
 
 	// Tools finds the tools that questions name; nil means that there are none.
 	Tools *tool.Registry
+
+	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
+	Redact func(string) string
 }
 
 // A Voter is a model that is asked.
@@ -175,6 +178,9 @@ type Watch struct {
 	// Sample is told of each sample in the order of arrival. It is valid until Sample
 	// returns.
 	Sample func(*Sample)
+
+	// Stopped is told how the vote stands if it ends without a verdict.
+	Stopped func(Standing)
 }
 
 // Decide asks q until it has a verdict.
@@ -206,7 +212,9 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		r.resume(&w)
 	}
 	if q.TimeoutMS <= 0 {
-		return r.run(ctx, w.Sample)
+		v, err := r.run(ctx, w.Sample)
+		r.stopped(&w, err)
+		return v, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(q.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
@@ -216,6 +224,7 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		v, err = r.verdict(flow.Failed, ""), nil
 		v.Reason = fmt.Sprintf("no decision within the step's timeout of %s", time.Duration(q.TimeoutMS)*time.Millisecond)
 	}
+	r.stopped(&w, err)
 	return v, err
 }
 
@@ -277,6 +286,7 @@ type race struct {
 
 	maxFaults int64
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
+	lastFault atomic.Pointer[model.Error]
 
 	byVoter  []map[string]int // votes by key, if there are several voters
 	active   [][]int          // framings that each voter is asked in; empty if there are no several
@@ -285,9 +295,12 @@ type race struct {
 	faults   int
 	before   int // faults of earlier sessions
 	lastErr  *model.Error
-	lastFlag *redflag.Flag
 	cost     float64
 	unpriced bool
+
+	lastFlag    *redflag.Flag
+	lastFlagged string   // the answer that it is about
+	flagNames   []string // of the flags before the first vote, each once
 }
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
@@ -342,6 +355,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			}
 			return r.verdict(flow.Undecided, ""), nil
 		}
+		if r.hopeless() {
+			return r.verdict(flow.FlaggedOut, ""), nil
+		}
 		s := &r.latest
 		if r.refused != nil && r.inFlight == 0 {
 			return nil, r.refused
@@ -392,7 +408,7 @@ func (r *race) drain(observe func(*Sample)) {
 	for {
 		select {
 		case s := <-r.arrived:
-			if s.Response == nil || s.fatal != nil || s.missing || r.tally.Decision().Outcome != vote.Open {
+			if s.Response == nil || s.fatal != nil || s.missing || r.over() {
 				continue
 			}
 			r.read(&s)
@@ -412,6 +428,7 @@ func (r *race) mayRetry(e *model.Error) bool {
 	if r.absent(e) {
 		limit = min(limit, patience)
 	}
+	r.lastFault.Store(e)
 	return r.attempts.Add(1) < limit
 }
 
@@ -531,8 +548,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	}
 	switch {
 	case s.Flag != nil:
-		r.lastFlag = s.Flag
-		r.tally.Flag()
+		r.discard(s)
 	case s.Err != nil:
 		r.lastErr = s.Err
 		if r.absent(s.Err) || !s.Err.Kind.Retryable() || int64(r.faults) >= r.maxFaults || r.attempts.Load() >= r.maxFaults {
@@ -641,10 +657,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
 			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
 	case flow.FlaggedOut:
-		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)", r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
-		if r.tally.Flags() == 1 {
-			v.Reason = fmt.Sprintf("the only sample was discarded: %s (%s)", r.lastFlag.Reason, r.lastFlag.Name)
-		}
+		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:
 		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)

@@ -148,7 +148,7 @@ func TestVerdicts(t *testing.T) {
 			reason: "no answer won within 5 samples: the best one has 2 of 4 votes, a margin of 1"},
 		{name: "only flags", rule: firstToK(2, 3), replies: texts("!", "!", "!"), status: flow.FlaggedOut,
 			voting: event.Voting{Samples: 2, RedFlagged: 2, Cancelled: 1, Votes: map[string]int{}},
-			reason: "all 2 samples were discarded; the last one: malformed (schema_invalid)"},
+			reason: "all 2 samples were discarded; the last one: malformed (schema_invalid); it was: !"},
 		{name: "faults are neither votes nor flags", rule: firstToK(2, 2), replies: append([]reply{{err: busy}, {err: busy}, {err: busy}}, texts("a", "a")...), status: flow.Decided, answer: "a",
 			voting: event.Voting{Samples: 2, Faults: 3, Votes: map[string]int{"a": 2}, Margin: 2}},
 		{name: "the fault cap", rule: firstToK(1, 9), faults: 3, replies: []reply{{err: busy}, {err: busy}, {err: busy}}, status: flow.Failed,

@@ -38,7 +38,7 @@ func (r *race) resume(w *Watch) {
 	counted := []int{}
 	for i := range w.Earlier {
 		e := &w.Earlier[i]
-		if r.tally.Decision().Outcome != vote.Open || slices.Contains(counted, e.N) || e.N < 0 || e.N >= maxEarlier {
+		if r.over() || slices.Contains(counted, e.N) || e.N < 0 || e.N >= maxEarlier {
 			continue
 		}
 		s := r.revive(e)

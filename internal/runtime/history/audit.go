@@ -118,6 +118,10 @@ func (a *Audit) take(h *History, rec event.Record) error {
 	case event.StepCompleted:
 		a.under(e.Step, scopeOf(rec.Key, "/completed"), "committed")
 		a.step(h, e)
+	case event.TaskFailed:
+		for _, v := range e.Open {
+			a.left(h, v)
+		}
 	case event.EffectClaimed:
 		a.acted(e)
 		a.settled(e.Step, e.Effect, "claimed")
@@ -270,10 +274,35 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 		a.differ("step %d: the verdict is %s, the rule says otherwise (margin %d)", e.Step, e.Status, tally.Margin())
 	case late:
 		a.differ("step %d: samples were counted after the decision", e.Step)
+	case e.Status == string(flow.FlaggedOut) && e.Rule.Validate() == nil && !gaveUpRightly(tally):
+		a.differ("step %d: the question was given up after %d red flags and %d votes, which is too early", e.Step, tally.Flags(), tally.Votes())
 	}
 	if s := h.report.Solve; s != nil && s.Calibrated != nil && !isCalibration(e.Question) && e.Rule.K != s.Calibrated.K {
 		a.differ("step %d: the margin of the vote is %d, calibration gave %d", e.Step, e.Rule.K, s.Calibrated.K)
 	}
+}
+
+// left holds a vote that was left open against the samples before it.
+func (a *Audit) left(h *History, e event.OpenVote) {
+	votes, flags := map[string]int{}, 0
+	if v := h.Votes[e.Question]; v != nil {
+		for _, s := range v.Samples {
+			if voted, ok := s.(event.SampleCompleted); ok {
+				votes[voted.Vote]++
+			} else {
+				flags++
+			}
+		}
+	}
+	if !maps.Equal(votes, e.Voting.Votes) || flags != e.Voting.RedFlagged {
+		a.differ("step %d: the samples give the votes %v and %d red flags, the open vote says %v and %d",
+			e.Step, votes, flags, e.Voting.Votes, e.Voting.RedFlagged)
+	}
+}
+
+// gaveUpRightly reports whether a question without a vote had had its samples.
+func gaveUpRightly(t *vote.Tally) bool {
+	return t.Votes() == 0 && (t.Decision().Outcome == vote.Stuck || t.Flags() >= flow.Hopeless)
 }
 
 // recount holds a race again; late says that samples came after the decision.

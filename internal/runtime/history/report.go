@@ -37,6 +37,7 @@ type Report struct {
 
 	Output event.Value
 	Failed *event.StepFailed // the step that ended the run, if one did
+	Open   []event.OpenVote  // votes that had no verdict when it ended
 
 	Total     int // steps of the task, if known
 	Committed int
@@ -270,7 +271,7 @@ func (r *Report) end(e event.Event) {
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.TaskFailed:
-		r.Status, r.Reason, r.Wrong, r.Stop = e.Status, e.Reason, e.Wrong, e.Stop
+		r.Status, r.Reason, r.Wrong, r.Stop, r.Open = e.Status, e.Reason, e.Wrong, e.Stop, e.Open
 		r.DurationMS, r.Output = e.DurationMS, e.Output
 		r.spent(e.Spent)
 		r.setup(e.Setup)
@@ -279,7 +280,7 @@ func (r *Report) end(e event.Event) {
 	case event.StepCompleted:
 		r.spent(e.Spent)
 	case event.RunResumed: // the session before has ended, this one has not
-		r.Status, r.Reason, r.Stop, r.Wrong, r.Failed = event.StatusRunning, "", "", false, nil
+		r.Status, r.Reason, r.Stop, r.Wrong, r.Failed, r.Open = event.StatusRunning, "", "", false, nil, nil
 	}
 }
 

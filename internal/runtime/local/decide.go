@@ -54,6 +54,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
 		}
 	}
+	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
 	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
@@ -86,6 +87,34 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		b.appendVoted("", e, q.Class, v.Voting.Shares)
 	}
 	return v, b.failed.get()
+}
+
+// leftOpen notes how a vote stands that the session ends without a verdict on.
+func (r *Runtime) leftOpen(key string, step int, s ballot.Standing) {
+	if s.Voting.Samples == 0 && s.Voting.Faults == 0 {
+		return // nothing came of it
+	}
+	v := event.OpenVote{Question: key, Step: step, Voting: s.Voting}
+	if s.Flag != nil {
+		v.Flag, v.Reason = s.Flag.Name, s.Flag.Reason
+	}
+	if s.Fault != nil {
+		v.Fault = s.Fault.Error()
+	}
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	r.open = append(r.open, v)
+}
+
+// openVotes are those that the session ends without a verdict on, in the order of the
+// steps.
+func (r *Runtime) openVotes() []event.OpenVote {
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	slices.SortStableFunc(r.open, func(a, b event.OpenVote) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Question, b.Question))
+	})
+	return r.open[:min(len(r.open), event.MaxOpen)]
 }
 
 // sampled takes a sample that has arrived into the log, or holds it back.

@@ -77,6 +77,8 @@ type Runtime struct {
 	effects effect.Performer
 	usedMu  sync.Mutex
 	used    map[usedKey]bool // keys of this session
+	openMu  sync.Mutex
+	open    []event.OpenVote // votes that ended without a verdict
 
 	progress  Progress
 	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
@@ -382,6 +384,7 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 		return e
 	case event.TaskFailed:
 		r.opts.Ballot.Settle()
+		e.Open = r.openVotes()
 		e.Setup = r.setup()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e

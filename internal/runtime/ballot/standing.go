@@ -1,0 +1,27 @@
+package ballot
+
+import (
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/redflag"
+)
+
+// A Standing is how a vote stands that has not come to its end.
+type Standing struct {
+	Voting event.Voting
+	Flag   *redflag.Flag // of the last answer that was discarded, nil if none was
+	Fault  error         // of the last attempt that failed, nil if none did
+}
+
+// stopped tells how the vote stands when an error ends it.
+func (r *race) stopped(w *Watch, err error) {
+	if err == nil || w.Stopped == nil {
+		return
+	}
+	s := Standing{Voting: r.verdict(flow.Status(""), "").Voting, Flag: r.lastFlag}
+	s.Voting.Faults = max(s.Voting.Faults, r.before+int(r.attempts.Load()))
+	if e := r.lastFault.Load(); e != nil {
+		s.Fault = e
+	}
+	w.Stopped(s)
+}
