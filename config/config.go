@@ -67,8 +67,11 @@ type Config struct {
 	// does not take it is asked for text from then on, with a warning.
 	StructuredMode string `json:"structured_mode,omitempty"`
 
+	// Framings is in how many ways each question is put to voters, in turn (5).
+	Framings int `json:"framings,omitempty"`
+
 	// FirstTemperature is that of the first sample of a question (0),
-	// Temperature that of the others (0.1).
+	// Temperature that of the others (0.7; of chains 0.1, as in the paper).
 	FirstTemperature *float64 `json:"first_temperature,omitempty"`
 	Temperature      *float64 `json:"temperature,omitempty"`
 

@@ -90,7 +90,7 @@ func promptSet(cfg config.Config) (*prompts.Set, error) {
 	if err != nil {
 		return nil, &config.Error{Field: "prompts_dir", Err: err}
 	}
-	return set, nil
+	return set.Limited(cfg.Framings), nil
 }
 
 // AllReaders are those of the run's own questions, and those that every run knows.
