@@ -35,6 +35,9 @@ func (r *Result) Markdown() string {
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
+	for _, v := range r.Voters {
+		row("voter", "%s: %s", show.Markdown(v.Voter), DescribeVoter(v))
+	}
 	if s := r.Solve; s != nil && r.Form == event.FormTree {
 		row("questions", "%d, %d without agreement, at most %d rounds", s.Questions, s.Undecided, s.MaxRounds)
 		row("rejection rate", "%.1f %%", 100*s.RejectionRate)
@@ -193,6 +196,15 @@ func DescribeRule(r vote.Rule) string {
 	default:
 		return "one sample"
 	}
+}
+
+// DescribeVoter says what a voter contributed.
+func DescribeVoter(v VoterResult) string {
+	text := fmt.Sprintf("%d votes, %d against the winner, %d discarded", v.Votes, v.Dissent, v.Flagged)
+	if v.CostUSD > 0 {
+		text += ", " + DescribeCost(&v.CostUSD)
+	}
+	return text
 }
 
 // DescribeCost formats a cost that may not be known.

@@ -62,6 +62,9 @@ type Result struct {
 
 	Voting VotingTotals `json:"voting"`
 
+	// Voters say what each of them contributed, if there are several.
+	Voters []VoterResult `json:"voters,omitempty"`
+
 	// Solve is there if the run solved a problem or measured voters.
 	Solve *SolveFigures `json:"solve,omitempty"`
 
@@ -104,6 +107,9 @@ type (
 	// problem that of all questions, because a step may take several.
 	VotingTotals = history.Totals
 
+	// VoterResult is what one of several voters contributed.
+	VoterResult = history.Voter
+
 	// SolveFigures say how a problem was solved, beyond what its steps say: a step may
 	// have taken several questions.
 	SolveFigures = history.Solve
@@ -143,7 +149,7 @@ func newResult(p *history.Report, written bool) *Result {
 		Run: p.Run, Kind: p.Kind, Form: p.Form, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
 		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output, Open: p.Open,
 		Steps: make([]StepResult, 0, len(p.Steps)), StepsTotal: p.Total, StepsCompleted: p.Committed, StepsOmitted: p.Committed - len(p.Steps),
-		Voting: p.Voting, Solve: p.Solve,
+		Voting: p.Voting, Voters: p.Voters(), Solve: p.Solve,
 		Effects: p.Effects, TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
 	}
 	if r.Status == event.StatusRunning && !written {

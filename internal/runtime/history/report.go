@@ -56,6 +56,8 @@ type Report struct {
 	last      event.StepCompleted
 
 	begun   bool
+	pool    bool          // it began with several voters
+	voters  []Voter       // see Voters
 	ends    []event.Event // the last ones, at most maxEnds; nil for those that were passed over
 	draft   event.Value   // the best answer that is not final
 	solving solving
@@ -136,7 +138,7 @@ func (r *Report) begin(rec event.Record) error {
 	}
 	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
-	r.Status, r.begun = event.StatusRunning, true
+	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1
 	if e.Form == event.FormTree || e.Form == event.FormMeasurement {
 		r.Solve = &Solve{}
 		r.solving = newSolving(c.BatchSize)
@@ -156,6 +158,7 @@ func (r *Report) note(e event.Event) {
 func (r *Report) take(h *History, e event.Event) {
 	r.note(e)
 	r.takeSolve(e)
+	r.countVoters(e)
 	switch e := e.(type) {
 	case event.StepCompleted:
 		r.count(e)
