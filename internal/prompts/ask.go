@@ -10,9 +10,12 @@ type Ask struct {
 	Instructions []string
 }
 
-// Instruction is the one for a framing, from 1.
-func (a Ask) Instruction(framing int) string {
-	return a.Instructions[(framing-1)%len(a.Instructions)]
+// Instruction is the one for a framing, from 1, or the first.
+func (a Ask) Instruction(framing ...int) string {
+	if len(framing) == 0 || framing[0] < 1 {
+		return a.Instructions[0]
+	}
+	return a.Instructions[(framing[0]-1)%len(a.Instructions)]
 }
 
 // Prompt implements [Data].
