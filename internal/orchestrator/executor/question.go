@@ -47,6 +47,9 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 			}
 		}
 		format.Errors = errorField.MatchString(s.OutputSchema)
+		if formOf(s.OutputSchema) != "" {
+			format.Schema = s.OutputSchema
+		}
 		if format.Fields, err = plan.FieldReaders(s.OutputSchema); err != nil {
 			return nil, fmt.Errorf("its output_schema: %w", err)
 		}

@@ -35,6 +35,10 @@ type MappingFormat struct {
 	// fails the step.
 	Decision bool `json:"decision,omitempty"`
 
+	// Schema is the output schema if it could be taken for an answer. One that only
+	// repeats it is none.
+	Schema string `json:"schema,omitempty"`
+
 	// Fields are those that the output schema says how to read, if they are there.
 	Fields []plan.FieldReader `json:"fields,omitempty"`
 }
@@ -60,7 +64,7 @@ func Readers() domain.Readers {
 		if err := format.Key.Validate(); err != nil {
 			return nil, err
 		}
-		r := mappingReader{format: format}
+		r := mappingReader{format: format, form: formOf(format.Schema)}
 		for _, f := range format.Fields {
 			read, err := reader.ReadField(f.Of)
 			if err != nil {
@@ -75,6 +79,7 @@ func Readers() domain.Readers {
 
 type mappingReader struct {
 	format MappingFormat
+	form   string                                                           // the key of an answer that repeats the schema; "" if none does
 	fields []func(json.RawMessage) (json.RawMessage, string, *redflag.Flag) // of format.Fields
 }
 
@@ -91,6 +96,9 @@ func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if why, said := fields["error"]; said && !empty(why) && !(r.format.Errors && len(fields) > 1) {
 		return domain.Answer{}, redflag.New(FlagError, "the answer is an error: %s", why)
 	}
+	if all, err := vote.Canonical(value, vote.KeyOptions{}); r.form != "" && err == nil && all == r.form {
+		return domain.Answer{}, redflag.New(redflag.Placeholder, "the answer repeats the fields that were asked for, with no values")
+	}
 	value, keyed, flag := r.readFields(value, fields)
 	if flag != nil {
 		return domain.Answer{}, flag
@@ -100,6 +108,29 @@ func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
 	}
 	return domain.Answer{Value: value, Key: key}, nil
+}
+
+// typeName begins what a schema says instead of a value.
+var typeName = regexp.MustCompile(`(?i)^(?:an? )?(?:string|text|number|integer|int|float|boolean|bool|date|list|array|object|mapping)\b`)
+
+// formOf is the key of a schema that is read as an answer: small models are fond of
+// repeating it. A schema that names no types may be an example of an answer.
+func formOf(schema string) string {
+	value, err := readMapping(schema)
+	if err != nil {
+		return ""
+	}
+	var fields map[string]any
+	if json.Unmarshal(value, &fields) != nil {
+		return ""
+	}
+	for _, v := range fields {
+		if text, ok := v.(string); ok && typeName.MatchString(text) {
+			key, _ := vote.Canonical(value, vote.KeyOptions{}) // "" if it is none
+			return key
+		}
+	}
+	return ""
 }
 
 // readFields reads the fields that have a reader. It returns the mapping with their
