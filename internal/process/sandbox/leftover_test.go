@@ -33,6 +33,13 @@ func childrenOf(t *testing.T, pid int) []int {
 	return out
 }
 
+// isDead reports whether a process has ended, if perhaps nobody has been told yet.
+func isDead(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err != nil || strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
+}
+
 // TestNextStartSweeps kills everybody who could remove the temporary folder of a
 // command. Whoever is started next does it, and leaves that of others alone.
 func TestNextStartSweeps(t *testing.T) {
@@ -53,6 +60,9 @@ func TestNextStartSweeps(t *testing.T) {
 					}
 				}
 				_ = cmd.Wait() // killed
+				for _, pid := range victims {
+					waitFor(t, func() bool { return isDead(pid) })
+				}
 			}, mark
 		}
 		folders := func() int {
