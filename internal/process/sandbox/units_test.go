@@ -100,8 +100,20 @@ func TestNamespacesAllowed(t *testing.T) {
 
 // TestHasMounts: mounts are made only where there is something to protect by them.
 func TestHasMounts(t *testing.T) {
-	if (&Sandbox{level: Landlock}).hasMounts() {
-		t.Error("hasMounts() without anything to protect = true, want false")
+	_, set, _ := protectedTree(t)
+	for _, test := range []struct {
+		s    Sandbox
+		want bool
+	}{
+		{Sandbox{level: Landlock}, false},
+		{Sandbox{level: Landlock, options: Options{Protected: set}}, true},
+		{Sandbox{level: Landlock, options: Options{Protected: set}, without: means{PIDs: true}}, false},
+		{Sandbox{level: Landlock, options: Options{Protected: set}, without: means{Mounts: true}}, false},
+		{Sandbox{level: Bubblewrap, options: Options{Protected: set}}, false}, // which has its own
+	} {
+		if got := test.s.hasMounts(); got != test.want {
+			t.Errorf("hasMounts() at level %s, %d to protect, without %+v = %t, want %t", test.s.level, len(test.s.options.Protected.Paths()), test.s.without, got, test.want)
+		}
 	}
 }
 
