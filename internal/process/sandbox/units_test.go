@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/maker-mdap/maker/internal/process/family"
 	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
@@ -95,6 +96,13 @@ func TestNamespacesAllowed(t *testing.T) {
 		if got := allowedBy(dir); got != want {
 			t.Errorf("allowedBy() with the limit %q = %t, want %t", limit, got, want)
 		}
+	}
+}
+
+// TestObeyTime: a supervisor has the time to kill everybody.
+func TestObeyTime(t *testing.T) {
+	if obeyTime <= family.KillTime {
+		t.Errorf("a supervisor has %s, want more than %s", obeyTime, family.KillTime)
 	}
 }
 
