@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -313,6 +314,23 @@ func TestLimitsOfAProcess(t *testing.T) {
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestLimitsOfAProcess$")
 	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_LIMITS=yes")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestCapabilitiesThatThereAreNot: those that the kernel does not know are no reason to
+// give up.
+func TestCapabilitiesThatThereAreNot(t *testing.T) {
+	if os.Getenv("MAKER_SANDBOX_CAPABILITIES") != "" {
+		runtime.LockOSThread() // which they belong to
+		if err := (confinement{}).dropCapabilities(); err != nil && err != syscall.EPERM {
+			t.Errorf("dropCapabilities() = %v", err)
+		}
+		return
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestCapabilitiesThatThereAreNot$")
+	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_CAPABILITIES=yes")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
