@@ -357,3 +357,25 @@ func TestCapabilitiesThatThereAreNot(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestKillOfOthers: processes that the kernel lists without a number, because they are in
+// another namespace, are not ours, and 0 would be all of our own.
+func TestKillOfOthers(t *testing.T) {
+	if dir := os.Getenv("MAKER_SANDBOX_KILL"); dir != "" {
+		(&cgroup{dir}).kill()
+		return
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "cgroup.kill"), 0o700); err != nil { // which cannot be written
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestKillOfOthers$")
+	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_KILL="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
