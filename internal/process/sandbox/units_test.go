@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -377,5 +378,19 @@ func TestKillOfOthers(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestProgramsOfTheUser: folders of PATH that are hidden otherwise are shown, and those that
+// are not there are left out.
+func TestProgramsOfTheUser(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	installed, missing := t.TempDir(), filepath.Join(t.TempDir(), "missing") // below /tmp, which is hidden
+	t.Setenv("PATH", installed+":"+missing+":relative:/usr/bin")
+	shown := new(Sandbox).view().readable
+	for dir, want := range map[string]bool{installed: true, missing: false, "relative": false, "/usr/bin": false} {
+		if got := slices.Contains(shown, dir); got != want {
+			t.Errorf("%s is shown by itself: %t, want %t", dir, got, want)
+		}
 	}
 }
