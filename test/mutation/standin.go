@@ -71,7 +71,13 @@ func testMutant(args []string) error {
 	if err := command(os.Getenv(realGo), "test", "-c", "-ldflags=-s -w", "-o", tests, args[len(args)-1]).Run(); err != nil {
 		return errNotViable
 	}
-	return command(tests, "-test.short", "-test.failfast", "-test.timeout", option(args, "-timeout"), "-test.skip", os.Getenv(skip)).Run()
+	run := []string{tests, "-test.short", "-test.failfast", "-test.timeout", option(args, "-timeout"), "-test.skip", os.Getenv(skip)}
+	if os.Getenv(children) != "" {
+		// What a mutant leaves behind must not be there when the next one is tested. The
+		// shell stays: it is the first process in there, and waits for orphans.
+		run = append([]string{"unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "bash", "-c", `"$@"; exit $?`, "bash"}, run...)
+	}
+	return command(run[0], run[1:]...).Run()
 }
 
 // cover writes the coverage profile of the untouched tests, and adds to it what such a

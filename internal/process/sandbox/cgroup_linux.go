@@ -115,7 +115,7 @@ func cgroupFolder(mounts, kind, controller, group string) (string, error) {
 	for line := range strings.Lines(mounts) {
 		before, after, ok := strings.Cut(line, " - ")
 		place, how := strings.Fields(before), strings.Fields(after)
-		if !ok || len(place) < 5 || len(how) < 3 || how[0] != kind {
+		if !ok || len(place) < 6 || len(how) < 3 || how[0] != kind {
 			continue
 		}
 		if controller != "" && !slices.Contains(strings.Split(how[2], ","), controller) {

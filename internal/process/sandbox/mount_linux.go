@@ -101,7 +101,7 @@ func openBeneath(top int, rel string) (int, error) {
 // mount something.
 func dropAmbient() error {
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prCapAmbient, prAmbientClear, 0, 0, 0, 0)
-	if errno != 0 && errno != syscall.EINVAL { // a kernel without them has nothing to drop
+	if errno != 0 {
 		return errno
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -311,11 +312,29 @@ func TestSignalsStayInside(t *testing.T) {
 		if strings.Contains(s.Describe(), "signal") {
 			t.Skip(s.Describe())
 		}
-		out, _ := sh(t, s, `"$@"`, self, "probe", "signal", strconv.Itoa(os.Getpid()))
+		out, _ := sh(t, s, `"$@"`, self, "probe", "signal", strconv.Itoa(outsider(t)))
 		if !strings.HasPrefix(out, "refused") {
 			t.Errorf("kill(our process) = %q, want it refused", out)
 		}
 	})
+}
+
+// outsider starts a process with a number that nobody has inside, where they begin anew.
+func outsider(t *testing.T) int {
+	t.Helper()
+	for {
+		cmd := exec.Command("sleep", "300")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait() // killed
+		})
+		if cmd.Process.Pid > 50 {
+			return cmd.Process.Pid
+		}
+	}
 }
 
 // runFilter is what the kernel does with a filter.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/maker-mdap/maker/internal/process/family"
 	"github.com/maker-mdap/maker/internal/process/protect"
 )
 
@@ -98,10 +101,51 @@ func TestNamespacesAllowed(t *testing.T) {
 	}
 }
 
+// TestOpenBeneath: no name leads out of the folder, or through a link.
+func TestOpenBeneath(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.Symlink(".", filepath.Join(dir, "way"))); err != nil {
+		t.Fatal(err)
+	}
+	top, err := syscall.Open(dir, openPath|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(top)
+	for name, want := range map[string]bool{"file": true, "way/file": false, "../x": false, "/etc": false, "none": false, "nul\x00": false} {
+		fd, err := openBeneath(top, name)
+		if (err == nil) != want || want && fd <= top {
+			t.Errorf("openBeneath(%q) = %d, %v, want it opened: %t", name, fd, err, want)
+		}
+		if err == nil {
+			syscall.Close(fd)
+		}
+	}
+}
+
+// TestObeyTime: a supervisor has the time to kill everybody.
+func TestObeyTime(t *testing.T) {
+	if obeyTime <= family.KillTime {
+		t.Errorf("a supervisor has %s, want more than %s", obeyTime, family.KillTime)
+	}
+}
+
 // TestHasMounts: mounts are made only where there is something to protect by them.
 func TestHasMounts(t *testing.T) {
-	if (&Sandbox{level: Landlock}).hasMounts() {
-		t.Error("hasMounts() without anything to protect = true, want false")
+	_, set, _ := protectedTree(t)
+	for _, test := range []struct {
+		s    Sandbox
+		want bool
+	}{
+		{Sandbox{level: Landlock}, false},
+		{Sandbox{level: Landlock, options: Options{Protected: set}}, true},
+		{Sandbox{level: Landlock, options: Options{Protected: set}, without: means{PIDs: true}}, false},
+		{Sandbox{level: Landlock, options: Options{Protected: set}, without: means{Mounts: true}}, false},
+		{Sandbox{level: Bubblewrap, options: Options{Protected: set}}, false}, // which has its own
+	} {
+		if got := test.s.hasMounts(); got != test.want {
+			t.Errorf("hasMounts() at level %s, %d to protect, without %+v = %t, want %t", test.s.level, len(test.s.options.Protected.Paths()), test.s.without, got, test.want)
+		}
 	}
 }
 
@@ -295,5 +339,58 @@ func TestLimitsOfAProcess(t *testing.T) {
 	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_LIMITS=yes")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestCapabilitiesThatThereAreNot: those that the kernel does not know are no reason to
+// give up.
+func TestCapabilitiesThatThereAreNot(t *testing.T) {
+	if os.Getenv("MAKER_SANDBOX_CAPABILITIES") != "" {
+		runtime.LockOSThread() // which they belong to
+		if err := (confinement{}).dropCapabilities(); err != nil && err != syscall.EPERM {
+			t.Errorf("dropCapabilities() = %v", err)
+		}
+		return
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestCapabilitiesThatThereAreNot$")
+	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_CAPABILITIES=yes")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestKillOfOthers: processes that the kernel lists without a number, because they are in
+// another namespace, are not ours, and 0 would be all of our own.
+func TestKillOfOthers(t *testing.T) {
+	if dir := os.Getenv("MAKER_SANDBOX_KILL"); dir != "" {
+		(&cgroup{dir}).kill()
+		return
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "cgroup.kill"), 0o700); err != nil { // which cannot be written
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestKillOfOthers$")
+	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_KILL="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestProgramsOfTheUser: folders of PATH that are hidden otherwise are shown, and those that
+// are not there are left out.
+func TestProgramsOfTheUser(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	installed, missing := t.TempDir(), filepath.Join(t.TempDir(), "missing") // below /tmp, which is hidden
+	t.Setenv("PATH", installed+":"+missing+":relative:/usr/bin")
+	shown := new(Sandbox).view().readable
+	for dir, want := range map[string]bool{installed: true, missing: false, "relative": false, "/usr/bin": false} {
+		if got := slices.Contains(shown, dir); got != want {
+			t.Errorf("%s is shown by itself: %t, want %t", dir, got, want)
+		}
 	}
 }

@@ -87,8 +87,19 @@ func (d *Dir) Remove() {
 }
 
 // Remove removes the folder that another process has made, by its [Dir.Top], even if
-// somebody took the rights to it away.
+// somebody took the rights to it away. The lock goes last: a folder without one, which
+// is all that somebody leaves who is killed on the way, would never be swept.
 func Remove(top string) {
+	entries, _ := os.ReadDir(top)
+	for _, e := range entries {
+		if e.Name() != lockName {
+			removeAll(filepath.Join(top, e.Name()))
+		}
+	}
+	removeAll(top)
+}
+
+func removeAll(top string) {
 	if os.RemoveAll(top) == nil {
 		return
 	}
