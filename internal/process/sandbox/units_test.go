@@ -267,7 +267,7 @@ func TestCensusWithoutAGroup(t *testing.T) {
 	}
 	for limit, want := range map[int]bool{0: true, 1: false, 2: false, 1000: false} {
 		c := newCensus(limit)
-		if c.last != -1 || c.wrap <= 0 {
+		if c.last != 0 || c.wrap <= 0 {
 			t.Errorf("newCensus() = %+v, want that nobody was counted", c)
 		}
 		if got := c.tooMany(nil); got != want || c.last <= 0 || c.counted != 1 {
