@@ -194,7 +194,7 @@ func TestCannotBecomeTheCommand(t *testing.T) {
 		if err := os.WriteFile(program, []byte("#!/nowhere/to/be/found\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Run(t.Context(), Command{Args: []string{program}}); err == nil || !strings.Contains(err.Error(), program) {
+		if _, err := s.Run(t.Context(), Command{Args: []string{program}}); err == nil || !strings.Contains(err.Error(), "sandbox: "+program+": ") {
 			t.Errorf("Run(a program without its interpreter) = %v, want an error that names it", err)
 		}
 	})
