@@ -355,16 +355,18 @@ func TestRealFailures(t *testing.T) {
 
 func TestRealRecovers(t *testing.T) {
 	l := newLab(t, "f529=0.3&seed=3", "[{answers: [{text: Fine.}]}]", nil)
-	faults := 0
-	for range 3 {
+	faults, attempts := 0, 0
+	// The program tells the model the date, so which requests fail depends on the day.
+	for faults == 0 && attempts < 30 {
+		attempts++
 		r := l.attempt(t, l.task("How many?"))
 		faults += len(r.Faults)
 		if r.Text != "Fine." {
-			t.Errorf("Attempt(half of the requests fail) = %q, want the answer", r.Text)
+			t.Errorf("Attempt(a third of the requests fail) = %q, want the answer", r.Text)
 		}
 	}
-	if want := l.asked() - 3; faults != want || want == 0 {
-		t.Errorf("3 attempts report %d faults, want %d, and more than none", faults, want)
+	if want := l.asked() - attempts; faults != want || want == 0 {
+		t.Errorf("%d attempts report %d faults, want %d, and more than none", attempts, faults, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,10 @@ func testMutant(args []string) error {
 		// shell stays: it is the first process in there, and waits for orphans.
 		run = append([]string{"unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "bash", "-c", `"$@"; exit $?`, "bash"}, run...)
 	}
-	return command(run[0], run[1:]...).Run()
+	runtime.LockOSThread() // what is started dies with its thread, and so with us, whom gremlins kills
+	cmd := command(run[0], run[1:]...)
+	dieWithUs(cmd)
+	return cmd.Run()
 }
 
 // cover writes the coverage profile of the untouched tests, and adds to it what such a

@@ -17,12 +17,12 @@ type census struct {
 	cgroup *cgroup // nil if there is none
 
 	counted int // when it was last counted
-	last    int // the process that was made last then; -1 if that is not known
+	last    int // the process that was made last then; 0 if that is not known
 	wrap    int // after this number they begin again
 }
 
 func newCensus(limit int) census {
-	c := census{limit: limit, last: -1}
+	c := census{limit: limit}
 	if data, err := os.ReadFile("/proc/sys/kernel/pid_max"); err == nil {
 		c.wrap, _ = strconv.Atoi(strings.TrimSpace(string(data)))
 	}
@@ -62,17 +62,16 @@ func (c *census) made(last int) (n int, known bool) {
 	return n, last > 0 && c.last > 0 && c.wrap > 0
 }
 
-// lastProcess is the number of the process that was made last in our namespace, or
-// -1 if the kernel does not tell.
+// lastProcess is the number of the process that was made last in our namespace, or 0 if
+// the kernel does not tell.
 func lastProcess() int {
-	data, err := os.ReadFile("/proc/loadavg")
-	fields := strings.Fields(string(data))
-	if err != nil || len(fields) == 0 {
-		return -1
-	}
-	n, err := strconv.Atoi(fields[len(fields)-1])
-	if err != nil || n <= 0 {
-		return -1
-	}
-	return n
+	data, _ := os.ReadFile("/proc/loadavg") // see lastIn
+	return lastIn(string(data))
+}
+
+// lastIn is lastProcess as the kernel tells it with the load.
+func lastIn(load string) int {
+	fields := strings.Fields("0 " + load)
+	n, _ := strconv.Atoi(fields[len(fields)-1]) // 0 if it is none
+	return max(n, 0)
 }

@@ -36,7 +36,7 @@ func TestMade(t *testing.T) {
 			t.Errorf("after %d of %d, %d was made last: made() = %d, %t, want %d, %t", test.before, test.wrap, test.last, made, known, test.made, test.known)
 		}
 	}
-	if c := newCensus(1); c.wrap <= 0 || c.last != -1 || lastProcess() <= 0 {
+	if c := newCensus(1); c.wrap <= 0 || c.last != 0 || lastProcess() <= 0 {
 		t.Errorf("newCensus() = %+v, and the last process is %d, want numbers of the kernel", c, lastProcess())
 	}
 }
@@ -74,13 +74,13 @@ func TestCensus(t *testing.T) {
 		limit, before int // before is what the last census knew: how many were made since
 		tooMany, stop bool
 	}{
-		{"as many as there may be", there, -1, false, false},
-		{"one too many", there - 1, -1, true, false},
-		{"far too many", 1, -1, true, false},
+		{"as many as there may be", there, 0, false, false},
+		{"one too many", there - 1, 0, true, false},
+		{"far too many", 1, 0, true, false},
 		{"a burst of as many as there may be", there, 20 * room, false, false},
 		{"a burst of too many", there - 1, 20 * room, true, true},
 	} {
-		c := census{limit: test.limit, last: -1, wrap: 40 * room}
+		c := census{limit: test.limit, last: 0, wrap: 40 * room}
 		if test.before > 0 {
 			c.last = lastProcess() - test.before
 			if c.last <= 0 {
@@ -106,4 +106,18 @@ func waitFor(t *testing.T, so func() bool) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Error("the processes are not in the state that they should be in")
+}
+
+// TestLastProcess: what the kernel does not tell is not known.
+func TestLastProcess(t *testing.T) {
+	for load, want := range map[string]int{
+		"0.20 0.18 0.12 1/80 11206\n": 11206, "": 0, "0.20 0.18 0.12 1/80 none\n": 0, "0.20 0.18 0.12 1/80 -5": 0, "1/80 0": 0, " \n": 0, "7": 7,
+	} {
+		if got := lastIn(load); got != want {
+			t.Errorf("lastIn(%q) = %d, want %d", load, got, want)
+		}
+	}
+	if lastProcess() < 1 {
+		t.Errorf("lastProcess() = %d, want that of somebody", lastProcess())
+	}
 }

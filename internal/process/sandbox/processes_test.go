@@ -114,8 +114,8 @@ func TestProcessLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		outcome, err := s.Run(ctx, Command{Output: io.Discard, Args: []string{"bash", "-c", bomb, "bash", mark}})
-		if err != nil || outcome.Limit != "40 processes" || outcome.ExitCode == 0 {
-			t.Errorf("Run(bomb) = %+v, %v, want the limit of 40 processes", outcome, err)
+		if err != nil || outcome.Limit != "40 processes" || outcome.ExitCode != 128+int(syscall.SIGKILL) {
+			t.Errorf("Run(bomb) = %+v, %v, want the limit of 40 processes, and killed", outcome, err)
 		}
 		if left := running(t, mark); len(left) > 0 {
 			t.Errorf("%d processes are still running", len(left))

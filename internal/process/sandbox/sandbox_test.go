@@ -186,6 +186,20 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// TestCannotBecomeTheCommand: a program that cannot be executed is an error that says why.
+func TestCannotBecomeTheCommand(t *testing.T) {
+	forEach(t, []Level{Landlock, None}, func(t *testing.T, level Level) {
+		s := open(t, Options{Levels: []Level{level}})
+		program := filepath.Join(s.options.Workspace, "program")
+		if err := os.WriteFile(program, []byte("#!/nowhere/to/be/found\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(t.Context(), Command{Args: []string{program}}); err == nil || !strings.Contains(err.Error(), "sandbox: "+program+": ") {
+			t.Errorf("Run(a program without its interpreter) = %v, want an error that names it", err)
+		}
+	})
+}
+
 // TestRootIsNoRoot: root has no powers over the machine inside, whatever the network.
 func TestRootIsNoRoot(t *testing.T) {
 	if os.Geteuid() != 0 {

@@ -267,7 +267,7 @@ func TestCensusWithoutAGroup(t *testing.T) {
 	}
 	for limit, want := range map[int]bool{0: true, 1: false, 2: false, 1000: false} {
 		c := newCensus(limit)
-		if c.last != -1 || c.wrap <= 0 {
+		if c.last != 0 || c.wrap <= 0 {
 			t.Errorf("newCensus() = %+v, want that nobody was counted", c)
 		}
 		if got := c.tooMany(nil); got != want || c.last <= 0 || c.counted != 1 {
@@ -312,7 +312,7 @@ func TestLimitsOfAUser(t *testing.T) {
 // TestLimitsOfAProcess: a process can lower its limits, and those who have lower ones
 // keep them.
 func TestLimitsOfAProcess(t *testing.T) {
-	if os.Getenv("MAKER_SANDBOX_LIMITS") != "" {
+	inChild(t, func() {
 		c := confinement{Limits: Limits{Processes: 5, FileBytes: 1 << 24, CPU: 1500 * time.Millisecond, Grace: 2500 * time.Millisecond}}
 		if err := c.limit(); err != nil {
 			t.Fatal(err)
@@ -333,10 +333,21 @@ func TestLimitsOfAProcess(t *testing.T) {
 		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &got); err != nil || got.Max != 1<<24 {
 			t.Errorf("the limit on files was raised to %+v, %v", got, err)
 		}
+	})
+}
+
+// inChild has f run in a process of its own, with a group of its own, in a test that does
+// nothing else.
+func inChild(t *testing.T, f func()) {
+	t.Helper()
+	const name = "MAKER_SANDBOX_CHILD"
+	if os.Getenv(name) == t.Name() {
+		f()
 		return
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestLimitsOfAProcess$")
-	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_LIMITS=yes")
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), name+"="+t.Name())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -345,40 +356,27 @@ func TestLimitsOfAProcess(t *testing.T) {
 // TestCapabilitiesThatThereAreNot: those that the kernel does not know are no reason to
 // give up.
 func TestCapabilitiesThatThereAreNot(t *testing.T) {
-	if os.Getenv("MAKER_SANDBOX_CAPABILITIES") != "" {
+	inChild(t, func() {
 		runtime.LockOSThread() // which they belong to
 		if err := (confinement{}).dropCapabilities(); err != nil && err != syscall.EPERM {
 			t.Errorf("dropCapabilities() = %v", err)
 		}
-		return
-	}
-	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestCapabilitiesThatThereAreNot$")
-	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_CAPABILITIES=yes")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	})
 }
 
 // TestKillOfOthers: processes that the kernel lists without a number, because they are in
 // another namespace, are not ours, and 0 would be all of our own.
 func TestKillOfOthers(t *testing.T) {
-	if dir := os.Getenv("MAKER_SANDBOX_KILL"); dir != "" {
+	inChild(t, func() {
+		dir := t.TempDir()
+		if err := errors.Join(
+			os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0\n"), 0o600),
+			os.Mkdir(filepath.Join(dir, "cgroup.kill"), 0o700), // which cannot be written
+		); err != nil {
+			t.Fatal(err)
+		}
 		(&cgroup{dir}).kill()
-		return
-	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "cgroup.kill"), 0o700); err != nil { // which cannot be written
-		t.Fatal(err)
-	}
-	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestKillOfOthers$")
-	cmd.Env = append(os.Environ(), "MAKER_SANDBOX_KILL="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	})
 }
 
 // TestProgramsOfTheUser: folders of PATH that are hidden otherwise are shown, and those that

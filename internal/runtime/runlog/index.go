@@ -179,7 +179,7 @@ func (w *indexWriter) add(l Line) error {
 	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, e).append(w.buf[:0])
 	w.good += stepSize
 	if _, err := w.out.Write(w.buf); err != nil {
-		return fmt.Errorf("run log: index: %w", err)
+		return &WriteError{Dir: filepath.Dir(w.f.Name()), Err: err}
 	}
 	return nil
 }
@@ -188,7 +188,9 @@ func (w *indexWriter) add(l Line) error {
 func (w *indexWriter) finish() error {
 	var err error
 	if w.out != nil {
-		err = w.out.Flush()
+		if err = w.out.Flush(); err != nil {
+			err = &WriteError{Dir: filepath.Dir(w.f.Name()), Err: err}
+		}
 	}
 	return errors.Join(err, w.f.Truncate(w.good), w.f.Close())
 }

@@ -576,3 +576,26 @@ func TestRedaction(t *testing.T) {
 		}
 	}
 }
+
+// TestNoRoomForTheIndex: an index that cannot be brought up to its log is a log that
+// cannot be written, and nothing of it is lost.
+func TestNoRoomForTheIndex(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	dir := newRun(t, 3)
+	index := filepath.Join(dir, IndexFile)
+	if err := errors.Join(os.Remove(index), os.Symlink("/dev/full", index)); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := Open(dir, nil, func(Line) error { return nil })
+	if full, ok := errors.AsType[*WriteError](err); !ok || full.Dir != dir {
+		t.Errorf("Open() without room for the index = %v, want a WriteError about %s", err, dir)
+	}
+	if err := os.Remove(index); err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, dir); len(got) != 4 {
+		t.Errorf("the log has %d events, want 4", len(got))
+	}
+}
