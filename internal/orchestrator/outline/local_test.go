@@ -236,7 +236,7 @@ const errand = `
 // taskOf is the task in a prompt and what stands after it, whichever framing it is;
 // empty if there is none.
 func taskOf(prompt string) string {
-	for _, mark := range []string{"# Task\n\n", "# What to do now\n\n", "# The task\n\n", "# Your task\n\n", "Please do this one thing: "} {
+	for _, mark := range []string{"# Task\n\n", "# What to do now\n\n", "# The task\n\n", "# Your task\n\n", "Please do this one thing:\n\n"} {
 		if _, task, ok := strings.Cut(prompt, mark); ok {
 			return task
 		}

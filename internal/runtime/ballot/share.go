@@ -1,6 +1,7 @@
 package ballot
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/maker-mdap/maker/event"
@@ -64,6 +65,10 @@ func (r *race) countShare(s *Sample) {
 // sharesFor are the shares in a decision for a key. Where nothing won nobody dissents.
 func (r *race) sharesFor(status flow.Status, key string) []event.Share {
 	var list []event.Share
+	// In one order, whichever sample came first.
+	slices.SortFunc(r.shares, func(a, b share) int {
+		return cmp.Or(cmp.Compare(a.voter, b.voter), cmp.Compare(a.framing, b.framing))
+	})
 	for _, s := range r.shares {
 		e := event.Share{Voter: r.voters[s.voter].Name, Framing: s.framing, Flagged: s.flagged, CostUSD: s.cost}
 		for k, n := range s.votes {
