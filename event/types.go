@@ -192,6 +192,21 @@ type Voting struct {
 	// Shares say what each voter contributed in each framing, if there are several of
 	// one or the other.
 	Shares []Share `json:"shares,omitempty"`
+
+	// Answers are those that got votes, most of them first, if nothing won, or if Votes
+	// has a hash in the place of one of several.
+	Answers []Candidate `json:"answers,omitempty"`
+
+	// Discarded are the red flags, if nothing won.
+	Discarded []Discarded `json:"discarded,omitempty"`
+}
+
+// Discarded are the answers to a question that got the same red flag.
+type Discarded struct {
+	Flag   string `json:"flag"`
+	Count  int    `json:"count"`
+	Reason string `json:"reason"`         // of the first one
+	Said   string `json:"said,omitempty"` // the beginning of the first one
 }
 
 // A Share is what became of the samples that one voter was asked for in one framing.
@@ -259,7 +274,7 @@ type VoteCompleted struct {
 	// Intent is the call that won instead of an answer.
 	Intent *Intent `json:"intent,omitempty"`
 
-	// Candidates are what was voted for, if nothing won.
+	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.
 	Candidates []Candidate `json:"candidates,omitempty"`
 
 	Rule  vote.Rule   `json:"rule"`  // that was asked for
@@ -321,8 +336,21 @@ type StepFailed struct {
 	Voting Voting      `json:"voting"`
 	Spent  usage.Spent `json:"spent"`
 
-	// Candidates are what was voted for, if nothing won.
+	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.
 	Candidates []Candidate `json:"candidates,omitempty"`
+}
+
+// Voted are the answers that got votes, most of them first, if nothing won.
+func (e *StepFailed) Voted() []Candidate { return votedFor(e.Status, e.Candidates, e.Voting) }
+
+// Voted are the answers that got votes, most of them first, if nothing won.
+func (e *VoteCompleted) Voted() []Candidate { return votedFor(e.Status, e.Candidates, e.Voting) }
+
+func votedFor(status string, old []Candidate, v Voting) []Candidate {
+	if len(old) > 0 || status == "decided" {
+		return old
+	}
+	return v.Answers
 }
 
 // A Setup is what a session of a run was done with. A resume can change it.
@@ -542,6 +570,19 @@ func (v *Voting) appendJSON(b []byte) []byte {
 		if shares, err := json.Marshal(v.Shares); err == nil { // never fails: costs are finite
 			b = append(b, `,"shares":`...)
 			b = append(b, shares...)
+		}
+	}
+	for _, rare := range []struct {
+		name string
+		list any
+		n    int
+	}{{"answers", v.Answers, len(v.Answers)}, {"discarded", v.Discarded, len(v.Discarded)}} {
+		if rare.n == 0 {
+			continue
+		}
+		if list, err := json.Marshal(rare.list); err == nil { // answers are JSON
+			b = append(append(append(b, `,"`...), rare.name...), `":`...)
+			b = append(b, list...)
 		}
 	}
 	return append(b, '}')

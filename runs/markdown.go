@@ -57,16 +57,25 @@ func (r *Result) Markdown() string {
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
+	if f := r.FailedStep; f != nil {
+		for i, line := range f.Votes() {
+			if i == 0 {
+				b.WriteString("\n## What the voters of the failed step said\n\n")
+			}
+			fmt.Fprintf(&b, "- %s\n", show.Markdown(line))
+		}
+	}
 	if r.Form != event.FormChain {
 		r.writeSteps(&b)
 	}
 	if r.Voting.Contested > 0 {
-		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin |\n|---|---|---|---|---|\n")
+		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin | dissent |\n|---|---|---|---|---|---|\n")
 		shown := 0
 		for _, s := range r.Steps {
 			if s.Voting.Contested() && shown < 50 {
 				shown++
-				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin)
+				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d | %s |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin,
+					strings.ReplaceAll(show.Markdown(strings.Join(DescribeVotes(s.Voting, true), "; ")), "|", "\\|"))
 			}
 		}
 		if rest := r.Voting.Contested - shown; rest > 0 {

@@ -156,7 +156,8 @@ func newResult(p *history.Report, written bool) *Result {
 		r.Status = StatusInterrupted
 	}
 	if f := p.Failed; f != nil {
-		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting, f.Candidates}
+		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting, f.Voted()}
+		r.FailedStep.Voting.Answers = nil // they are the candidates
 	}
 	for _, s := range p.Steps {
 		r.Steps = append(r.Steps, StepResult{

@@ -148,8 +148,8 @@ func (a *app) finishAsk(r *maker.Result) error {
 		return err
 	}
 	fmt.Fprintf(a.Err, "%s: %s\n", r.Status, show.Line(r.Reason))
-	if f := r.FailedStep; f != nil && len(f.Candidates) > 0 {
-		report.Candidates(a.Err, f)
+	if f := r.FailedStep; f != nil {
+		report.Votes(a.Err, f)
 	}
 	for i := range r.Open {
 		fmt.Fprintf(a.Err, "so far: %s\n", show.Line(runs.DescribeOpen(&r.Open[i])))

@@ -40,7 +40,11 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.StepCompleted:
 		return fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
 	case event.StepFailed:
-		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))
+		lines := []string{fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))}
+		for _, line := range runs.DescribeVotes(e.Voting, false) {
+			lines = append(lines, "         "+line)
+		}
+		return strings.Join(lines, "\n")
 	case event.EffectClaimed:
 		again := ""
 		if e.Again {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -52,9 +51,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	if f := r.FailedStep; f != nil {
 		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Form, f.Step),
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
-		if len(f.Candidates) > 0 && r.Kind != hanoi.Name {
-			Candidates(w, f)
-		}
+		Votes(w, f)
 	}
 	printCost(w, r)
 	const most = 10
@@ -69,7 +66,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		if shown == 1 {
 			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
 		}
-		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", StepOf(r.Form, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), Contest(s.Voting))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
@@ -99,19 +96,16 @@ func printVoting(w io.Writer, r *runs.Result) {
 	}
 }
 
-// Candidates lists the answers of a step that was not decided, with their votes.
-func Candidates(w io.Writer, f *runs.FailedStep) {
-	for _, c := range f.Candidates {
-		fmt.Fprintf(w, "  %-11s %s\n", counted(c.Votes, "vote"), clip.Line(show.Line(string(c.Answer)), 200))
+// Votes tells what the voters of a step without a result said.
+func Votes(w io.Writer, f *runs.FailedStep) {
+	for _, line := range f.Votes() {
+		fmt.Fprintf(w, "              %s\n", line)
 	}
 }
 
-// counted is a number of things.
-func counted(n int, name string) string {
-	if n != 1 {
-		name += "s"
-	}
-	return Thousands(n) + " " + name
+// Contest tells how a contested step was decided, and against what.
+func Contest(v event.Voting) string {
+	return fmt.Sprintf("%s after %d samples, %d flagged: %s", v.Split(), v.Samples, v.RedFlagged, strings.Join(runs.DescribeVotes(v, true), "; "))
 }
 
 // countEffects says in a few words what came of the calls that won a vote.

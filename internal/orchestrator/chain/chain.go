@@ -49,7 +49,7 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 			return err
 		}
 		if v.Status != flow.Decided {
-			fail(f, step, event.StepFailed{Status: string(v.Status), Reason: v.Reason, Voting: v.Voting, Candidates: v.Candidates})
+			fail(f, step, event.StepFailed{Status: string(v.Status), Reason: v.Reason, Voting: v.Voting})
 			return nil
 		}
 		output = v.Answer

@@ -299,8 +299,8 @@ type race struct {
 	unpriced bool
 
 	lastFlag    *redflag.Flag
-	lastFlagged string   // the answer that it is about
-	flagNames   []string // of the flags before the first vote, each once
+	lastFlagged string            // the answer that it is about
+	discarded   []event.Discarded // all flags, in order of their first one
 }
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
@@ -640,20 +640,23 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		}
 	}
 	v.Voting.Shares = r.sharesFor(status, key)
+	if status != flow.Decided {
+		v.Voting.Discarded = slices.Clone(r.discarded)
+	}
 	if !r.unpriced {
 		v.CostUSD = &priced.cost
 	}
 	switch status {
 	case flow.Decided:
-		answer := r.firstAnswer
-		if key != answer.Key {
-			answer = r.answers[key]
-		}
 		if v.Intent = r.intents[key]; v.Intent == nil {
-			v.Answer, v.Repaired = answer.Value, r.repaired[key]
+			v.Answer, v.Repaired = r.answerOf(key).Value, r.repaired[key]
+		}
+		if v.Voting.Contested() {
+			v.Voting.Answers = r.shown()
 		}
 	case flow.Undecided:
 		v.Candidates = r.candidates()
+		v.Voting.Answers = v.Candidates
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
 			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
 	case flow.FlaggedOut:
@@ -663,27 +666,6 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v
-}
-
-// maxCandidates bounds the answers that a verdict without a winner lists.
-const maxCandidates = 8
-
-// candidates are the answers that got votes, most of them first, then in order of
-// arrival.
-func (r *race) candidates() []event.Candidate {
-	counts := slices.Clone(r.tally.Counts())
-	slices.SortStableFunc(counts, func(a, b vote.Count) int { return b.Votes - a.Votes })
-	var list []event.Candidate
-	for _, c := range counts[:min(len(counts), maxCandidates)] {
-		answer := r.firstAnswer
-		if c.Key != answer.Key {
-			answer = r.answers[c.Key]
-		}
-		if answer.Value != nil {
-			list = append(list, event.Candidate{Answer: answer.Value, Votes: c.Votes})
-		}
-	}
-	return list
 }
 
 func bestOf(t *vote.Tally) string {

@@ -2,12 +2,9 @@ package ballot
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/text/clip"
-	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -21,18 +18,6 @@ func (r *race) hopeless() bool {
 // over reports whether further samples change nothing.
 func (r *race) over() bool { return r.tally.Decision().Outcome != vote.Open || r.hopeless() }
 
-// discard counts a sample with a red flag.
-func (r *race) discard(s *Sample) {
-	r.lastFlag, r.lastFlagged = s.Flag, ""
-	if s.Response != nil {
-		r.lastFlagged = s.Response.Text
-	}
-	if r.tally.Votes() == 0 && !slices.Contains(r.flagNames, s.Flag.Name) {
-		r.flagNames = append(r.flagNames, s.Flag.Name)
-	}
-	r.tally.Flag()
-}
-
 // whyFlaggedOut says why there is no vote at all, and what the last answer was.
 func (r *race) whyFlaggedOut() string {
 	flag, n := r.lastFlag, r.tally.Flags()
@@ -41,18 +26,15 @@ func (r *race) whyFlaggedOut() string {
 	case n == 1:
 		why = fmt.Sprintf("the only sample was discarded: %s (%s)", flag.Reason, flag.Name)
 	case r.hopeless():
+		var names []string
+		for _, d := range r.discarded {
+			names = append(names, d.Flag)
+		}
 		why = fmt.Sprintf("%d answers in a row were discarded as %s, and none became a vote; the last one: %s (%s)",
-			n, strings.Join(r.flagNames, ", "), flag.Reason, flag.Name)
+			n, strings.Join(names, ", "), flag.Reason, flag.Name)
 	}
-	text := strings.TrimSpace(r.lastFlagged)
-	if text == "" {
-		return why
+	if text := r.quote(r.lastFlagged); text != "" {
+		why += "; it was: " + text
 	}
-	if redact := r.ballot.opts.Redact; redact != nil {
-		text = redact(text) // of a secret that is cut nobody could tell that it is one
-	}
-	return why + "; it was: " + clip.Line(show.Line(text), longestQuote)
+	return why
 }
-
-// longestQuote is how much of an answer a reason shows, in characters.
-const longestQuote = 120

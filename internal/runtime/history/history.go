@@ -258,7 +258,7 @@ func (h *History) take(rec event.Record) {
 		delete(h.Votes, e.Question)
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
-			Repaired: e.Repaired, Said: e.Said, Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+			Repaired: e.Repaired, Said: e.Said, Candidates: e.Voted(), CostUSD: e.CostUSD, DurationMS: e.DurationMS,
 		}}
 		h.paid(e.Spent)
 	case event.Observed:

@@ -77,7 +77,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	}
 	e := event.VoteCompleted{
 		Question: key, Class: q.Class, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
-		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
+		Intent: v.Intent, Repaired: v.Repaired,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
 	}

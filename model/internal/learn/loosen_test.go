@@ -44,7 +44,7 @@ func TestOfBounds(t *testing.T) {
 		"output_config.format.schema: For 'integer' type, properties maximum, minimum are not supported": true,
 		"In context=('properties', 'move'), 'minItems' is not permitted.":                                true,
 		"'additionalProperties' is required to be supplied and to be false":                              false,
-		"invalid value: `json_schema`": false,
+		"invalid value: `json_schema`":                                                                   false,
 	} {
 		if got := (Complaint{Text: text}).OfBounds(); got != want {
 			t.Errorf("OfBounds(%q) = %t, want %t", text, got, want)
