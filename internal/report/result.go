@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -66,7 +67,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		if shown == 1 {
 			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
 		}
-		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), Contest(s.Voting))
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), clip.Line(Contest(s.Voting), 120))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)

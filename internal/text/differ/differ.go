@@ -17,6 +17,7 @@ import (
 const (
 	most    = 4  // differences that are told
 	longest = 80 // characters of a value
+	short   = 24 // bytes of a list that is shown as a whole
 	around  = 20 // characters that are shown before and behind a place in a text
 )
 
@@ -50,7 +51,7 @@ func collect(list *[]string, path string, a, b any) {
 			return
 		}
 	case []any:
-		if b, ok := b.([]any); ok && len(a) == len(b) {
+		if b, ok := b.([]any); ok && len(a) == len(b) && (len(text(a)) > short || len(text(b)) > short) {
 			for i := range a {
 				collect(list, fmt.Sprintf("%s[%d]", path, i), a[i], b[i])
 			}

@@ -12,7 +12,8 @@ func TestBetween(t *testing.T) {
 	tests := []struct{ name, a, b, want string }{
 		{"equal", `{"a":1}`, `{"a": 1}`, ""},
 		{"field", `{"total":14,"unit":"EUR"}`, `{"total":15,"unit":"EUR"}`, "total: 15 instead of 14"},
-		{"deep", `{"order":{"items":[1,2]}}`, `{"order":{"items":[1,3]}}`, "order.items[1]: 3 instead of 2"},
+		{"deep", `{"order":{"items":[1000000,2000000,300000,4]}}`, `{"order":{"items":[1000000,2000000,300000,5]}}`, "order.items[3]: 5 instead of 4"},
+		{"short lists", `{"move":[1,0,2]}`, `{"move":[1,0,1]}`, "move: [1,0,1] instead of [1,0,2]"},
 		{"lengths", `{"items":[1,2]}`, `{"items":[1]}`, "items: [1] instead of [1,2]"},
 		{"missing", `{"a":1,"b":2}`, `{"a":1}`, "b: missing"},
 		{"extra", `{"a":1}`, `{"a":1,"b":null}`, "b: null instead of nothing"},
