@@ -49,7 +49,10 @@ func (v Value) Set(set func(string) error, to pflag.Value) error {
 
 // ServersKey is the part of a configuration file that is about MCP servers, called
 // as everybody calls it.
-const ServersKey = "mcpServers"
+const (
+	ServersKey    = "mcpServers"
+	oldServersKey = "mcp_servers"
+)
 
 // Paths lists where a configuration file may be, nearest first.
 func Paths() []string {
@@ -111,26 +114,68 @@ func Read(path string) (File, error) {
 	if top.Kind != yaml.MappingNode {
 		return file, fmt.Errorf("%s, line %d: want settings such as `ahead_by: 3`", path, top.Line)
 	}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		key, value := top.Content[i], top.Content[i+1]
-		if key.Value == ServersKey {
-			file.Servers = key.Line // whoever starts them reads it
+	return file, file.add(top, "")
+}
+
+// add takes the settings of a mapping, which is the file or one of its sections.
+func (f *File) add(settings *yaml.Node, section string) error {
+	for i := 0; i+1 < len(settings.Content); i += 2 {
+		key, value := settings.Content[i], settings.Content[i+1]
+		name := key.Value
+		if within := sections[section][name]; within != "" {
+			name = within
+		}
+		if section == "" && (name == ServersKey || name == oldServersKey) && value.Kind == yaml.MappingNode {
+			if f.Servers > 0 {
+				return fmt.Errorf("%s, line %d: %s is set twice", f.Path, key.Line, ServersKey)
+			}
+			f.Servers = key.Line // whoever starts them reads it
 			continue
 		}
-		d := config.Find(key.Value)
+		if _, known := sections[name]; known && section == "" && value.Kind == yaml.MappingNode {
+			if err := f.add(value, name); err != nil {
+				return err
+			}
+			continue
+		}
+		if fixed, ok := fixed[name]; ok {
+			if value.Value != fixed.value {
+				return fmt.Errorf("%s, line %d: %s is always %s%s", f.Path, value.Line, name, fixed.value, fixed.instead)
+			}
+			continue
+		}
+		d := config.Find(name)
 		texts, single := scalars(value)
 		switch {
 		case d == nil:
-			return file, fmt.Errorf("%s, line %d: %w", path, key.Line, noSetting(key.Value))
+			return fmt.Errorf("%s, line %d: %w", f.Path, key.Line, noSetting(name))
 		case !single:
-			return file, fmt.Errorf("%s, line %d: %s wants a single value, or a list of them", path, value.Line, key.Value)
+			return fmt.Errorf("%s, line %d: %s wants a single value, or a list of them", f.Path, value.Line, key.Value)
 		}
-		if _, twice := file.Values[d.Name]; twice {
-			return file, fmt.Errorf("%s, line %d: %s is set twice", path, key.Line, d.Name)
+		if _, twice := f.Values[d.Name]; twice {
+			return fmt.Errorf("%s, line %d: %s is set twice", f.Path, key.Line, d.Name)
 		}
-		file.Values[d.Name] = Value{key.Value, texts, value.Kind == yaml.SequenceNode, value.Line}
+		f.Values[d.Name] = Value{key.Value, texts, value.Kind == yaml.SequenceNode, value.Line}
 	}
-	return file, nil
+	return nil
+}
+
+// sections are the groups that settings may be in, with the names that they have only
+// there.
+var sections = map[string]map[string]string{
+	"models":      {"reasoning": "model_reasoning", "execution": "model_execution"},
+	"thresholds":  {},
+	"calibration": {"enabled": "calibrate", "samples": "samples_per_problem"},
+}
+
+// fixed are names of settings that have one value only. Files that say so are right.
+var fixed = map[string]struct{ value, instead string }{
+	"max_facts":            {"5", ""},
+	"max_notes":            {"20", ""},
+	"max_work_shown_chars": {"1200", ""},
+	"fallback_p":           {"0.7", ""},
+	"max_solution_chars":   {"3000", "; red_flags names a file that can say otherwise, under excessive_length"},
+	"min_confidence":       {"0.3", "; red_flags names a file that can say otherwise, under low_confidence"},
 }
 
 // scalars are the texts of a value that is one, or a list of them.
