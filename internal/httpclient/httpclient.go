@@ -80,6 +80,7 @@ type Client struct {
 	model    string
 	provider string
 	secret   string
+	from     string
 	forms    *secret.Set // of the secret, if it is long enough to be told from other words
 	maxBytes int64
 	http     *http.Client
@@ -96,6 +97,9 @@ type Options struct {
 
 	// Secret never appears in an error, even if a server repeats it.
 	Secret string
+
+	// SecretFrom says where the secret is set, for errors about it.
+	SecretFrom string
 
 	Transport http.RoundTripper // nil means one of its own
 	MaxBytes  int64             // 0 means DefaultMaxBytes
@@ -116,7 +120,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		Header: http.Header{}, Place: u.Host + "/" + strings.TrimPrefix(u.Path, "/"), Address: u.String(), model: o.Model,
-		provider: o.Provider, secret: o.Secret, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes,
+		provider: o.Provider, secret: o.Secret, from: o.SecretFrom, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes,
 	}
 	if c.maxBytes <= 0 {
 		c.maxBytes = DefaultMaxBytes
@@ -249,8 +253,16 @@ const maxMessage = 500
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
+	message = clip.Text(c.Redact(message), maxMessage)
+	switch {
+	case kind != model.Auth || c.from == "":
+	case c.secret == "":
+		message += "; " + c.from + " is not set"
+	default:
+		message += "; the key is that of " + c.from
+	}
 	return &model.Error{
-		Kind: kind, Provider: c.provider, Status: status, Message: clip.Text(c.Redact(message), maxMessage),
+		Kind: kind, Provider: c.provider, Status: status, Message: message,
 		TimedOut: status == http.StatusGatewayTimeout,
 	}
 }

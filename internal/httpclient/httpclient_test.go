@@ -167,3 +167,20 @@ func TestExcerpt(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsAboutTheKey(t *testing.T) {
+	for _, test := range []struct {
+		options Options
+		kind    model.Kind
+		want    string
+	}{
+		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; the key is that of OPENAI_API_KEY"},
+		{Options{SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; OPENAI_API_KEY is not set"},
+		{Options{Secret: "k"}, model.Auth, "no"},
+		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Invalid, "no"},
+	} {
+		if got := newClient(t, "http://localhost", test.options).Error(test.kind, 401, "no").Message; got != test.want {
+			t.Errorf("Error(%s) with %+v = %q, want %q", test.kind, test.options, got, test.want)
+		}
+	}
+}
