@@ -4,21 +4,18 @@ package table
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"text/template"
-	"unicode/utf8"
 )
 
 // A Record is one row, by the names of its columns.
 type Record struct {
-	Line   int // of the file, from 1, where it begins
-	Values map[string]any
+	Line    int // of the file, from 1, where it begins
+	Columns []string
+	Values  map[string]any
 }
 
 // A LineError is what is wrong with the record on a line.
@@ -35,26 +32,24 @@ func (e *LineError) Unwrap() error { return e.Err }
 // mostBad is how many bad records an error names.
 const mostBad = 10
 
-// Read reads all records: JSON objects, one on a line, if the first character says so,
-// and otherwise CSV with the names of the columns in its first row. Its error names all
-// lines that cannot be read.
+// Read reads all records: see [Scan]. Its error names all lines that cannot be read.
 func Read(data []byte) ([]Record, error) {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	if !utf8.Valid(data) {
-		return nil, errors.New("it is not UTF-8")
+	var list []Record
+	var bad []error
+	for r, err := range Scan(bytes.NewReader(data), ',') {
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		list = append(list, r)
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
+	if err := Named(bad); err != nil {
+		return list, err
+	}
+	if len(list) == 0 {
 		return nil, errNone
 	}
-	records, bad := readCSV, error(nil)
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		records = readLines
-	}
-	list, errs := records(data)
-	if bad = Named(errs); bad == nil && len(list) == 0 {
-		bad = errNone
-	}
-	return list, bad
+	return list, nil
 }
 
 var errNone = errors.New("it has no records")
@@ -65,71 +60,6 @@ func Named(errs []error) error {
 		return fmt.Errorf("%w\nand %d more", errors.Join(errs[:mostBad]...), len(errs)-mostBad)
 	}
 	return errors.Join(errs...)
-}
-
-func readLines(data []byte) (list []Record, bad []error) {
-	line := 0
-	for text := range bytes.Lines(data) {
-		line++
-		if text = bytes.TrimSpace(text); len(text) == 0 {
-			continue
-		}
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber() // as it was written
-		r := Record{Line: line}
-		err := d.Decode(&r.Values)
-		if err == nil && r.Values == nil {
-			err = errors.New("null, want a JSON object")
-		}
-		if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
-			err = errors.New("something follows the JSON object; want one on each line")
-		}
-		if err != nil {
-			bad = append(bad, &LineError{line, err})
-			continue
-		}
-		list = append(list, r)
-	}
-	return list, bad
-}
-
-func readCSV(data []byte) (list []Record, bad []error) {
-	r := csv.NewReader(bytes.NewReader(data))
-	r.FieldsPerRecord = -1
-	r.TrimLeadingSpace = true
-	names, err := r.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, []error{err}
-	}
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
-		if names[i] == "" || slices.Contains(names[:i], names[i]) {
-			return nil, []error{&LineError{1, fmt.Errorf("column %d is called %q: want a name of its own", i+1, names[i])}}
-		}
-	}
-	for {
-		fields, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return list, bad
-		}
-		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-			// Where a quote is open nobody knows where the next record begins.
-			return list, append(bad, &LineError{wrong.StartLine, wrong.Err})
-		}
-		line, _ := r.FieldPos(0)
-		if len(fields) != len(names) {
-			bad = append(bad, &LineError{line, fmt.Errorf("%d fields, and there are %d columns", len(fields), len(names))})
-			continue
-		}
-		record := Record{Line: line, Values: map[string]any{}}
-		for i, name := range names {
-			record.Values[name] = fields[i]
-		}
-		list = append(list, record)
-	}
 }
 
 // A Prompt is a template over the columns of a record.

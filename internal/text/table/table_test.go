@@ -17,29 +17,29 @@ func TestRead(t *testing.T) {
 		"lines": {
 			text: "{\"question\":\"a?\",\"answer\":1.50}\n\n{\"question\":\"b?\",\"answer\":[true]}",
 			want: []Record{
-				{1, map[string]any{"question": "a?", "answer": json.Number("1.50")}},
-				{3, map[string]any{"question": "b?", "answer": []any{true}}},
+				{Line: 1, Values: map[string]any{"question": "a?", "answer": json.Number("1.50")}},
+				{Line: 3, Values: map[string]any{"question": "b?", "answer": []any{true}}},
 			},
 		},
 		"csv": {
 			text: "\uFEFFquestion, answer\na?,1\n\"b,\nc?\",2\nd?,3\n",
 			want: []Record{
-				{2, map[string]any{"question": "a?", "answer": "1"}},
-				{3, map[string]any{"question": "b,\nc?", "answer": "2"}},
-				{5, map[string]any{"question": "d?", "answer": "3"}},
+				{Line: 2, Values: map[string]any{"question": "a?", "answer": "1"}},
+				{Line: 3, Values: map[string]any{"question": "b,\nc?", "answer": "2"}},
+				{Line: 5, Values: map[string]any{"question": "d?", "answer": "3"}},
 			},
 		},
 		"bad lines": {
 			text: "{\"a\":1}\n{\"a\":\n{\"a\":1} 2\nnull\n",
-			want: []Record{{1, map[string]any{"a": json.Number("1")}}},
+			want: []Record{{Line: 1, Values: map[string]any{"a": json.Number("1")}}},
 			bad:  []string{"line 2: ", "line 3: something follows", "line 4: null"},
 		},
 		"bad fields": {
 			text: "a,b\n1,2\n1\n1,2,3\n",
-			want: []Record{{2, map[string]any{"a": "1", "b": "2"}}},
+			want: []Record{{Line: 2, Values: map[string]any{"a": "1", "b": "2"}}},
 			bad:  []string{"line 3: 1 fields, and there are 2 columns", "line 4: 3 fields"},
 		},
-		"open quote":  {text: "a,b\n1,2\n\"x,3\n", want: []Record{{2, map[string]any{"a": "1", "b": "2"}}}, bad: []string{"line 3: "}},
+		"open quote":  {text: "a,b\n1,2\n\"x,3\n", want: []Record{{Line: 2, Values: map[string]any{"a": "1", "b": "2"}}}, bad: []string{"line 3: "}},
 		"same column": {text: "a,a\n1,2\n", bad: []string{`line 1: column 2 is called "a"`}},
 		"nothing":     {text: " \n", bad: []string{"no records"}},
 		"only names":  {text: "a,b\n", bad: []string{"no records"}},
@@ -56,6 +56,9 @@ func TestRead(t *testing.T) {
 					t.Errorf("Read() error %q, want %q in it", err, part)
 				}
 			}
+			for i := range got {
+				got[i].Columns = nil
+			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("Read(): -want +got\n%s", diff)
 			}
@@ -63,8 +66,53 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestScan(t *testing.T) {
+	read := func(text string, comma rune) (columns [][]string, bad []string) {
+		for r, err := range Scan(strings.NewReader(text), comma) {
+			if err != nil {
+				bad = append(bad, err.Error())
+				continue
+			}
+			columns = append(columns, r.Columns)
+		}
+		return columns, bad
+	}
+	columns, bad := read("b\ta\n1\t2, x\n3\n4\t5\n", '\t')
+	if diff := cmp.Diff([][]string{{"b", "a"}, {"b", "a"}}, columns); diff != "" || len(bad) != 1 {
+		t.Errorf("Scan(tabs): %q, -want +got\n%s", bad, diff)
+	}
+	columns, bad = read("{\"z\":1,\"a\":{\"x\":2}}\n{\"a\":\n{\"a\":3,\"z\":4,\"a\":5}\n"+strings.Repeat("x", maxRecord+1)+"\n{\"b\":1}\n", ',')
+	if diff := cmp.Diff([][]string{{"z", "a"}, {"a", "z"}, {"b"}}, columns); diff != "" {
+		t.Errorf("Scan(lines): -want +got\n%s", diff)
+	}
+	if len(bad) != 2 || !strings.HasPrefix(bad[0], "line 2: ") || bad[1] != "line 4: it has more than 16 MB" {
+		t.Errorf("Scan(lines) = errors %q, want those of lines 2 and 4", bad)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add("a,b\n1,\"2\n", false)
+	f.Add("{\"a\":1}\n{}\n\n[", true)
+	f.Fuzz(func(t *testing.T, text string, tabs bool) {
+		comma := ','
+		if tabs {
+			comma = '\t'
+		}
+		line := 0
+		for r, err := range Scan(strings.NewReader(text), comma) {
+			if err != nil {
+				continue
+			}
+			if r.Line < line || len(r.Columns) < len(r.Values) {
+				t.Fatalf("Scan(%q): line %d after %d, columns %q, values %v", text, r.Line, line, r.Columns, r.Values)
+			}
+			line = r.Line
+		}
+	})
+}
+
 func TestPrompt(t *testing.T) {
-	record := Record{7, map[string]any{"mail": "It crashes.", "answer": "yes", "tags": []any{"a", "b"}, "n": json.Number("3")}}
+	record := Record{Line: 7, Values: map[string]any{"mail": "It crashes.", "answer": "yes", "tags": []any{"a", "b"}, "n": json.Number("3")}}
 	for text, want := range map[string]string{
 		"Bug?\n{{.mail}}":                  "Bug?\nIt crashes.",
 		"{{range .tags}}<{{.}}>{{end}}":    "<a><b>",
