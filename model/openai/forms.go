@@ -69,10 +69,16 @@ func describe(p learn.Param, form int) string {
 // adjust returns the forms to try after a refusal: f itself if the refusal is
 // about something else.
 func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complaint) learn.Forms {
+	ofFormat := sent.ResponseFormat != nil &&
+		why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs", "schema", "grammar", "guided_json")
+	if ofFormat && e.Status >= http.StatusInternalServerError { // some servers fail over what they do not know
+		f[learn.Output] = nextFormat(sent.ResponseFormat, why)
+		return f
+	}
 	if e.Kind != model.Invalid || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return f
 	}
-	value := why.OfValue()
+	was, value := f, why.OfValue()
 	if sent.Temperature != nil && !value && why.About("temperature") {
 		f[learn.Temperature] = leftOut
 	}
@@ -83,7 +89,7 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 	case sent.MaxCompletionTokens > 0 && why.About("max_completion_tokens"):
 		f[learn.MaxOutput] = asMaxTokens
 	}
-	if sent.ResponseFormat != nil && why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs", "schema", "grammar", "guided_json") {
+	if ofFormat {
 		f[learn.Output] = nextFormat(sent.ResponseFormat, why)
 	}
 	if sent.N > 1 && why.About("n") {
@@ -92,8 +98,14 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 	if sent.cached && why.About("cache_control") {
 		f[learn.Cache] = leftOut
 	}
+	if f == was && !value && sent.ResponseFormat != nil && why.Param == "" && !why.About(fields...) {
+		f[learn.Output] = noFormat // it does not say what it is about; this is what servers know least
+	}
 	return f
 }
+
+// fields are those of a request that a refusal may name.
+var fields = []string{"model", "messages", "message", "content", "tools", "tool_choice", "temperature", "max_tokens", "max_completion_tokens", "n", "cache_control"}
 
 // nextFormat goes one step down, from a schema to any object to nothing. A server
 // that takes schemas but not this one may take it without its bounds, or if it need not

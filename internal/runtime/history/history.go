@@ -255,7 +255,9 @@ func (h *History) take(rec event.Record) {
 	case event.FramingRetired:
 		h.Framings.Retire(e)
 	case event.VoteCompleted:
-		delete(h.Votes, e.Question)
+		if !h.compact || e.Status != string(flow.Undecided) {
+			delete(h.Votes, e.Question)
+		} // otherwise a resume that allows more samples goes on with the votes there are
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
 			Repaired: e.Repaired, Said: e.Said, Candidates: e.Voted(), CostUSD: e.CostUSD, DurationMS: e.DurationMS,
@@ -378,7 +380,9 @@ func (h *History) reopen(keys []string) {
 	}
 	forget(h.Verdicts, below)
 	forget(h.Looks, below)
-	forget(h.Votes, below)
+	if !h.compact { // whose undecided votes go on
+		forget(h.Votes, below)
+	}
 	forget(h.emitted, below)
 }
 
