@@ -127,4 +127,9 @@ type ResumeOptions struct {
 	// SetAside moves the damaged rest of a log into a file beside it and goes
 	// on from the last intact line. Without it a damaged log is an error.
 	SetAside bool
+
+	// Retry has records without an answer asked about again: those that "failed", those
+	// that are "undecided", or both. Those go on with the votes they have, so that they
+	// need more samples than before.
+	Retry []string
 }

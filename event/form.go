@@ -16,6 +16,10 @@ const (
 	FormTasks Form = "tasks" // tasks as a person wrote them, which people count from 1
 	FormTree  Form = "tree"  // a problem, its parts, and how they are put together
 
+	// FormRecords has a step for each record of a table. They do not depend on each other
+	// and are committed in any order, each once; some may fail.
+	FormRecords Form = "records"
+
 	// FormMeasurement has questions whose answers are known. They are put to the voters
 	// to measure these.
 	FormMeasurement Form = "measurement"

@@ -326,6 +326,9 @@ type StepCompleted struct {
 	CostUSD    *float64    `json:"cost_usd"`
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"` // by the whole run so far
+
+	// Right says whether the output is the known answer, where there is one.
+	Right *bool `json:"right,omitempty"`
 }
 
 // StepFailed ends a step without a result.
@@ -457,6 +460,9 @@ type RunResumed struct {
 	Spent usage.Spent `json:"spent"`
 
 	Setup Setup `json:"setup"`
+
+	// Retry are the statuses of the records without an answer that are asked about again.
+	Retry []string `json:"retry,omitempty"`
 }
 
 // RunCancelled says that somebody stopped the run.
@@ -509,7 +515,11 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	b = append(b, `,"duration_ms":`...)
 	b = strconv.AppendInt(b, e.DurationMS, 10)
 	b = append(b, `,"spent":`...)
-	return append(appendSpent(b, e.Spent), '}')
+	b = appendSpent(b, e.Spent)
+	if e.Right != nil {
+		b = strconv.AppendBool(append(b, `,"right":`...), *e.Right)
+	}
+	return append(b, '}')
 }
 
 // appendValue appends a value on one line. A value that is not JSON, which no

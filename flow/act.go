@@ -60,7 +60,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 			return nil, err
 		}
 		asked.DelayMS = 0 // it was for the first move
-		out.add(v)
+		out.Take(v)
 		out.Open = append(slices.Clip(refused), question)
 		if v.Status != Decided || v.Intent == nil || stop(*v.Intent) {
 			return &out, nil
@@ -122,9 +122,9 @@ func (o *Outcome) Unknown() bool {
 	return len(o.Moves) > 0 && o.Moves[len(o.Moves)-1].Result.Unknown
 }
 
-// add takes the verdict of a move into account. The votes are those of the closest
-// decision.
-func (o *Outcome) add(v *Verdict) {
+// Take takes the verdict of a move, or of another question of the same step, into account.
+// The votes are those of the closest decision.
+func (o *Outcome) Take(v *Verdict) {
 	closer := v.Voting.Margin < o.Voting.Margin || v.Voting.Margin == o.Voting.Margin && len(v.Voting.Votes) > len(o.Voting.Votes)
 	o.plus(&Outcome{Verdict: v, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}, closer)
 }

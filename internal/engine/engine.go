@@ -71,11 +71,12 @@ func (e *Engine) launchParams(ctx context.Context, name string, params any) (*Ru
 	if err != nil {
 		return nil, fmt.Errorf("maker: parameters of %s: %w", name, err)
 	}
-	return e.launch(ctx, name, raw)
+	return e.launch(ctx, name, raw, nil)
 }
 
-// launch starts a run of the given kind.
-func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage) (*Run, error) {
+// launch starts a run of the given kind. Fill, if it is not nil, puts what the run needs
+// into its folder and completes the parameters.
+func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage, fill func(dir string) (json.RawMessage, error)) (*Run, error) {
 	if err := e.shared.check(); err != nil {
 		return nil, err
 	}
@@ -101,6 +102,14 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err != nil {
 		return nil, errors.Join(&config.Error{Field: "log_dir", Err: err}, stack.close())
 	}
+	if fill != nil {
+		if params, err = fill(log.Dir()); err == nil {
+			j, err = k.Job(e.env(), params, cfg)
+		}
+		if err != nil {
+			return nil, errors.Join(err, log.Close(), stack.close(), runlog.RemoveEmpty(log.Dir()))
+		}
+	}
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
@@ -113,6 +122,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 type ResumeOptions struct {
 	Change   func(*config.Config)
 	SetAside bool
+	Retry    []string
 }
 
 // ErrFinished says that a run is over and has nothing to resume.
@@ -172,6 +182,9 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendResult(log.Dir()))
 		}
 	}
+	if err := checkRetry(o.Retry, past.Submitted.Form); err != nil {
+		return nil, err
+	}
 	cfg, err := config.Parse(past.Config)
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
@@ -210,8 +223,24 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 			return nil, errors.Join(err, stack.close())
 		}
 	}
-	first := event.RunResumed{Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup()}
+	first := event.RunResumed{
+		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry,
+	}
+	past.Records.Retry(o.Retry)
 	return e.start(ctx, log, stack, j, first, past)
+}
+
+// checkRetry checks what is to be asked about again.
+func checkRetry(statuses []string, form event.Form) error {
+	for _, s := range statuses {
+		if s != string(flow.Failed) && s != string(flow.Undecided) {
+			return config.Errorf("retry", "%q: want failed, undecided, or both", s)
+		}
+	}
+	if len(statuses) > 0 && form != event.FormRecords {
+		return config.Errorf("retry", "it is about records, and this run has none; without it a resume goes on where the run stopped")
+	}
+	return nil
 }
 
 // start opens the session in the log and sets the run going.
@@ -238,6 +267,8 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		looks = s.toolLooks()
 	}
 	cfg := s.config
+	j.Dir = log.Dir()
+	lean := j.Form == event.FormChain || j.Form == event.FormRecords // a step says all that a resume needs to know of it
 	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
@@ -247,13 +278,14 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
-			Checkpoints: j.Form == event.FormChain, Compact: j.Form == event.FormChain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
+			Checkpoints: lean, Compact: lean && !cfg.FullLog && !j.Several, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
 		}),
 	}
 	var at chain.Checkpoint
 	if past != nil {
 		at = past.Checkpoint
+		at.Ended = past.Records.Ended
 	}
 	go r.run(ctx, func(ctx context.Context) error {
 		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.Run(f, at) })

@@ -3,10 +3,18 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/kind"
+	"github.com/maker-mdap/maker/internal/records"
+	"github.com/maker-mdap/maker/internal/text/table"
 )
 
 // Plan starts a run that makes a plan for a task.
@@ -51,6 +59,57 @@ func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 // CalibrateItems starts to measure the voters with questions of the user's own.
 func (e *Engine) CalibrateItems(ctx context.Context, p kind.ItemsParams) (*Run, error) {
 	return e.launchParams(ctx, kind.CalibrateItems, p)
+}
+
+// Map starts to answer questions for each record of a source.
+func (e *Engine) Map(ctx context.Context, p kind.MapParams, source iter.Seq2[table.Record, error]) (*Run, error) {
+	words, err := p.Words()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
+	}
+	return e.launch(ctx, kind.Map, raw, func(dir string) (json.RawMessage, error) {
+		if p.Summary, err = keepRecords(ctx, filepath.Join(dir, records.File), source, p.Dedupe, words); err != nil {
+			return nil, err
+		}
+		return json.Marshal(p)
+	})
+}
+
+// keepRecords writes the records of a run into its folder.
+func keepRecords(ctx context.Context, path string, source iter.Seq2[table.Record, error], dedupe bool, words func(table.Record) string) (s records.Summary, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return s, err
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
+	w := records.NewWriter(f, dedupe)
+	for r, bad := range source {
+		asked := ""
+		if dedupe && bad == nil {
+			asked = words(r)
+		}
+		if err := w.Add(r, bad, asked); err != nil {
+			return s, &config.Error{Field: "records", Err: err}
+		}
+		if ctx.Err() != nil {
+			return s, context.Cause(ctx)
+		}
+	}
+	if s, err = w.Finish(); err != nil {
+		return s, err
+	}
+	if s.Records == 0 {
+		return s, config.Errorf("records", "there are none")
+	}
+	return s, f.Sync()
 }
 
 // env is what runs are made of.

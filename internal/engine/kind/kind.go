@@ -32,7 +32,7 @@ type Kind struct {
 
 // kinds are those that are built in. Whatever else a run may be is a chain of a family.
 func kinds() []Kind {
-	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind, itemsKind, askKind})
+	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind, itemsKind, askKind, mapKind})
 }
 
 // Of finds the kind of a run.
@@ -104,12 +104,14 @@ func (j *Job) AllReaders() domain.Readers {
 type Job struct {
 	Kind    string     // set by its kind,
 	Form    event.Form // as is this
+	Dir     string     // the folder of the run, known when it begins
 	Task    string
 	Steps   int // how many there will be, if known
 	Readers domain.Readers
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents
 	NoModel bool     // it asks no model
+	Several bool     // its steps may have several questions, all of which are kept
 	Prompts *prompts.Set
 	Looks   local.Looks // at the world, besides those at tools
 

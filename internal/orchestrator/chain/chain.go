@@ -21,6 +21,10 @@ type Config struct {
 type Checkpoint struct {
 	Step   int
 	Output json.RawMessage
+
+	// Ended is how records ended that do not depend on each other, see package mapper;
+	// nil at the beginning.
+	Ended func(record int) (flow.Status, *bool)
 }
 
 // Run does the steps of c that remain after the checkpoint. It emits

@@ -196,7 +196,7 @@ func scopeOf(key, suffix string) string {
 // under notes that something about a step happened under the key of a step: it has
 // only one. Early logs do not have it.
 func (a *Audit) under(step int, scope, what string) {
-	if scope == "" || a.form == event.FormChain {
+	if scope == "" || a.form == event.FormChain || a.form == event.FormRecords {
 		return
 	}
 	if was, ok := a.scopes[step]; ok && was != scope {
@@ -321,7 +321,11 @@ func recount(rule vote.Rule, samples []event.Event) (tally *vote.Tally, late boo
 
 // step holds a committed step against the rule, the steps before it and the family.
 func (a *Audit) step(h *History, e event.StepCompleted) {
-	if a.form == event.FormPlan || a.form == event.FormTasks { // branches leave steps out
+	if a.form == event.FormRecords {
+		if status, _ := h.Records.Ended(e.Step); status == flow.Decided {
+			a.differ("step %d is committed twice", e.Step)
+		}
+	} else if a.form == event.FormPlan || a.form == event.FormTasks { // branches leave steps out
 		if a.committed[e.Step] {
 			a.differ("step %d is committed twice", e.Step)
 		}
@@ -333,6 +337,9 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 	output, err := runlog.Load(h.dir, e.Output)
 	if err != nil {
 		a.differ("step %d: %v", e.Step, err)
+	}
+	if a.form == event.FormRecords && a.rule.Strategy == vote.FirstToK && e.Voting.Margin < a.rule.K {
+		a.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, e.Voting.Margin, a.rule.K)
 	}
 	if a.form != event.FormChain {
 		return // its moves were counted one by one
@@ -370,7 +377,7 @@ func (a *Audit) finish(r *Report) {
 	if r.Wrong {
 		a.found = slices.DeleteFunc(a.found, func(d difference) bool { return d.wrong })
 	}
-	if r.Status != event.StatusCompleted || a.form != event.FormChain {
+	if r.Status != event.StatusCompleted || a.form != event.FormChain && a.form != event.FormRecords {
 		return
 	}
 	if r.Total != 0 && a.steps != r.Total {

@@ -50,6 +50,9 @@ type History struct {
 	// Checkpoint is where a chain goes on.
 	Checkpoint chain.Checkpoint
 
+	// Records are how those of a table ended.
+	Records Records
+
 	// Verdicts, Looks, Answers and Effects are what was recorded under keys. An answer
 	// is nil while the person has not given it.
 	Verdicts map[string]Verdict
@@ -95,6 +98,7 @@ type History struct {
 	dir          string
 	bare         bool // large values are not needed
 	compact      bool // only what happened after the last committed step is needed
+	records      bool // its steps are those of records
 	sessionStart time.Time
 	last         []byte      // the last line
 	lastStep     runlog.Line // the last step_completed line; no Raw if there is none
@@ -129,15 +133,19 @@ func New(dir string) *History {
 
 // Visit takes the next line of the log.
 func (h *History) Visit(l runlog.Line) error {
+	if l.Type == event.TypeStepCompleted && h.records && h.report == nil {
+		if n, right, ok := stepOf(l.Raw); ok {
+			h.Records.completed(n, right)
+			h.forgetRecord(n, true)
+			h.committed(l)
+			return h.countShares(l)
+		}
+	}
 	if l.Type == event.TypeStepCompleted && h.compact && h.report == nil {
 		// The hot path of a million-step log: remember, decode later.
-		h.Steps++
-		h.keepStep(l)
-		h.last = append(h.last[:0], l.Raw...)
-		h.End = nil
 		clear(h.Verdicts)
 		clear(h.Votes)
-		h.unpaid = usage.Spent{}
+		h.committed(l)
 		return h.countShares(l)
 	}
 	if h.passesOver(l.Type) {
@@ -166,6 +174,15 @@ func (h *History) Visit(l runlog.Line) error {
 	}
 	h.last = append(h.last[:0], l.Raw...)
 	return nil
+}
+
+// committed takes a step that is not decoded.
+func (h *History) committed(l runlog.Line) {
+	h.Steps++
+	h.keepStep(l)
+	h.last = append(h.last[:0], l.Raw...)
+	h.End = nil
+	h.unpaid = usage.Spent{}
 }
 
 // keepStep remembers the last step, to be decoded when there is no later one.
@@ -236,7 +253,7 @@ func (h *History) take(rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
-		h.compact = e.Form == event.FormChain
+		h.compact, h.records = e.Form == event.FormChain, e.Form == event.FormRecords
 		h.begin(0, e.Setup)
 	case event.RunResumed:
 		h.resumed(rec.Time, e)
@@ -255,7 +272,7 @@ func (h *History) take(rec event.Record) {
 	case event.FramingRetired:
 		h.Framings.Retire(e)
 	case event.VoteCompleted:
-		if !h.compact || e.Status != string(flow.Undecided) {
+		if !h.compact && !h.records || e.Status != string(flow.Undecided) {
 			delete(h.Votes, e.Question)
 		} // otherwise a resume that allows more samples goes on with the votes there are
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
@@ -289,6 +306,10 @@ func (h *History) take(rec event.Record) {
 			}
 		} else if failed, ok := e.(event.StepFailed); ok {
 			h.paid(failed.Spent)
+		}
+		if h.records {
+			h.takeRecord(e)
+			return // they have no keys
 		}
 		h.emit(rec.Key, e)
 	}
@@ -405,6 +426,7 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 	}
 	h.claim = event.BudgetClaimed{}
 	h.Reopened = nil
+	h.Records.Retry(e.Retry)
 	for _, v := range h.Votes {
 		v.stale = true
 	}

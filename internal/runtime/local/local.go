@@ -12,6 +12,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -407,13 +409,34 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 	}
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)
-	errs := make([]error, n)
+	var mu sync.Mutex
+	next, broke := 0, false
+	errs := map[int]error{}
+	// take is the next branch to begin, if there is one.
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == n || broke {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
 	var wg sync.WaitGroup
-	for i := range n {
+	for range min(n, window) {
 		wg.Go(func() {
-			sub := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed}
-			if errs[i] = f(i, sub); errs[i] != nil && !endsAlone(errs[i]) {
-				cancel(errBranch)
+			for i, ok := take(); ok; i, ok = take() {
+				err := f(i, &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed})
+				if err == nil {
+					continue
+				}
+				mu.Lock()
+				errs[i] = err
+				broke = broke || !isWaiting(err) // the others would fare no better
+				mu.Unlock()
+				if !endsAlone(err) {
+					cancel(errBranch)
+				}
 			}
 		})
 	}
@@ -421,9 +444,8 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 	// A branch that ended only because a sibling failed does not hide it, and one that
 	// waits does not hide a failure.
 	var alone, aborted error
-	for _, err := range errs {
-		switch {
-		case err == nil:
+	for _, i := range slices.Sorted(maps.Keys(errs)) {
+		switch err := errs[i]; {
 		case errors.Is(err, errBranch):
 			aborted = cmp.Or(aborted, err)
 		case endsAlone(err):
@@ -435,12 +457,20 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 	return cmp.Or(alone, aborted)
 }
 
+// window is how many branches are under way at once. Those who wait in them cost little,
+// and it is more than servers bear.
+const window = 256
+
+func isWaiting(err error) bool {
+	_, waits := errors.AsType[*person.WaitingError](err)
+	return waits
+}
+
 // endsAlone reports whether an error is no reason to end the branches beside the one
 // that it is from: what they have begun is paid for, and they come to an end by
 // themselves.
 func endsAlone(err error) bool {
-	_, waits := errors.AsType[*person.WaitingError](err)
-	return waits || errors.Is(err, budget.ErrExhausted)
+	return isWaiting(err) || errors.Is(err, budget.ErrExhausted)
 }
 
 var errBranch = errors.New("another branch of the run failed")

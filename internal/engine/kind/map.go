@@ -1,0 +1,264 @@
+package kind
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/mapper"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/records"
+	"github.com/maker-mdap/maker/internal/text/table"
+	"github.com/maker-mdap/maker/reader"
+)
+
+// mapKind is the same questions for each record of a table.
+var mapKind = Kind{Name: Map, Form: event.FormRecords, Settings: config.Asking, job: mapJob}
+
+// Map is its name.
+const Map = "map"
+
+// MapParams are what a run is about, as its log has it. The records are beside it.
+type MapParams struct {
+	Source    string        `json:"source,omitempty"` // where the records are from, for people
+	Questions []MapQuestion `json:"questions"`
+	Dedupe    bool          `json:"dedupe,omitempty"` // records with the same prompts are asked about once
+	Of        int           `json:"of,omitempty"`     // records that these were chosen from, if they are a sample
+
+	records.Summary
+}
+
+// A MapQuestion is asked about each record.
+type MapQuestion struct {
+	Name   string      `json:"name"`
+	Prompt string      `json:"prompt"`         // a template over the columns and the answers to those before
+	Answer flow.Format `json:"answer"`         // a reader of package reader
+	Gold   string      `json:"gold,omitempty"` // the column with known answers
+}
+
+// DefaultQuestion is the name of the only question.
+const DefaultQuestion = "answer"
+
+// questionName is what a question may be called: it becomes a column and a part of keys.
+var questionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// mapping is a run under way.
+type mapping struct {
+	questions []mapQuestion
+	set       *prompts.Set
+	terms     flow.Terms
+}
+
+type mapQuestion struct {
+	MapQuestion
+	as     reader.Reader
+	prompt *table.Prompt
+}
+
+// Words is how a record is asked about, as far as that is known beforehand: records with
+// the same words get the same answers.
+func (p MapParams) Words() (func(table.Record) string, error) {
+	questions, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	return func(r table.Record) string {
+		var parts []string
+		values := map[string]any{}
+		for name, v := range r.Values {
+			values[name] = v
+		}
+		for _, q := range questions {
+			text, err := q.prompt.Render(table.Record{Line: r.Line, Values: values})
+			if err != nil {
+				return "" // it is a record of its own, and fails
+			}
+			parts = append(parts, text)
+			if q.Gold != "" { // what is known about it is its own
+				parts = append(parts, fmt.Sprint(r.Values[q.Gold]))
+			}
+			values[q.Name] = "?"
+		}
+		data, _ := json.Marshal(parts) // texts
+		return string(data)
+	}, nil
+}
+
+// read checks the questions.
+func (p MapParams) read() ([]mapQuestion, error) {
+	if len(p.Questions) == 0 {
+		return nil, config.Errorf("prompt", "there is no question")
+	}
+	var list []mapQuestion
+	var hidden []string
+	seen := map[string]bool{}
+	for _, q := range p.Questions {
+		if q.Gold != "" {
+			hidden = append(hidden, q.Gold)
+		}
+	}
+	for _, q := range p.Questions {
+		switch {
+		case !questionName.MatchString(q.Name):
+			return nil, config.Errorf("prompt", "%q cannot be the name of a question: use letters, digits and _", q.Name)
+		case seen[q.Name]:
+			return nil, config.Errorf("prompt", "two questions are called %q", q.Name)
+		}
+		seen[q.Name] = true
+		as, err := reader.Of(q.Answer)
+		if err != nil {
+			return nil, &config.Error{Field: "answer", Err: err}
+		}
+		words, err := table.NewPrompt(q.Prompt, hidden...)
+		if err != nil {
+			return nil, &config.Error{Field: "prompt", Err: err}
+		}
+		list = append(list, mapQuestion{q, as, words})
+	}
+	return list, nil
+}
+
+func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	var p MapParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
+	}
+	questions, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	set, err := promptSet(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m := &mapping{questions: questions, set: set, terms: terms(cfg)}
+	j := &Job{Steps: p.Records - p.Same, Prompts: set, Several: len(questions) > 1}
+	j.Task = fmt.Sprintf("Answer for %d records", p.Records)
+	if p.Source != "" {
+		j.Task += " of " + p.Source
+	}
+	j.Run = func(f flow.Flow, at chain.Checkpoint) error {
+		return m.run(f, filepath.Join(j.Dir, records.File), p, at)
+	}
+	return j, nil
+}
+
+// run asks about the records of a file.
+func (m *mapping) run(f flow.Flow, path string, p MapParams, at chain.Checkpoint) error {
+	if err := records.Check(path, p.Summary); err != nil {
+		return err
+	}
+	same := map[int]bool{}
+	if p.Same > 0 {
+		n := 0
+		for r, err := range records.All(path) {
+			if err != nil {
+				return err
+			}
+			if r.Same != nil {
+				same[n] = true
+			}
+			n++
+		}
+	}
+	ended := func(n int) (flow.Status, *bool) {
+		switch {
+		case same[n]:
+			return mapper.Skipped, nil
+		case at.Ended == nil:
+			return "", nil
+		}
+		return at.Ended(n)
+	}
+	file := records.NewReader(path, func(n int) bool { status, _ := ended(n); return status != "" })
+	c := mapper.Config{
+		Records: p.Records, Ended: ended,
+		Open: func(n int) (mapper.Record, error) {
+			r, err := file.Record(n)
+			return &mapRecord{m, r}, err
+		},
+	}
+	for _, q := range m.questions {
+		c.Questions = append(c.Questions, q.Name)
+	}
+	return errors.Join(mapper.Run(f, c), file.Close())
+}
+
+// mapRecord is a record that questions are asked about.
+type mapRecord struct {
+	*mapping
+	records.Record
+}
+
+// Ask implements [mapper.Record].
+func (r *mapRecord) Ask(n int, earlier map[string]json.RawMessage) (*flow.Question, error) {
+	if r.Error != "" {
+		return nil, fmt.Errorf("line %d: %s", r.Line, r.Error)
+	}
+	q := r.questions[n]
+	if _, err := r.known(q); err != nil {
+		return nil, err
+	}
+	values := make(map[string]any, len(r.Values)+len(earlier))
+	for name, v := range r.Values {
+		values[name] = v
+	}
+	for name, raw := range earlier {
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return nil, fmt.Errorf("the answer to %s: %w", name, err)
+		}
+		values[name] = v
+	}
+	text, err := q.prompt.Render(table.Record{Line: r.Line, Values: values})
+	if err != nil {
+		return nil, err
+	}
+	asked := &flow.Question{}
+	reader.Put(asked, q.as)
+	err = r.set.Put(asked, prompts.Ask{Question: text, Instructions: reader.Instructions(q.as, prompts.MaxFramings)})
+	asked.Terms = r.terms
+	if len(r.questions) > 1 && asked.Class != "" {
+		asked.Class += " " + q.Name
+	}
+	return asked, err
+}
+
+// known is the key of the known answer to a question, and how to get that of another; nil
+// if it is not known.
+func (r *mapRecord) known(q mapQuestion) (isKnown func(json.RawMessage) bool, err error) {
+	if q.Gold == "" || r.Values[q.Gold] == nil || r.Values[q.Gold] == "" {
+		return nil, nil
+	}
+	raw, err := json.Marshal(r.Values[q.Gold])
+	if err != nil {
+		return nil, err
+	}
+	keyOf, want, err := calibrate.Expect(q.as, raw)
+	if err != nil {
+		return nil, fmt.Errorf("line %d, column %s: %w", r.Line, q.Gold, err)
+	}
+	return func(answer json.RawMessage) bool {
+		key, valid := keyOf(answer)
+		return valid && key == want
+	}, nil
+}
+
+// Right implements [mapper.Record].
+func (r *mapRecord) Right(answers map[string]json.RawMessage) *bool {
+	var right *bool
+	for _, q := range r.questions {
+		if isKnown, err := r.known(q); err == nil && isKnown != nil {
+			ok := isKnown(answers[q.Name]) && (right == nil || *right)
+			right = &ok
+		}
+	}
+	return right
+}

@@ -1,0 +1,186 @@
+// Package mapper has the same questions answered for each record of a table: many at a
+// time, each on its own. A record without an answer does not end the others.
+package mapper
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+)
+
+// Config says what to do.
+type Config struct {
+	Records   int
+	Questions []string // their names, in the order in which they are asked
+
+	// Open is a record. Its error ends the run.
+	Open func(record int) (Record, error)
+
+	// Ended is how a record ended in an earlier session, and whether its answer was right;
+	// empty if it has to be asked about. Those that another stands for are [Skipped].
+	Ended func(record int) (flow.Status, *bool)
+}
+
+// A Record can be asked about.
+type Record interface {
+	// Ask is a question, given the answers to those before it, by name. Its error is what
+	// is wrong with the record.
+	Ask(question int, earlier map[string]json.RawMessage) (*flow.Question, error)
+
+	// Right reports whether the answers are the known ones; nil if that is not known.
+	Right(answers map[string]json.RawMessage) *bool
+}
+
+// Skipped is the status of a record that another one stands for.
+const Skipped flow.Status = "same"
+
+// key is that of all records.
+const key = "record"
+
+// Key is what the keys of a record begin with.
+func Key(record int) string { return strings.TrimSuffix(flow.Branch(key, record), "/") }
+
+// Outcome is how the records ended.
+type Outcome struct {
+	Records   int `json:"records"`
+	Decided   int `json:"decided"`
+	Undecided int `json:"undecided"`
+	Failed    int `json:"failed"`
+	Same      int `json:"same,omitempty"` // as another, which is counted among the others
+
+	// Known are those with a known answer, and Right those of them that are decided and
+	// have it.
+	Known int `json:"known,omitempty"`
+	Right int `json:"right,omitempty"`
+}
+
+// Run asks about each record. It emits step_completed or step_failed for each, and then
+// task_completed, or task_failed if some have no answer.
+func Run(f flow.Flow, c Config) error {
+	ended := make([]end, c.Records) // what a million records take is a megabyte
+	err := f.Parallel(key, c.Records, func(i int, f flow.Flow) error {
+		status, right := c.Ended(i)
+		if status == "" {
+			var err error
+			if status, right, err = c.record(f, i); err != nil {
+				return err
+			}
+		}
+		ended[i] = newEnd(status, right)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out := Outcome{Records: c.Records}
+	for _, e := range ended {
+		out.add(e)
+	}
+	output, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	if missing := out.Undecided + out.Failed; missing > 0 {
+		f.Emit("end", event.TaskFailed{
+			Status: event.StatusUndecided, Output: event.JSONValue(output), Step: c.Records,
+			Reason: fmt.Sprintf("%d of %d records have no answer: %d undecided, %d failed", missing, c.Records-out.Same, out.Undecided, out.Failed),
+		})
+		return nil
+	}
+	f.Emit("end", event.TaskCompleted{Steps: out.Decided, Output: event.JSONValue(output)})
+	return nil
+}
+
+// An end is how a record ended, in a byte.
+type end byte
+
+const (
+	failed end = iota
+	decided
+	undecided
+	same
+	known end = 4 // and its answer is known,
+	right end = 8 // and right
+)
+
+func newEnd(s flow.Status, isRight *bool) end {
+	e := map[flow.Status]end{flow.Decided: decided, flow.Undecided: undecided, Skipped: same}[s]
+	if isRight != nil {
+		if e |= known; *isRight {
+			e |= right
+		}
+	}
+	return e
+}
+
+func (o *Outcome) add(e end) {
+	switch e & 3 {
+	case decided:
+		o.Decided++
+	case undecided:
+		o.Undecided++
+	case same:
+		o.Same++
+	default:
+		o.Failed++
+	}
+	if e&known != 0 {
+		o.Known++
+	}
+	if e&right != 0 {
+		o.Right++
+	}
+}
+
+// record asks about one record.
+func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
+	record, err := c.Open(i)
+	if err != nil {
+		return "", nil, err
+	}
+	answers := map[string]json.RawMessage{}
+	var all flow.Outcome
+	for n, name := range c.Questions {
+		q, err := record.Ask(n, answers)
+		if err != nil {
+			f.Emit("failed", event.StepFailed{Step: i, Status: string(flow.Failed), Reason: err.Error(), Voting: all.Voting})
+			return flow.Failed, nil, nil
+		}
+		q.Step = i
+		v, err := f.Decide(name, q)
+		if err != nil {
+			return "", nil, err
+		}
+		all.Take(v)
+		if v.Status != flow.Decided {
+			reason := v.Reason
+			if len(c.Questions) > 1 {
+				reason = name + ": " + reason
+			}
+			f.Emit("failed", event.StepFailed{Step: i, Status: string(v.Status), Reason: reason, Voting: all.Voting})
+			return v.Status, nil, nil
+		}
+		answers[name] = v.Answer
+	}
+	output, err := outputOf(c.Questions, answers)
+	if err != nil {
+		return "", nil, err
+	}
+	known := record.Right(answers)
+	f.Emit("completed", event.StepCompleted{
+		Step: i, Output: event.JSONValue(output), Right: known,
+		Voting: all.Voting, CostUSD: all.CostUSD, DurationMS: all.DurationMS,
+	})
+	return flow.Decided, known, nil
+}
+
+// outputOf is what a record comes to: its answer, or its answers by name.
+func outputOf(names []string, answers map[string]json.RawMessage) (json.RawMessage, error) {
+	if len(names) == 1 {
+		return answers[names[0]], nil
+	}
+	return json.Marshal(answers)
+}

@@ -1,0 +1,150 @@
+package history
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/mapper"
+)
+
+// Records are how the records of a run have ended so far. A million of them take less than
+// a megabyte.
+type Records struct {
+	decided, undecided, failed numbers
+	right, wrong               numbers // of those with a known answer
+}
+
+// Ended is how a record ended, and whether its answer is the known one, where there is
+// one; empty if it has to be asked about.
+func (r *Records) Ended(n int) (flow.Status, *bool) {
+	switch {
+	case r.decided.has(n):
+		if right := r.right.has(n); right || r.wrong.has(n) {
+			return flow.Decided, &right
+		}
+		return flow.Decided, nil
+	case r.undecided.has(n):
+		return flow.Undecided, nil
+	case r.failed.has(n):
+		return flow.Failed, nil
+	}
+	return "", nil
+}
+
+// completed notes that a record has an answer, and reports whether it had none.
+func (r *Records) completed(n int, right *bool) bool {
+	r.undecided.remove(n)
+	r.failed.remove(n)
+	if right != nil && *right {
+		r.right.add(n)
+	} else if right != nil {
+		r.wrong.add(n)
+	}
+	return r.decided.add(n)
+}
+
+// gaveUp notes that a record has none.
+func (r *Records) gaveUp(n int, status string) {
+	if status == string(flow.Undecided) {
+		r.undecided.add(n)
+	} else {
+		r.failed.add(n)
+	}
+}
+
+// Retry has the records that ended in one of the statuses asked about again.
+func (r *Records) Retry(statuses []string) {
+	for _, s := range statuses {
+		if s == string(flow.Undecided) {
+			r.undecided = numbers{}
+		} else {
+			r.failed = numbers{}
+		}
+	}
+}
+
+// stepOf is the number of the step that a line commits, and whether its answer is known
+// to be right, without decoding it.
+func stepOf(line []byte) (n int, right *bool, ok bool) {
+	_, rest, ok := bytes.Cut(line, []byte(`,"step":`)) // what comes before it has no such text
+	if !ok {
+		return 0, nil, false
+	}
+	digits := rest[:max(bytes.IndexAny(rest, ",}"), 0)]
+	n, err := strconv.Atoi(string(digits))
+	if tail := rest[max(0, len(rest)-len(`,"right":false,"crc":"00000000"}`)):]; bytes.Contains(tail, []byte(`,"right":true`)) {
+		right = new(bool)
+		*right = true
+	} else if bytes.Contains(tail, []byte(`,"right":false`)) {
+		right = new(bool)
+	}
+	return n, right, err == nil
+}
+
+// forgetRecord forgets what was recorded on the way to the end of a record.
+func (h *History) forgetRecord(n int, votes bool) {
+	if len(h.Verdicts) == 0 && len(h.Votes) == 0 {
+		return
+	}
+	below := mapper.Key(n) + "/"
+	for key := range h.Verdicts {
+		if strings.HasPrefix(key, below) {
+			delete(h.Verdicts, key)
+		}
+	}
+	for key := range h.Votes {
+		if votes && strings.HasPrefix(key, below) {
+			delete(h.Votes, key)
+		}
+	}
+}
+
+// takeRecord learns how a record ended.
+func (h *History) takeRecord(e event.Event) {
+	switch e := e.(type) {
+	case event.StepCompleted:
+		h.Records.completed(e.Step, e.Right)
+		h.forgetRecord(e.Step, true)
+	case event.StepFailed:
+		h.Records.gaveUp(e.Step, e.Status)
+		// A vote that was not decided goes on if more samples are allowed.
+		h.forgetRecord(e.Step, e.Status != string(flow.Undecided))
+	}
+}
+
+// numbers is a set of them. The zero value is empty.
+type numbers struct {
+	bits  []uint64
+	count int
+}
+
+// has reports whether n is in the set.
+func (s *numbers) has(n int) bool { return n>>6 < len(s.bits) && s.bits[n>>6]&(1<<(n&63)) != 0 }
+
+// len is how many numbers are in it.
+func (s *numbers) len() int { return s.count }
+
+// add adds n, from 0, and reports whether it is new.
+func (s *numbers) add(n int) bool {
+	if n < 0 || s.has(n) {
+		return false
+	}
+	if more := n>>6 + 1 - len(s.bits); more > 0 {
+		s.bits = slices.Grow(s.bits, more)[:n>>6+1]
+	}
+	s.bits[n>>6] |= 1 << (n & 63)
+	s.count++
+	return true
+}
+
+// remove takes n out.
+func (s *numbers) remove(n int) {
+	if s.has(n) {
+		s.bits[n>>6] &^= 1 << (n & 63)
+		s.count--
+	}
+}
