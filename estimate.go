@@ -22,3 +22,9 @@ type SolvePreview = engine.SolvePreview
 func (e *Engine) PreviewSolve(problem string) (*SolvePreview, error) {
 	return e.engine.PreviewSolve(problem)
 }
+
+// EstimateMap says what [Engine.Map] will take for so many questions whose texts have so
+// many bytes in all, if voters agree at once.
+func (e *Engine) EstimateMap(questions int, bytes int64) *Estimate {
+	return e.engine.EstimateRecords(questions, bytes)
+}

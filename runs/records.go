@@ -227,3 +227,24 @@ func (r *Run) RecordParams() (*RecordParams, error) {
 	}
 	return &p, nil
 }
+
+// RecordCounts are how the records of a run ended.
+type RecordCounts struct {
+	Records   int `json:"records"`
+	Decided   int `json:"decided"`
+	Undecided int `json:"undecided"`
+	Failed    int `json:"failed"`
+	Same      int `json:"same"`
+	Known     int `json:"known"` // with a known answer
+	Right     int `json:"right"` // of these
+}
+
+// Records are how the records of a run of maker map ended; nil if it has not come to an end
+// or is about none.
+func (r *Result) Records() *RecordCounts {
+	var c RecordCounts
+	if r.Form != event.FormRecords || len(r.Output.JSON) == 0 || json.Unmarshal(r.Output.JSON, &c) != nil || c.Records == 0 {
+		return nil
+	}
+	return &c
+}

@@ -79,7 +79,7 @@ A run that is "interrupted" has no process any more: continue it with maker resu
 func (a *app) show() *cobra.Command {
 	var step int
 	var contested bool
-	var page string
+	var page, out string
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run, or one of its steps",
@@ -102,6 +102,9 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			}
 			if contested {
 				return a.showContested(run)
+			}
+			if out != "" {
+				return writeRecords(run, out)
 			}
 			r, err := run.Result()
 			if err != nil {
@@ -129,6 +132,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 	}
 	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
 	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
+	cmd.Flags().StringVar(&out, "out", "", "write the records of a run of maker map with their answers to this file: .csv, .tsv or .jsonl")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
 }
@@ -226,6 +230,7 @@ func (a *app) showContested(run *runs.Run) error {
 func (a *app) resume() *cobra.Command {
 	var flags settings
 	var setAside bool
+	var retry []string
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Continue a run from its last committed step",
@@ -248,7 +253,7 @@ shown as it ended.`,
 			}
 			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
 				Change:   func(c *maker.Config) { flags.change(c, opts) },
-				SetAside: setAside,
+				SetAside: setAside, Retry: retry,
 			})
 			if errors.Is(err, maker.ErrFinished) {
 				return a.showFinished(args[0])
@@ -259,6 +264,7 @@ shown as it ended.`,
 			return a.follow(cmd.Context(), run)
 		},
 	}
+	cmd.Flags().StringSliceVar(&retry, "retry", nil, "of maker map: ask again about the records that are failed, undecided, or both")
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
 	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
 	flags.initially("model", "sim/default")

@@ -55,3 +55,30 @@ func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 	}
 	return out, nil
 }
+
+// What a question about a record is taken to have around it.
+const (
+	aroundQuestion = 60 // tokens of instructions
+	shortAnswer    = 20 // tokens of an answer
+)
+
+// EstimateRecords says what so many questions take whose texts have so many bytes in all,
+// if voters agree at once.
+func (e *Engine) EstimateRecords(questions int, bytes int64) *plan.Estimate {
+	cfg := e.opts.Config.WithDefaults(config.Asking)
+	samples := max(cfg.Voting.K, 1)
+	out := &plan.Estimate{Steps: questions, Calls: questions * samples, Model: cfg.Execution()}
+	out.Tokens.Input = int64(samples) * (bytes/bytesPerToken + int64(questions*aroundQuestion))
+	out.Tokens.Output = int64(out.Calls * shortAnswer)
+	for _, name := range cfg.VoterNames() { // the dearest of them counts
+		v, err := route.Open(name, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
+		if err != nil || v.Price == nil {
+			out.CostUSD = nil
+			return out
+		}
+		if usd := v.Price.Cost(out.Tokens).USD(); out.CostUSD == nil || usd > *out.CostUSD {
+			out.CostUSD = &usd
+		}
+	}
+	return out
+}

@@ -83,6 +83,27 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 }
 
+// Records shows what came of the records of a table.
+func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
+	fmt.Fprintf(w, "%s: %s\n", show.Line(r.Task), r.Status)
+	if r.Reason != "" {
+		fmt.Fprintf(w, "  reason      %s\n", show.Line(r.Reason))
+	}
+	fmt.Fprintf(w, "  run         %s\n", r.Run)
+	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
+	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
+	fmt.Fprintf(w, "  records     %s of %s answered", Thousands(r.StepsCompleted), Thousands(p.Records-p.Same))
+	if p.Same > 0 {
+		fmt.Fprintf(w, ", %s more are the same as one of these", Thousands(p.Same))
+	}
+	fmt.Fprintln(w)
+	if known := r.Records(); known != nil && known.Known > 0 {
+		fmt.Fprintf(w, "  known       %s of %s known answers are right\n", Thousands(known.Right), Thousands(known.Known))
+	}
+	printVoting(w, r)
+	printCost(w, r)
+}
+
 // printVoting shows what the votes of the committed steps took.
 func printVoting(w io.Writer, r *runs.Result) {
 	v, of := r.Voting, "steps"

@@ -1,0 +1,314 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/maker-mdap/maker/runs"
+)
+
+// The columns that are added to those of the records, beside those of the answers.
+var added = []string{"status", "votes", "margin", "samples", "cost_usd", "right", "reason"}
+
+// WriteFile writes the records of a run with their answers to a file: JSON lines, values
+// with tabs between them, or CSV, by its name. There is the whole file or none.
+func WriteFile(path string, run *runs.Run) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".maker-out-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	err = Write(f, run, strings.ToLower(filepath.Ext(path)))
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Write writes them in the form that an extension stands for; CSV if it is empty.
+func Write(w io.Writer, run *runs.Run, extension string) error {
+	p, err := run.RecordParams()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	t := &writer{names: map[string]string{}}
+	if err := t.plan(run, p, extension); err != nil {
+		return err
+	}
+	switch extension {
+	case ".jsonl", ".ndjson", ".json":
+		err = t.lines(out, run)
+	case ".tsv":
+		err = t.rows(out, run, '\t')
+	default:
+		err = t.rows(out, run, ',')
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// writer knows the columns.
+type writer struct {
+	columns []string          // of the records
+	answers []string          // columns of answers, as they are known
+	single  bool              // there is one question
+	names   map[string]string // what our columns are called, where the records have one of that name
+	gold    bool
+}
+
+// plan finds the columns.
+func (t *writer) plan(run *runs.Run, p *runs.RecordParams, extension string) error {
+	t.columns = p.Columns
+	t.single = len(p.Questions) == 1
+	for _, q := range p.Questions {
+		t.answers = append(t.answers, q.Name)
+		t.gold = t.gold || q.Gold != ""
+	}
+	if !strings.HasPrefix(extension, ".json") && !strings.HasPrefix(extension, ".ndjson") {
+		if err := t.fields(run); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Concat(t.answers, added) {
+		t.names[name] = name
+		for slices.Contains(t.columns, t.names[name]) {
+			t.names[name] = "maker_" + t.names[name]
+		}
+	}
+	return nil
+}
+
+// fields adds a column for each field of answers that are objects.
+func (t *writer) fields(run *runs.Run) error {
+	if !t.single {
+		return nil
+	}
+	var names []string
+	objects, others := false, false
+	for r, err := range run.Records() {
+		if err != nil {
+			return err
+		}
+		var fields map[string]json.RawMessage
+		switch {
+		case r.Status != "decided":
+		case json.Unmarshal(r.Output.JSON, &fields) == nil && fields != nil:
+			objects = true
+			for _, name := range ordered(r.Output.JSON) {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		default:
+			others = true
+		}
+	}
+	if objects && !others && len(names) > 0 {
+		t.answers, t.single = names, false
+	}
+	return nil
+}
+
+// ordered are the names of the fields of an object, in their order.
+func ordered(object json.RawMessage) []string {
+	var names []string
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, _ = d.Token() // the brace: it is an object
+	for d.More() {
+		name, err := d.Token()
+		text, ok := name.(string)
+		var skip json.RawMessage
+		if err != nil || !ok || d.Decode(&skip) != nil {
+			break
+		}
+		names = append(names, text)
+	}
+	return names
+}
+
+// answersOf are the values of the answer columns.
+func (t *writer) answersOf(r runs.RecordResult) (map[string]json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	if r.Status != "decided" {
+		return values, nil
+	}
+	if t.single {
+		values[t.answers[0]] = r.Output.JSON
+		return values, nil
+	}
+	err := json.Unmarshal(r.Output.JSON, &values)
+	return values, err
+}
+
+func (t *writer) rows(out io.Writer, run *runs.Run, comma rune) error {
+	w := csv.NewWriter(out)
+	w.Comma = comma
+	header := slices.Clone(t.columns)
+	ours := slices.Concat(t.answers, t.shown())
+	for _, name := range ours {
+		header = append(header, t.names[name])
+	}
+	if err := w.Write(header); err != nil {
+		return err
+	}
+	for r, err := range run.Records() {
+		if err != nil {
+			return err
+		}
+		answers, err := t.answersOf(r)
+		if err != nil {
+			return err
+		}
+		row := make([]string, 0, len(header))
+		for _, name := range t.columns {
+			row = append(row, cell(r.Values[name]))
+		}
+		for _, name := range t.answers {
+			row = append(row, rawCell(answers[name]))
+		}
+		for _, name := range t.shown() {
+			row = append(row, cell(about(r, name)))
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// shown are the columns that are added.
+func (t *writer) shown() []string {
+	if t.gold {
+		return added
+	}
+	return slices.DeleteFunc(slices.Clone(added), func(name string) bool { return name == "right" })
+}
+
+func (t *writer) lines(out io.Writer, run *runs.Run) error {
+	for r, err := range run.Records() {
+		if err != nil {
+			return err
+		}
+		answers, err := t.answersOf(r)
+		if err != nil {
+			return err
+		}
+		line := []byte{'{'}
+		add := func(name string, v any) error {
+			raw, err := encode(v)
+			if err != nil {
+				return err
+			}
+			if len(line) > 1 {
+				line = append(line, ',')
+			}
+			key, err := encode(name)
+			line = append(append(append(line, key...), ':'), raw...)
+			return err
+		}
+		for _, name := range t.columns {
+			if v, ok := r.Values[name]; ok {
+				err = errors.Join(err, add(name, v))
+			}
+		}
+		for _, name := range t.answers {
+			err = errors.Join(err, add(t.names[name], answers[name]))
+		}
+		for _, name := range t.shown() {
+			if v := about(r, name); v != nil || name == "cost_usd" {
+				err = errors.Join(err, add(t.names[name], v))
+			}
+		}
+		if err == nil {
+			_, err = out.Write(append(line, '}', '\n'))
+		}
+		if err != nil {
+			return fmt.Errorf("record %d: %w", r.Number+1, err)
+		}
+	}
+	return nil
+}
+
+func encode(v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok && raw == nil {
+		return []byte("null"), nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// about is what one of the added columns says; nil if it says nothing.
+func about(r runs.RecordResult, name string) any {
+	asked := r.Voting.Samples > 0
+	switch {
+	case name == "status" && r.Status == "":
+		return "open"
+	case name == "status":
+		return r.Status
+	case name == "votes" && asked:
+		return r.Voting.Split()
+	case name == "margin" && asked:
+		return r.Voting.Margin
+	case name == "samples" && asked:
+		return r.Voting.Samples
+	case name == "cost_usd" && r.CostUSD != nil:
+		return *r.CostUSD
+	case name == "right" && r.Right != nil:
+		return *r.Right
+	case name == "reason" && r.Reason != "":
+		return r.Reason
+	}
+	return nil
+}
+
+// cell is a value in a table of texts.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return string(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	raw, err := encode(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(raw)
+}
+
+func rawCell(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}

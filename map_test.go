@@ -1,0 +1,99 @@
+package maker_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/reader"
+	"github.com/maker-mdap/maker/runs"
+)
+
+type product struct{ A, B int }
+
+// TestMap: an answer for each input, in their order, each voted on.
+func TestMap(t *testing.T) {
+	e := newEngine(t, maker.Options{Config: maker.Config{Model: "sim/default?p=0.9&seed=3"}})
+	var inputs []product
+	for a := range 40 {
+		inputs = append(inputs, product{a + 11, 7})
+	}
+	n := 0
+	for m, err := range maker.Map[product, int](t.Context(), e, slices.Values(inputs), func(p product) string { return fmt.Sprintf("Compute: %d * %d", p.A, p.B) }) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Input != inputs[n] || m.Answer != m.Input.A*m.Input.B || m.Verdict.Status != flow.Decided || m.Verdict.Voting.Margin != 3 {
+			t.Errorf("input %d: %+v = %d (%s, margin %d), want %+v", n, m.Input, m.Answer, m.Verdict.Status, m.Verdict.Voting.Margin, inputs[n])
+		}
+		n++
+	}
+	if n != len(inputs) {
+		t.Errorf("%d answers, want %d", n, len(inputs))
+	}
+}
+
+// TestMapTable: bad records fail alone, known answers are counted, later questions use
+// earlier answers, and records with the same questions are asked about once.
+func TestMapTable(t *testing.T) {
+	e := newEngine(t, maker.Options{Config: maker.Config{Model: "sim/default?p=1"}})
+	rows := []struct {
+		a, gold string
+		err     error
+	}{{a: "3", gold: "12"}, {err: &maker.RecordError{Line: 3, Err: fmt.Errorf("broken")}}, {a: "5", gold: "21"}, {a: "3", gold: "12"}, {a: "8", gold: "x"}}
+	number := reader.Number{}
+	run, err := e.Map(t.Context(), maker.Table{
+		Source: "a test", Dedupe: true,
+		Records: func(yield func(maker.Record, error) bool) {
+			for i, r := range rows {
+				if !yield(maker.Record{Line: i + 2, Columns: []string{"a", "gold"}, Values: map[string]any{"a": r.a, "gold": r.gold}}, r.err) {
+					return
+				}
+			}
+		},
+		Questions: []maker.RecordQuestion{
+			{Name: "square", Prompt: "Compute: {{.a}} * {{.a}}", As: number},
+			{Name: "more", Prompt: "Compute: {{.square}} + {{.a}}", As: number, Gold: "gold"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := run.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Status != event.StatusUndecided || result.Reason != "2 of 4 records have no answer: 0 undecided, 2 failed" {
+		t.Errorf("Result() = %s (%s)", result.Status, result.Reason)
+	}
+	if want := `{"decided":2,"failed":2,"known":2,"records":5,"right":1,"same":1,"undecided":0}`; result.Output.Compact() != want {
+		t.Errorf("output %s, want %s", result.Output.Compact(), want)
+	}
+	kept, err := runs.Open(run.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r, err := range kept.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s %s%s", r.Line, r.Status, r.Output.Compact(), r.Reason))
+	}
+	want := []string{
+		`2 decided {"more":12,"square":9}`, "3 failed line 3: broken", `4 decided {"more":30,"square":25}`,
+		`5 decided {"more":12,"square":9}`, "6 failed line 6, column gold: the answer \"x\" cannot be read: no number is clearly the answer in x",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("records: -want +got\n%s", diff)
+	}
+	replay, err := kept.Replay(nil)
+	if err != nil || len(replay.Differences) > 0 {
+		t.Errorf("Replay() = %v, %v", replay.Differences, err)
+	}
+}
