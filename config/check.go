@@ -67,7 +67,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 		switch {
 		case k&(Solving|Measuring) != 0:
 			flags = SolveFlags(c.MaxOutput)
-		case k&(Asking|Items) != 0:
+		case k&(Asking|Items|Mapping) != 0:
 			flags = AskFlags(c.MaxOutput)
 		}
 		c.Flags = &flags

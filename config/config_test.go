@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write docs/settings.md anew")
 
 // every is each kind of run.
-var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items}
+var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items, Mapping}
 
 func TestSettingsAreSound(t *testing.T) {
 	names, letters := map[string]bool{}, map[string]bool{}
@@ -191,7 +191,7 @@ func TestTable(t *testing.T) {
 
 // kindNames are the commands that start a kind of run.
 var kindNames = map[Kinds]string{
-	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items",
+	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map",
 }
 
 func table() string {

@@ -20,10 +20,11 @@ const (
 	Measuring                   // measure the voters
 	Asking                      // one question
 	Items                       // measure the voters with questions of one's own
+	Mapping                     // the same question for many records
 
 	Planning = Run | PlanOnly | Exec | Validate
 	Agents   = Planning | Do // whose steps are done by agents
-	Voting   = Chain | Agents | Solving | Asking
+	Voting   = Chain | Agents | Solving | Asking | Mapping
 	All      = Voting | Measuring | Items
 )
 

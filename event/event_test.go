@@ -76,7 +76,7 @@ func transcript() []event.Record {
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
 			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
-			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
+			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent, Right: new(true),
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
@@ -84,7 +84,7 @@ func transcript() []event.Record {
 			Open: []event.OpenVote{{Question: "step/5", Step: 5, Voting: event.Voting{Strategy: vote.FirstToK, Samples: 2, RedFlagged: 1, Faults: 1, Votes: map[string]int{"a": 1}, Margin: 1},
 				Flag: "empty", Reason: "nothing there", Fault: "no answer"}}},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
-		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
+		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup, Retry: []string{"failed"}},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},
 		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},
 		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal)", Again: true},

@@ -18,4 +18,8 @@ type Progress struct {
 	Spent      usage.Spent
 	Elapsed    time.Duration // over all sessions
 	Trouble    string        // what the provider's outage is, if there is one
+
+	// Answers are the outputs of this session's steps with how often each came, as JSON,
+	// where steps are records with few different answers.
+	Answers map[string]int
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +64,7 @@ failed,undecided asks about those again. docs/map.md has more.`,
 	f.BoolVar(&flags.yes, "yes", false, "do not ask")
 	f.BoolVar(&flags.dedupe, "dedupe", false, "ask about records with the same question once; takes some 100 bytes of memory for each different one while they are read")
 	flags.answer.Register(f)
-	flags.register(cmd, config.Asking, nil)
+	flags.register(cmd, config.Mapping, nil)
 	return cmd
 }
 
@@ -213,10 +212,6 @@ func (a *app) mayCost(cmd *cobra.Command, engine *maker.Engine, flags *mapFlags,
 
 // finishMap writes the records with their answers and says what came of them.
 func (a *app) finishMap(run *runs.Run, r *maker.Result, out string) error {
-	p, err := run.RecordParams()
-	if err != nil {
-		return err
-	}
 	switch {
 	case out != "":
 		if err := rows.WriteFile(out, run); err != nil {
@@ -227,44 +222,29 @@ func (a *app) finishMap(run *runs.Run, r *maker.Result, out string) error {
 			return err
 		}
 	}
-	if a.json {
-		return a.finish(r)
+	if out != "" && !a.quiet && !a.json {
+		fmt.Fprintf(a.Err, "written to %s\n", show.Line(out))
 	}
-	if !a.quiet {
+	return a.finish(r)
+}
+
+// finishRecords says what came of the records of a run. Answers may be on stdout.
+func (a *app) finishRecords(r *maker.Result) error {
+	if a.quiet {
+		return nil
+	}
+	run, err := a.open(r.Run)
+	if err != nil {
+		return err
+	}
+	p, err := run.RecordParams()
+	if err == nil {
 		report.Records(a.Err, r, p)
-		if out != "" {
-			fmt.Fprintf(a.Err, "  written     %s\n", show.Line(out))
-		}
-		if p.Of > 0 {
-			forecastMap(a, r, p)
-		}
 	}
-	if hint := a.nextAction(r); hint != "" {
-		fmt.Fprintf(a.Err, "%s\n", hint)
-	}
-	if code := resultCode(r); code != exitDone {
-		return exitError{code}
-	}
-	return nil
+	return err
 }
 
-// forecastMap says what all records will take, by a sample of them.
-func forecastMap(a *app, r *maker.Result, p *runs.RecordParams) {
-	if r.StepsCompleted == 0 {
-		return
-	}
-	of := float64(p.Of) / float64(p.Records)
-	cost := "an unknown sum"
-	if r.TotalCostUSD != nil {
-		usd := *r.TotalCostUSD * of
-		cost = "about " + runs.DescribeCost(&usd)
-	}
-	took := time.Duration(float64(r.TotalDurationMS)*of) * time.Millisecond
-	fmt.Fprintf(a.Err, "  forecast    all %s records: %s, %s calls, at most %s\n",
-		report.Thousands(p.Of), cost, report.Thousands(int(float64(r.Usage.Calls)*of)), took.Round(time.Second))
-}
-
-// ofRecords reports whether --out names a file for the records of a run.
+// writeRecords writes the records of a run with their answers to a file.
 func writeRecords(run *runs.Run, out string) error {
 	if err := rows.WriteFile(out, run); err != nil {
 		return fmt.Errorf("--out %s: %w", filepath.Clean(out), err)

@@ -45,7 +45,7 @@ func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) 
 			return nil, err
 		}
 	case a.quiet:
-	case run.Kind() == hanoi.Name, run.Kind() == maker.KindAsk:
+	case run.Kind() == hanoi.Name, run.Kind() == maker.KindAsk, run.Form() == event.FormRecords:
 		live.New(a.Err).Watch(run)
 	default:
 		v := live.New(a.Err)
@@ -81,6 +81,10 @@ func (a *app) finish(r *maker.Result) error {
 		}
 	} else if r.Kind == maker.KindAsk {
 		if err := a.finishAsk(r); err != nil {
+			return err
+		}
+	} else if r.Form == event.FormRecords {
+		if err := a.finishRecords(r); err != nil {
 			return err
 		}
 	} else {
@@ -120,6 +124,8 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "continue with: " + resume
 	case r.Status == event.StatusStopped:
 		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, strings.ReplaceAll(r.Stop, "_", "-"))
+	case r.Status == event.StatusUndecided && r.Form == event.FormRecords:
+		return fmt.Sprintf("ask about those again with: %s --retry failed,undecided --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
 	case r.Status == event.StatusUndecided && r.Form == event.FormTree:
 		return "what was not agreed on is asked again with: " + resume
 	case r.Status == event.StatusUndecided:

@@ -118,6 +118,11 @@ tree of parts with their votes, or writes it as one page with --html.`,
 				return a.printJSON(r)
 			case r.Form == event.FormTree:
 				err = a.showSolve(run, r, page)
+			case r.Form == event.FormRecords:
+				var p *runs.RecordParams
+				if p, err = run.RecordParams(); err == nil {
+					report.Records(a.Out, r, p)
+				}
 			default:
 				report.Result(a.Out, r, a.outputOf(r))
 			}

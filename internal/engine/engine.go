@@ -277,8 +277,8 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
-			Setup:       s.setup(),
-			Checkpoints: lean, Compact: lean && !cfg.FullLog && !j.Several, Past: past, Redact: s.secrets.RedactBytes,
+			Setup: s.setup(),
+			Alike: j.Form == event.FormRecords, Checkpoints: lean, Compact: lean && !cfg.FullLog && !j.Several, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
 		}),
 	}

@@ -65,7 +65,7 @@ const (
 // EstimateRecords says what so many questions take whose texts have so many bytes in all,
 // if voters agree at once.
 func (e *Engine) EstimateRecords(questions int, bytes int64) *plan.Estimate {
-	cfg := e.opts.Config.WithDefaults(config.Asking)
+	cfg := e.opts.Config.WithDefaults(config.Mapping)
 	samples := max(cfg.Voting.K, 1)
 	out := &plan.Estimate{Steps: questions, Calls: questions * samples, Model: cfg.Execution()}
 	out.Tokens.Input = int64(samples) * (bytes/bytesPerToken + int64(questions*aroundQuestion))

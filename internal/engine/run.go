@@ -107,7 +107,7 @@ func (r *Run) Progress() runs.Progress {
 		RedFlagged: int(p.RedFlagged.Load()), Faults: int(p.Faults.Load()),
 		Spent: r.stack.ledger.Spent(), Elapsed: r.runtime.Elapsed(),
 	}
-	out.Trouble = r.stack.trouble()
+	out.Trouble, out.Answers = r.stack.trouble(), p.Answers.Counts()
 	return out
 }
 

@@ -102,6 +102,24 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	}
 	printVoting(w, r)
 	printCost(w, r)
+	if p.Of > 0 && r.StepsCompleted > 0 {
+		fmt.Fprintf(w, "  forecast    %s\n", forecastOf(r, p))
+	}
+	if r.Voting.Contested > 0 {
+		fmt.Fprintf(w, "  dissent     maker show %s --contested\n", r.Run)
+	}
+}
+
+// forecastOf says what all records will take, by a sample of them.
+func forecastOf(r *runs.Result, p *runs.RecordParams) string {
+	of := float64(p.Of) / float64(p.Records)
+	cost := "an unknown sum"
+	if r.TotalCostUSD != nil {
+		usd := *r.TotalCostUSD * of
+		cost = "about " + runs.DescribeCost(&usd)
+	}
+	took := time.Duration(float64(r.TotalDurationMS)*of) * time.Millisecond
+	return fmt.Sprintf("all %s records: %s for %s calls, at most %s", Thousands(p.Of), cost, Thousands(int(float64(r.Usage.Calls)*of)), took.Round(time.Second))
 }
 
 // printVoting shows what the votes of the committed steps took.

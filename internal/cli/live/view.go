@@ -2,9 +2,12 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -117,8 +120,11 @@ func (v *View) draw(p maker.Progress, perSecond float64) {
 	}
 	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
 		perStep, report.Thousands(p.Contested), report.Thousands(p.RedFlagged), report.Thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
-	trouble := show.Line(p.Trouble)
+	trouble, shares := show.Line(p.Trouble), answerShares(p.Answers)
 	if v.width == nil {
+		if shares != "" {
+			votes += "; " + shares
+		}
 		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
 		if trouble != "" {
 			fmt.Fprintf(v.w, "        %s\n", trouble)
@@ -129,10 +135,32 @@ func (v *View) draw(p maker.Progress, perSecond float64) {
 		fmt.Sprintf("%s %5.1f %%  %s", v.paint("36", bar(percent(p), 24)), percent(p), counts),
 		votes,
 	}
+	if shares != "" {
+		lines = append(lines, shares)
+	}
 	if trouble != "" {
 		lines = append(lines, v.paint("33", trouble))
 	}
 	v.redraw(lines)
+}
+
+// answerShares are how often each answer came, the most frequent first.
+func answerShares(counts map[string]int) string {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	var parts []string
+	for _, answer := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	}) {
+		if len(parts) == 8 {
+			parts = append(parts, "...")
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", show.Line(strings.Trim(answer, `"`)), 100*float64(counts[answer])/float64(total)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // redraw puts live lines in the place of those that are on the screen. It is one

@@ -55,11 +55,24 @@ func TestRateAndPercent(t *testing.T) {
 			t.Errorf("rate(%v) = %q, want %q", speed, got, want)
 		}
 	}
-	for p, want := range map[maker.Progress]float64{
-		{}: 0, {Steps: 1, Total: 4}: 25, {Steps: 4, Total: 4}: 100, {Steps: 3}: 0, // the length is not known
+	for of, want := range map[[2]int]float64{{0, 0}: 0, {1, 4}: 25, {4, 4}: 100, {3, 0}: 0} { // the length may not be known
+		if got := percent(maker.Progress{Steps: of[0], Total: of[1]}); got != want {
+			t.Errorf("percent(%d of %d) = %v, want %v", of[0], of[1], got, want)
+		}
+	}
+}
+
+func TestAnswerShares(t *testing.T) {
+	for _, test := range []struct {
+		counts map[string]int
+		want   string
+	}{
+		{nil, ""},
+		{map[string]int{`"bug"`: 1, `"other"`: 2, "7": 1}, "other 50 %, bug 25 %, 7 25 %"},
+		{map[string]int{"1": 1, "2": 1, "3": 1, "4": 1, "5": 1, "6": 1, "7": 1, "8": 1, "9": 1, "10": 1}, "1 10 %, 10 10 %, 2 10 %, 3 10 %, 4 10 %, 5 10 %, 6 10 %, 7 10 %, ..."},
 	} {
-		if got := percent(p); got != want {
-			t.Errorf("percent(%d of %d) = %v, want %v", p.Steps, p.Total, got, want)
+		if got := answerShares(test.counts); got != test.want {
+			t.Errorf("answerShares(%v) = %q, want %q", test.counts, got, test.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -270,7 +271,7 @@ func about(r runs.RecordResult, name string) any {
 	case name == "samples" && asked:
 		return r.Voting.Samples
 	case name == "cost_usd" && r.CostUSD != nil:
-		return *r.CostUSD
+		return math.Round(*r.CostUSD*1e9) / 1e9
 	case name == "right" && r.Right != nil:
 		return *r.Right
 	case name == "reason" && r.Reason != "":

@@ -20,7 +20,7 @@ import (
 )
 
 // mapKind is the same questions for each record of a table.
-var mapKind = Kind{Name: Map, Form: event.FormRecords, Settings: config.Asking, job: mapJob}
+var mapKind = Kind{Name: Map, Form: event.FormRecords, Settings: config.Mapping, job: mapJob}
 
 // Map is its name.
 const Map = "map"

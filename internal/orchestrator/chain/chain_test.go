@@ -90,9 +90,9 @@ func TestRun(t *testing.T) {
 	}{
 		{"all", counter{steps: 2, wrong: -1}, Checkpoint{}, count,
 			[]string{"step/0", "step/1"}, []string{"step 0: 1", "step 1: 2", "completed 2: 2"}},
-		{"from a checkpoint", counter{steps: 3, wrong: -1}, Checkpoint{2, json.RawMessage("2")}, count,
+		{"from a checkpoint", counter{steps: 3, wrong: -1}, Checkpoint{Step: 2, Output: json.RawMessage("2")}, count,
 			[]string{"step/2"}, []string{"step 2: 3", "completed 3: 3"}},
-		{"from the end", counter{steps: 3, wrong: -1}, Checkpoint{3, json.RawMessage("3")}, count,
+		{"from the end", counter{steps: 3, wrong: -1}, Checkpoint{Step: 3, Output: json.RawMessage("3")}, count,
 			nil, []string{"completed 3: 3"}},
 		{"undecided", counter{steps: 3, wrong: -1}, Checkpoint{}, undecided,
 			[]string{"step/0", "step/1"}, []string{"step 0: 1", "step 1 failed: undecided: tie", "task undecided at 1, wrong false: tie"}},

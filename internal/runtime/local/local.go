@@ -44,6 +44,9 @@ type Options struct {
 	// Others run again from their start, so their keys must be unique.
 	Checkpoints bool
 
+	// Alike says that the outputs of steps are answers to the same question.
+	Alike bool
+
 	// Compact keeps only contested verdicts and their samples in the log. It goes
 	// with Checkpoints.
 	Compact bool
@@ -111,6 +114,43 @@ type Progress struct {
 	RedFlagged atomic.Int64
 	Faults     atomic.Int64
 	Contested  atomic.Int64
+
+	// Answers counts the outputs of this session's steps where these are alike; nil
+	// elsewhere.
+	Answers *Answers
+}
+
+// Answers counts answers, as long as there are few different ones.
+type Answers struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+// maxAnswers is how many different answers are counted.
+const maxAnswers = 30
+
+func (a *Answers) add(output json.RawMessage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.counts) <= maxAnswers && len(output) <= maxAnswer {
+		a.counts[string(output)]++
+	}
+}
+
+// maxAnswer is how long an answer is that is counted, in bytes.
+const maxAnswer = 60
+
+// Counts are the answers with how often they were given; nil if there are too many.
+func (a *Answers) Counts() map[string]int {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.counts) > maxAnswers {
+		return nil
+	}
+	return maps.Clone(a.counts)
 }
 
 // New returns a runtime.
@@ -123,6 +163,9 @@ func New(opts Options) *Runtime {
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
 	}
 	r.progress.Steps.Store(int64(r.past.Steps))
+	if opts.Alike {
+		r.progress.Answers = &Answers{counts: map[string]int{}}
+	}
 	return r
 }
 
@@ -345,6 +388,9 @@ func (b *branch) Emit(key string, e event.Event) {
 	if step, ok := e.(event.StepCompleted); ok {
 		b.progress.Steps.Add(1)
 		b.progress.Session.Add(1)
+		if b.progress.Answers != nil {
+			b.progress.Answers.add(step.Output.JSON)
+		}
 		if b.opts.Checkpoints {
 			b.appendVoted(key, e, "", step.Voting.Shares)
 			return
