@@ -38,7 +38,7 @@ var (
 	checks = []event.Check{{Name: "step_numbering", Passed: false, Step: new(int), Message: "step 0 is missing", Score: dollars(0.5)}}
 	voting = event.Voting{
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
-		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
+		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3, Unvoted: []string{"summary", "items.*.note"},
 		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
 		Shares:  []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
 	}

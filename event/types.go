@@ -186,6 +186,10 @@ type Voting struct {
 	Votes      map[string]int `json:"votes"`
 	Margin     int            `json:"margin"`
 
+	// Unvoted are the parts of the answer that were not compared, as paths: they are one
+	// agent's words, whatever the votes are.
+	Unvoted []string `json:"unvoted,omitempty"`
+
 	// ByModel has the votes of each model, if several were asked.
 	ByModel map[string]map[string]int `json:"by_model,omitempty"`
 
@@ -532,6 +536,12 @@ func (v *Voting) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `,"margin":`...)
 	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	if len(v.Unvoted) > 0 {
+		if paths, err := json.Marshal(v.Unvoted); err == nil { // never fails for this type
+			b = append(b, `,"unvoted":`...)
+			b = append(b, paths...)
+		}
+	}
 	if len(v.ByModel) > 0 {
 		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
 			b = append(b, `,"by_model":`...)

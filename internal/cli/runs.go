@@ -170,6 +170,9 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
 	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
+	if paths := report.Unvoted(s.Voting); paths != "" {
+		fmt.Fprintf(a.Out, "  not voted %s (one agent's words)\n", paths)
+	}
 	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
 		s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Faults, s.Voting.Cancelled)
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))

@@ -38,7 +38,11 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		titles[e.Step] = e.Title
 		return fmt.Sprintf("%s %s …", stepColumn(form, e.Step), show.Line(e.Title))
 	case event.StepCompleted:
-		return fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		line := fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		if paths := Unvoted(e.Voting); paths != "" {
+			line += "; not voted on: " + paths
+		}
+		return line
 	case event.StepFailed:
 		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))
 	case event.EffectClaimed:

@@ -56,6 +56,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			Candidates(w, f)
 		}
 	}
+	printUnvoted(w, r)
 	printCost(w, r)
 	const most = 10
 	shown := 0

@@ -17,6 +17,7 @@ type attempt struct {
 	number int    // in the run
 	plan   string // the key of the plan
 	name   string // of the step in it
+	format MappingFormat
 
 	outcome flow.Outcome // of all tries together
 	next    int          // the number in the plan of the step after it
@@ -73,6 +74,9 @@ func (a *attempt) judge(r *run) string {
 			return string(v.Status)
 		}
 		return v.Reason
+	}
+	if a.outcome.Voting.Strategy != vote.None {
+		a.outcome.Voting.Unvoted = a.format.unvoted(v.Answer)
 	}
 	a.next = a.step.NextStep
 	if a.step.TaskType != plan.ConditionalStep {

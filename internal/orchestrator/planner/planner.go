@@ -158,7 +158,7 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 
 func (p *Planner) question(attempt int, problems []string) (*flow.Question, error) {
 	c := &p.config
-	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: maxToolCalls})
+	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: maxToolCalls, ProseNames: plan.ProseNames()})
 	if err != nil {
 		return nil, err
 	}
