@@ -92,7 +92,7 @@ func transcript() []event.Record {
 		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`)},
 		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
-		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks},
+		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks, ChecksPassed: 17, ChecksSkipped: 1, Notes: []string{"step 0: it is left out"}},
 		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
 		event.ReplanRequested{Replan: 1, Step: 4, Reason: "it failed", Outputs: event.JSONValue(json.RawMessage(`[{"name":"step_0_output","output":1}]`))},
 		event.OutlineCreated{Tasks: event.JSONValue(json.RawMessage(`[{"id":1}]`))},

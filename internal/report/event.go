@@ -20,12 +20,12 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.RunResumed:
 		return saySandbox(e.Setup)
 	case event.PlanCreated:
+		if e.Voting.Samples == 0 {
+			return "plan     given"
+		}
 		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
 	case event.ValidationPassed:
-		if e.Score != nil {
-			return fmt.Sprintf("plan     passed its checks, quality %.2f", *e.Score)
-		}
-		return "plan     passed its checks"
+		return passedChecks(e)
 	case event.ValidationFailed:
 		lines := []string{fmt.Sprintf("plan     rejected: %d problems", len(e.Checks))}
 		for _, c := range e.Checks {
@@ -76,6 +76,24 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	default:
 		return describeSolve(e)
 	}
+}
+
+// passedChecks says how a plan passed, and what was not taken as it is written.
+func passedChecks(e event.ValidationPassed) string {
+	text := "plan     passed its checks"
+	if e.ChecksPassed > 0 {
+		text = fmt.Sprintf("plan     passed its %d checks", e.ChecksPassed)
+	}
+	if e.ChecksSkipped > 0 {
+		text += fmt.Sprintf(" (%d more could not be judged)", e.ChecksSkipped)
+	}
+	if e.Score != nil {
+		text += fmt.Sprintf(", quality %.2f", *e.Score)
+	}
+	for _, note := range e.Notes {
+		text += "\n         note: " + show.Line(note)
+	}
+	return text
 }
 
 // AskedDifferently says what of a question that is decided a resume would now ask in

@@ -15,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // planKinds are those about plans: to make one, to carry it out, or both.
@@ -51,8 +52,9 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 	j := &Job{Task: p.Task, Agents: true, Prompts: set, Readers: planner.Readers()}
 	maps.Copy(j.Readers, executor.Readers())
 	var first event.Event = event.TaskSubmitted{Task: p.Task}
-	if kind == Exec || kind == Validate {
-		first = event.PlanCreated{Plan: event.TextValue(p.Plan)}
+	given := kind == Exec || kind == Validate
+	if given {
+		first = event.PlanCreated{Plan: event.TextValue(p.Plan), Voting: event.Voting{Strategy: vote.None}, CostUSD: new(float64)}
 		if parsed, findings := plan.Parse(p.Plan); len(findings) == 0 {
 			j.Task, j.Steps = describePlan(parsed), len(parsed.Steps)
 		} else {
@@ -62,6 +64,9 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 		return nil, config.Errorf("task", "the task is empty")
 	}
 	j.Run = func(f flow.Flow, _ chain.Checkpoint) error {
+		if given {
+			f.Emit("plan/given", first)
+		}
 		if env.Modules != nil {
 			return flow.Pipe(f, first, env.Modules()...)
 		}
@@ -92,7 +97,8 @@ func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 	})
 	maker := planner.New(planner.Config{
 		Prompts: set,
-		Terms:   ofPlans, Repair: flow.RepairLLM, Retries: max(p.MaxRetries, 0),
+		Terms:   ofPlans, Repair: flow.Repair(p.Repair), Retries: max(p.MaxRetries, 0),
+		Panel: cfg.Voting, AllowLoops: p.AllowLoops,
 	})
 	replans := p.MaxReplans
 	if kind == Exec {
