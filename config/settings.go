@@ -58,7 +58,7 @@ var settings = []*Setting{
 		Help:    "how a step is decided: none (one sample), majority or first_to_k",
 		field:   func(c *Config) any { return (*string)(&c.Voting.Strategy) }},
 	{Name: "ahead_by", Aliases: []string{"voting_k"}, Letter: "k", Group: voting, For: Voting, Default: "2", Defaults: map[Kinds]string{Chain | Asking: "3"},
-		Least: 1, Most: maxMargin, Needs: "voting first_to_k", Help: "votes by which an answer must lead to win",
+		Least: 1, Most: maxMargin, Needs: "voting first_to_k", Help: "votes by which an answer must lead to win; given as a flag it means --voting first_to_k",
 		field: func(c *Config) any { return &c.Voting.K }},
 	{Name: "voting_n", Group: voting, For: Agents, Default: "3", Least: 1, Most: vote.MostSamples, Needs: "voting majority", Help: "samples of a majority",
 		field: func(c *Config) any { return &c.Voting.N }},

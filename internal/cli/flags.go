@@ -128,6 +128,10 @@ func oldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 func (s *settings) options(a *app) (*maker.Options, error) {
 	// A comma may stand in the settings of a simulated model.
 	s.config.Voters = route.List(strings.Join(s.config.Voters, ","))
+	given := func(name string) bool { return s.flags.Changed(name) && a.sources[name] == "" }
+	if s.flags.Lookup("voting") != nil && given("ahead-by") && !given("voting") {
+		s.config.Voting.Strategy = vote.FirstToK // -k votes
+	}
 	c := s.config
 	flags, err := redflags.Read(s.redFlags, c.MaxOutput)
 	if err != nil {
@@ -223,6 +227,9 @@ func (s *settings) change(c *maker.Config, given *maker.Options) {
 			d.Copy(c, &s.config)
 		}
 	})
+	if s.flags.Changed("ahead-by") && !s.flags.Changed("voting") {
+		c.Voting.Strategy = vote.FirstToK // -k votes
+	}
 	if s.flags.Changed("ahead-by") && derived && !s.flags.Changed("max-samples") {
 		c.Voting.MaxSamples = 0
 	}

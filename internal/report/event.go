@@ -10,15 +10,16 @@ import (
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Describe is an event of a run in one line for people; empty if they need not see it.
 func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	switch e := e.(type) {
 	case event.TaskSubmitted:
-		return saySandbox(e.Setup)
+		return saySetup(form, e.Setup)
 	case event.RunResumed:
-		return saySandbox(e.Setup)
+		return saySetup(form, e.Setup)
 	case event.PlanCreated:
 		if e.Voting.Samples == 0 {
 			return "plan     given"
@@ -110,11 +111,23 @@ func stepColumn(form event.Form, step int) string {
 	return fmt.Sprintf("step %-3d", step)
 }
 
-func saySandbox(s event.Setup) string {
-	if s.Sandbox == "" {
-		return ""
+// saySetup says how a session votes, and what confines its commands.
+func saySetup(form event.Form, s event.Setup) string {
+	var lines []string
+	switch step := "step"; {
+	case form == event.FormMeasurement, s.Rule.Strategy == "":
+	case s.Rule.Strategy == vote.None:
+		if form == event.FormTasks {
+			step = "task"
+		}
+		lines = append(lines, fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", step))
+	default:
+		lines = append(lines, "voting   "+runs.DescribeRule(s.Rule))
 	}
-	return "sandbox  " + s.Sandbox
+	if s.Sandbox != "" {
+		lines = append(lines, "sandbox  "+s.Sandbox)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // votesOf says how a decision came about.
