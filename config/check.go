@@ -24,7 +24,11 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&Do == 0 {
 		c.Outline = Outline{}
 	}
-	if k&(Solving|Measuring|Items) == 0 {
+	switch {
+	case k&(Solving|Measuring|Items) != 0:
+	case k&(Run|Exec|Do) != 0:
+		c.Solve = Solve{Escalate: c.Solve.Escalate, ModelEscalation: c.Solve.ModelEscalation}
+	default:
 		c.Solve = Solve{}
 	}
 	if c.Agent == AgentClaudeCode {

@@ -208,7 +208,8 @@ type Solve struct {
 	MaxStagnant   int `json:"max_stagnant_rounds,omitempty"`
 
 	// Escalate says what is done, in this order, when voters do not agree:
-	// diversity, model, split, person. Nil means all of them; an empty list, nothing.
+	// diversity, model, split, person. Nil means all of them, but for the person in runs
+	// with plans and tasks, which have this and ModelEscalation too; an empty list, nothing.
 	Escalate []string `json:"escalate"`
 
 	// ComposeByCode lets the domain put solutions together where it can, instead of a

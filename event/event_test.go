@@ -73,7 +73,7 @@ func transcript() []event.Record {
 		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
-			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Step: 4, By: event.ByPerson, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},

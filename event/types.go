@@ -310,6 +310,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
+	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`
@@ -471,6 +472,10 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	if e.Title != "" {
 		b = append(b, `,"title":`...)
 		b = appendString(b, e.Title)
+	}
+	if e.By != "" {
+		b = append(b, `,"by":`...)
+		b = appendString(b, e.By)
 	}
 	b = append(b, `,"output":`...)
 	b = appendValue(b, e.Output)

@@ -111,6 +111,10 @@ type Question struct {
 	// question is asked in no other: so framings are measured.
 	Framing int `json:"framing,omitempty"`
 
+	// Asked is how many samples were taken before of a question with the same framings: those
+	// of this one begin after theirs.
+	Asked int `json:"asked,omitempty"`
+
 	// Class names what kind of question it is, such as the prompt that it was made
 	// from: how framings do is counted by class.
 	Class string `json:"class,omitempty"`

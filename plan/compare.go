@@ -60,6 +60,14 @@ func Aside(schema string) []string {
 	return paths
 }
 
+// OnlyField is the name of the field of an output schema that names just one.
+func OnlyField(schema string) string {
+	if root := readSchema(schema); len(root.kids) == 1 {
+		return root.kids[0].name
+	}
+	return ""
+}
+
 // A schemaField is a field that an output schema names, with what it says of it.
 type schemaField struct {
 	name string
@@ -100,6 +108,9 @@ const maxSchemaText = 200
 // lines, with commas or without, nested by brackets or by indentation, JSON or none.
 // What it does not recognise is no field.
 func readSchema(schema string) *schemaField {
+	if n := len(schema); n > 1 && schema[0] == schema[n-1] && strings.IndexByte("'\"`", schema[0]) >= 0 {
+		schema = schema[1 : n-1] // somebody put it in quotes once more
+	}
 	root := &schemaField{}
 	r := schemaReader{text: schema, lines: []schemaLine{{root, -1}}}
 	for r.at < len(schema) {

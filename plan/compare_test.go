@@ -20,6 +20,7 @@ func TestAside(t *testing.T) {
 		{`{"count": "integer", "summary": "string"}`, []string{"summary"}},
 		{"{count, summary: one paragraph}", nil}, // what has no type and no colon is no field: nothing would be left
 		{"{count: integer, body: text}", []string{"body"}},
+		{"'count: integer, body: text'", []string{"body"}},
 		{"{count: integer, body: prose, verdict: text (at most ten words)}", []string{"body", "verdict"}},
 		{"{count: integer, file: text file to write}", nil},
 		{"{count: integer, paths: list of strings}", nil},

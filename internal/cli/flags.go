@@ -169,6 +169,13 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 	if err := a.people(o, s.answers); err != nil {
 		return nil, err
 	}
+	if f := s.flags.Lookup("escalate"); f != nil && !f.Changed { // nobody is asked where nobody is
+		order := slices.DeleteFunc(slices.Clone(c.Solve.Escalate), func(name string) bool { return name == "person" })
+		if o.Ask != nil || o.Answers != nil {
+			order = append(order, "person")
+		}
+		o.Config.Solve.Escalate = order
+	}
 	s.sayUseless(a)
 	return o, nil
 }

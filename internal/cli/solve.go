@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,19 +12,6 @@ import (
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
-
-// solveOptions are those for solving.
-func (s *settings) solveOptions(a *app) (*maker.Options, error) {
-	o, err := s.options(a)
-	if err != nil {
-		return nil, err
-	}
-	somebody := o.Ask != nil || o.Answers != nil || s.flags.Changed("escalate")
-	if !somebody { // nobody is asked where nobody is
-		o.Config.Solve.Escalate = slices.DeleteFunc(slices.Clone(o.Config.Solve.Escalate), func(name string) bool { return name == "person" })
-	}
-	return o, nil
-}
 
 func (a *app) solve() *cobra.Command {
 	var flags settings
@@ -53,11 +39,7 @@ not to use it.`,
 			if err != nil {
 				return err
 			}
-			opts, err := flags.solveOptions(a)
-			if err != nil {
-				return err
-			}
-			engine, err := a.newEngine(opts)
+			engine, err := flags.engine(a)
 			if err != nil {
 				return err
 			}

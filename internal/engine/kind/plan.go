@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
@@ -49,8 +50,7 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Task: p.Task, Agents: true, Prompts: set, Readers: planner.Readers()}
-	maps.Copy(j.Readers, executor.Readers())
+	j := &Job{Task: p.Task, Agents: true, Prompts: set, Readers: planReaders()}
 	var first event.Event = event.TaskSubmitted{Task: p.Task}
 	given := kind == Exec || kind == Validate
 	if given {
@@ -75,6 +75,13 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 	return j, nil
 }
 
+// planReaders are those of planners and of steps.
+func planReaders() domain.Readers {
+	readers := planner.Readers()
+	maps.Copy(readers, executor.Readers())
+	return readers
+}
+
 // describePlan names a plan by its steps.
 func describePlan(p *plan.Plan) string {
 	if len(p.Steps) == 1 {
@@ -83,34 +90,63 @@ func describePlan(p *plan.Plan) string {
 	return fmt.Sprintf("%s … %s (%d steps)", p.Steps[0].Title, p.Steps[len(p.Steps)-1].Title, len(p.Steps))
 }
 
-// modules are the parts of the pipeline of one run.
-func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
+// executorConfig is how steps are carried out.
+func executorConfig(cfg config.Config, set *prompts.Set) executor.Config {
+	p := cfg.Plan
+	return executor.Config{
+		Prompts: set,
+		Terms:   terms(cfg), Repair: flow.Repair(p.Repair),
+		Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel,
+		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps,
+		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
+		Ladder: ladder(cfg),
+	}
+}
+
+// plannerConfig is how plans are made.
+func plannerConfig(cfg config.Config, set *prompts.Set) planner.Config {
+	if cfg.Plan.Voting.Strategy == "" { // a task that is split
+		cfg = cfg.WithDefaults(config.Run)
+	}
 	p := cfg.Plan
 	ofPlans := terms(cfg)
 	flags := redflag.Format()
 	flags.ExcessiveLength.MaxTokens = int64(p.MaxPlan)
 	ofPlans.Rule, ofPlans.Flags, ofPlans.MaxOutput = p.Voting, &flags, p.MaxPlan
-	validator := planner.NewValidator(planner.ValidatorConfig{
-		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: set,
-		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == Exec || kind == Validate,
-		Structured: ofPlans.Structured,
-	})
-	maker := planner.New(planner.Config{
+	return planner.Config{
 		Prompts: set,
 		Terms:   ofPlans, Repair: flow.Repair(p.Repair), Retries: max(p.MaxRetries, 0),
 		Panel: cfg.Voting, AllowLoops: p.AllowLoops,
+	}
+}
+
+// ladder is what is done when voters do not agree.
+func ladder(cfg config.Config) flow.Ladder {
+	l := flow.Ladder{Model: cfg.Solve.ModelEscalation}
+	for _, e := range cfg.Solve.Escalate {
+		l.Order = append(l.Order, flow.Escalation(e))
+	}
+	return l
+}
+
+// modules are the parts of the pipeline of one run.
+func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
+	p := cfg.Plan
+	planning := plannerConfig(cfg, set)
+	validator := planner.NewValidator(planner.ValidatorConfig{
+		AllowLoops: p.AllowLoops, Quality: p.QualityChecks, Threshold: p.Threshold, Prompts: set,
+		MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults, Final: kind == Exec || kind == Validate,
+		Structured: planning.Structured,
 	})
+	maker := planner.New(planning)
 	replans := p.MaxReplans
 	if kind == Exec {
 		replans = 0 // nobody makes another plan
 	}
-	doer := executor.New(executor.Config{
-		Prompts: set,
-		Terms:   terms(cfg), Repair: flow.Repair(p.Repair),
-		Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel,
-		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps, MaxReplans: replans,
-		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
-	})
+	doing := executorConfig(cfg, set)
+	doing.MaxReplans = replans
+	doing.Split = executor.NewSplit(doing, maker.Split)
+	doer := executor.New(doing)
 	switch kind {
 	case Plan:
 		return []flow.Module{maker, validator, planner.AsPlan{}}

@@ -43,6 +43,11 @@ type Config struct {
 	// MaxReplans is how often a task that failed is planned anew.
 	MaxReplans int
 
+	// Ladder is what is done when the voters of a step do not agree, and Split does a step
+	// in several then; nil leaves that out.
+	Ladder flow.Ladder
+	Split  flow.SplitFunc
+
 	// Context says what steps are told of those before them besides their inputs;
 	// ContextBudget is how many tokens a summary may take.
 	Context       Context
@@ -252,13 +257,13 @@ func (r *run) commit(a *attempt) bool {
 	}
 	voting := a.outcome.Voting
 	r.outputs[a.step.OutputVariable] = output{answer, voting.Unvoted}
-	if voting.Strategy == vote.None {
+	if voting.Strategy == vote.None && a.by == "" {
 		r.outputs[a.step.OutputVariable] = output{answer, []string{"*"}}
 	}
 	r.committed++
 	return r.yield(a.key()+"/completed", event.StepCompleted{
 		Step: a.number, Title: a.step.Title, Output: event.JSONValue(answer),
-		Voting: voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
+		By: a.by, Voting: voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
 	})
 }
 

@@ -44,7 +44,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		return nil, err
 	}
 	q := &flow.Question{
-		Step: a.number, Scope: a.key(), System: system, Model: s.Model,
+		Step: a.number, Scope: a.stepScope(), System: system, Model: s.Model,
 		Terms: c.Terms,
 		Work:  &flow.Work{Repair: c.Repair},
 	}

@@ -14,7 +14,7 @@ import (
 // TestUnvoted: what no vote was about is marked in the step and named to the voters of
 // steps that take it.
 func TestUnvoted(t *testing.T) {
-	const schema = "'{count: integer, summary: string}'"
+	const schema = "{count: integer, summary: string}"
 	for _, test := range []struct {
 		name   string
 		rule   vote.Strategy

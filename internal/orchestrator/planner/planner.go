@@ -76,14 +76,7 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 				yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: e.Step})
 				return
 			}
-			p.done, p.failure = nil, e.Reason
-			for _, o := range outputs {
-				text, err := prompts.YAML("output", o.Output)
-				if err != nil {
-					text = string(o.Output) // it is JSON, which can be read as well
-				}
-				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: text})
-			}
+			p.done, p.failure = doneInputs(outputs), e.Reason
 			p.plan(f, e.Replan, 0, nil, yield)
 		}
 	}
@@ -194,6 +187,55 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 		Plan: event.TextValue(answer.Plan), Attempt: attempt, Replan: replan, Repaired: v.Repaired,
 		Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 	})
+}
+
+// Split makes a plan for something that could not be settled as it is. Plans that pass
+// the checks are voted on.
+func (p *Planner) Split(f flow.Flow, key string, w flow.Whole) (string, *flow.Verdict, error) {
+	part := *p
+	part.task = w.Task + "\n\nThe last step returns these fields:\n" + w.Fields
+	part.failure = "agents who did it in one step did not agree (" + w.Why + "). It has to be split into two steps or more."
+	part.done = doneInputs(w.Done)
+	var err error
+	if part.catalogue, err = flow.Catalogue(f, key+"/catalogue"); err != nil {
+		return "", nil, err
+	}
+	if part.config.hasPanel() {
+		part.config.Rule = p.config.Panel
+	}
+	format, err := part.format(f, key, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	q, err := part.question(0, format, nil)
+	if err != nil {
+		return "", &flow.Verdict{Status: flow.Failed, Reason: err.Error()}, nil
+	}
+	q.Step, q.Scope = w.Step, w.Scope
+	v, err := f.Decide(key, q)
+	if err != nil {
+		return "", nil, err
+	}
+	var answer Draft
+	if v.Status == flow.Decided {
+		if err := json.Unmarshal(v.Answer, &answer); err != nil {
+			return "", &flow.Verdict{Status: flow.Failed, Reason: err.Error()}, nil
+		}
+	}
+	return answer.Plan, v, nil
+}
+
+// doneInputs are outputs as a planner is told of them.
+func doneInputs(outputs []event.NamedOutput) []prompts.Input {
+	var list []prompts.Input
+	for _, o := range outputs {
+		text, err := prompts.YAML("output", o.Output)
+		if err != nil {
+			text = string(o.Output) // it is JSON, which can be read as well
+		}
+		list = append(list, prompts.Input{Name: o.Name, YAML: text})
+	}
+	return list
 }
 
 // format is how the plans of an attempt are read. Where several are voted on, those
