@@ -18,15 +18,32 @@ var proseNames = []string{
 // ProseNames lists the names of string fields that are left out of the vote.
 func ProseNames() []string { return slices.Clone(proseNames) }
 
+// How the texts of a step's output are compared.
+const (
+	CompareExactly = "exact"
+	CompareMeaning = "meaning" // prose by what it says; everything else to the letter
+)
+
 // Compared says what of the step's output voters have to agree on. It depends on the
 // step alone and never on an answer: vote_on or ignore, if there are any, and otherwise
-// everything but [Aside].
-func (s *Step) Compared() vote.KeyOptions {
+// everything but [Aside], or everything if prose is compared by meaning. The run may have
+// that for all steps.
+func (s *Step) Compared(meaning bool) vote.KeyOptions {
 	o := vote.KeyOptions{VoteOn: s.VoteOn, Ignore: s.Ignore}
-	if len(o.VoteOn) == 0 && len(o.Ignore) == 0 {
+	if _, ok := s.ByMeaning(meaning); len(o.VoteOn) == 0 && len(o.Ignore) == 0 && !ok {
 		o.Ignore = Aside(s.OutputSchema)
 	}
 	return o
+}
+
+// ByMeaning reports whether something of the step's output is compared by meaning, and
+// which paths: prose, or all strings if the step says so and its schema names no prose.
+func (s *Step) ByMeaning(run bool) (paths []string, ok bool) {
+	if s.Compare == CompareExactly || s.Compare == "" && !run {
+		return nil, false
+	}
+	paths, _ = prose(s.OutputSchema)
+	return paths, s.Compare == CompareMeaning || len(paths) > 0
 }
 
 // Aside lists the paths of the fields of an output schema that no two agents word
@@ -34,8 +51,15 @@ func (s *Step) Compared() vote.KeyOptions {
 // name is one of [ProseNames]. A field is a string if it is not said to be something
 // else. Where nothing would be left to vote on it is empty: then everything counts.
 func Aside(schema string) []string {
-	var paths []string
-	counts := false
+	paths, counts := prose(schema)
+	if !counts {
+		return nil
+	}
+	return paths
+}
+
+// prose lists the paths of prose in a schema, and reports whether there is anything else.
+func prose(schema string) (paths []string, counts bool) {
 	var walk func(f *schemaField, at string)
 	walk = func(f *schemaField, at string) {
 		if f.list && at != "" {
@@ -54,10 +78,7 @@ func Aside(schema string) []string {
 		}
 	}
 	walk(readSchema(schema), "")
-	if !counts {
-		return nil
-	}
-	return paths
+	return paths, counts
 }
 
 // OnlyField is the name of the field of an output schema that names just one.

@@ -66,8 +66,32 @@ func TestCompared(t *testing.T) {
 		{Step{OutputSchema: schema, VoteOn: []string{"*"}}, vote.KeyOptions{VoteOn: []string{"*"}}},
 		{Step{OutputSchema: schema, Ignore: []string{"count"}}, vote.KeyOptions{Ignore: []string{"count"}}},
 	} {
-		if diff := cmp.Diff(test.want, test.step.Compared()); diff != "" {
+		if diff := cmp.Diff(test.want, test.step.Compared(false)); diff != "" {
 			t.Errorf("Compared(%+v): -want +got\n%s", test.step, diff)
+		}
+	}
+}
+
+func TestByMeaning(t *testing.T) {
+	for _, test := range []struct {
+		step Step
+		run  bool
+		want []string
+		ok   bool
+	}{
+		{Step{OutputSchema: "body: text"}, false, nil, false},
+		{Step{OutputSchema: "body: text"}, true, []string{"body"}, true},
+		{Step{OutputSchema: "body: text", Compare: CompareExactly}, true, nil, false},
+		{Step{OutputSchema: "{path: string}"}, true, nil, false}, // no prose
+		{Step{OutputSchema: "{path: string}", Compare: CompareMeaning}, false, nil, true},
+		{Step{OutputSchema: "{count: integer, summary: string}", Compare: CompareMeaning}, false, []string{"summary"}, true},
+	} {
+		paths, ok := test.step.ByMeaning(test.run)
+		if diff := cmp.Diff(test.want, paths); diff != "" || ok != test.ok {
+			t.Errorf("ByMeaning(%+v, %t) = %q, %t, want %q, %t", test.step, test.run, paths, ok, test.want, test.ok)
+		}
+		if o := test.step.Compared(test.run); test.ok && len(o.Ignore) > 0 {
+			t.Errorf("Compared(%+v, %t) = %+v, want that everything counts", test.step, test.run, o)
 		}
 	}
 }

@@ -242,13 +242,17 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 	})
+	var same func(first, other string) (*flow.Question, error)
+	if j.Prompts != nil {
+		same = askSame(j.Prompts, kind.Terms(cfg))
+	}
 	r := &Run{
 		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
 			Checkpoints: j.Form == event.FormChain, Compact: j.Form == event.FormChain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks, Same: same,
 		}),
 	}
 	var at chain.Checkpoint

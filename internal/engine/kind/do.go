@@ -76,6 +76,7 @@ func doConfig(cfg config.Config, set *prompts.Set) do.Config {
 		Terms: terms(cfg), Repair: flow.Repair(cfg.Plan.Repair),
 		AskTool: plan.LastResort, ShellTool: "Bash", ReadAttachments: true,
 		RetryDelayMS: cfg.RetryDelay.Milliseconds(),
+		Meaning:      meaning(cfg),
 		Ladder:       ladder(cfg), Split: executor.NewSplit(executorConfig(cfg, set), planner.New(plannerConfig(cfg, set)).Split),
 	}
 }

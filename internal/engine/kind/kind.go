@@ -84,6 +84,12 @@ func terms(cfg config.Config) flow.Terms {
 	}
 }
 
+// Terms are those of the questions of a run.
+func Terms(cfg config.Config) flow.Terms { return terms(cfg) }
+
+// meaning says whether texts are compared by what they say.
+func meaning(cfg config.Config) bool { return cfg.Compare == config.ByMeaning }
+
 // promptSet are the prompts with those that the user replaced.
 func promptSet(cfg config.Config) (*prompts.Set, error) {
 	set, err := prompts.New(cfg.Prompts)

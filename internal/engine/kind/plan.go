@@ -99,7 +99,7 @@ func executorConfig(cfg config.Config, set *prompts.Set) executor.Config {
 		Retries: max(p.StepMaxRetries, 0), Parallel: p.Parallel,
 		AllowLoops: p.AllowLoops, MaxSteps: p.MaxSteps,
 		Context: executor.Context(p.Context), ContextBudget: p.ContextBudget,
-		Ladder: ladder(cfg),
+		Ladder: ladder(cfg), Meaning: meaning(cfg),
 	}
 }
 

@@ -65,7 +65,9 @@ func TestEscalation(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, test.answers)
-			w.OnAsk = func(string, *flow.HumanQuestion) (*flow.Answer, error) { return &flow.Answer{Text: test.person, By: "test"}, nil }
+			w.OnAsk = func(string, *flow.HumanQuestion) (*flow.Answer, error) {
+				return &flow.Answer{Text: test.person, By: "test"}, nil
+			}
 			text := makePlan(test.spec, stepSpec{})
 			if !test.spec.conditional {
 				text = makePlan(test.spec)

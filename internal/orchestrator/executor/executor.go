@@ -43,6 +43,9 @@ type Config struct {
 	// MaxReplans is how often a task that failed is planned anew.
 	MaxReplans int
 
+	// Meaning has prose compared by what it says, instead of leaving it out of the vote.
+	Meaning bool
+
 	// Ladder is what is done when the voters of a step do not agree, and Split does a step
 	// in several then; nil leaves that out.
 	Ladder flow.Ladder

@@ -16,7 +16,7 @@ func (r *run) format(s *plan.Step) (MappingFormat, error) {
 	if s.TaskType == plan.ConditionalStep {
 		return MappingFormat{Decision: true}, nil
 	}
-	f := MappingFormat{Key: s.Compared(), Errors: errorField.MatchString(s.OutputSchema)}
+	f := MappingFormat{Key: s.Compared(r.config.Meaning), Errors: errorField.MatchString(s.OutputSchema)}
 	if formOf(s.OutputSchema) != "" {
 		f.Schema = s.OutputSchema
 	}
@@ -82,6 +82,9 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		if q.TimeoutMS, err = plan.Millis(s.Timeout); err != nil {
 			return nil, err
 		}
+	}
+	if paths, ok := s.ByMeaning(c.Meaning); ok && s.TaskType == plan.ActionStep {
+		q.Meaning = &flow.Meaning{Paths: paths}
 	}
 	params, err := json.Marshal(format)
 	if err != nil {

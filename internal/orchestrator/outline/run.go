@@ -46,6 +46,9 @@ type Config struct {
 	// doubles with each further one, up to a minute.
 	RetryDelayMS int64
 
+	// Meaning has results that are texts compared by what they say.
+	Meaning bool
+
 	// Ladder is what is done when the voters of a task do not agree, and Split does a task
 	// in several steps then; nil leaves that out.
 	Ladder flow.Ladder

@@ -150,6 +150,9 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 		Terms: cfg.Terms, DelayMS: r.delay(c.Parameters.Attempt),
 		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.tries.Moves},
 	}
+	if cfg.Meaning {
+		q.Meaning = &flow.Meaning{}
+	}
 	if q.Rule.Strategy == vote.None {
 		q.Rule.MaxSamples = 1 // another attempt is another sample
 	}

@@ -28,7 +28,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -179,6 +178,9 @@ type Watch struct {
 	// returns.
 	Sample func(*Sample)
 
+	// Judge compares texts, for questions that are decided by meaning.
+	Judge Judge
+
 	// Stopped is told how the vote stands if it ends without a verdict.
 	Stopped func(Standing)
 }
@@ -201,6 +203,7 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		return nil, err
 	}
 	r := newRace(b, q, reader, voters)
+	r.judge = w.Judge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
@@ -288,6 +291,8 @@ type race struct {
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
 	lastFault atomic.Pointer[model.Error]
 
+	groups   groups // of answers that are compared by meaning
+	judge    Judge
 	byVoter  []map[string]int // votes by key, if there are several voters
 	active   [][]int          // framings that each voter is asked in; empty if there are no several
 	shares   []share          // what voters contributed in framings
@@ -393,6 +398,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			r.ballot.warmth.heat(r.prefix())
 		}
 		r.read(s)
+		if err := r.regroup(s, r.judge); err != nil {
+			return nil, err
+		}
 		failed := r.count(s)
 		if observe != nil {
 			observe(s)
@@ -411,7 +419,9 @@ func (r *race) drain(observe func(*Sample)) {
 			if s.Response == nil || s.fatal != nil || s.missing || r.over() {
 				continue
 			}
-			r.read(&s)
+			if r.read(&s); r.regroup(&s, nil) != nil {
+				continue // nobody is asked any more
+			}
 			r.count(&s)
 			if observe != nil {
 				observe(&s)
@@ -663,27 +673,6 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v
-}
-
-// maxCandidates bounds the answers that a verdict without a winner lists.
-const maxCandidates = 8
-
-// candidates are the answers that got votes, most of them first, then in order of
-// arrival.
-func (r *race) candidates() []event.Candidate {
-	counts := slices.Clone(r.tally.Counts())
-	slices.SortStableFunc(counts, func(a, b vote.Count) int { return b.Votes - a.Votes })
-	var list []event.Candidate
-	for _, c := range counts[:min(len(counts), maxCandidates)] {
-		answer := r.firstAnswer
-		if c.Key != answer.Key {
-			answer = r.answers[c.Key]
-		}
-		if answer.Value != nil {
-			list = append(list, event.Candidate{Answer: answer.Value, Votes: c.Votes})
-		}
-	}
-	return list
 }
 
 func bestOf(t *vote.Tally) string {
