@@ -196,6 +196,8 @@ func DescribeRule(r vote.Rule) string {
 		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
 	case vote.Majority:
 		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
+	case vote.Own:
+		return fmt.Sprintf("by a rule of the program's own, at most %d samples", r.MaxSamples)
 	default:
 		return "one sample"
 	}

@@ -68,7 +68,7 @@ func (k Kind) Job(env Env, params json.RawMessage, cfg config.Config) (*Job, err
 type Env struct {
 	Families []domain.Family
 	Domains  map[string]domain.Adapter
-	Modules  func() []flow.Module // nil means the built-in ones
+	Modules  func(builtin Modules) []flow.Module // nil means the built-in ones
 	Warn     func(text string)
 }
 

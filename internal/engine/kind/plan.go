@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/config"
@@ -67,10 +68,12 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 		if given {
 			f.Emit("plan/given", first)
 		}
+		m := modules(kind, cfg, set)
+		list := m.List()
 		if env.Modules != nil {
-			return flow.Pipe(f, first, env.Modules()...)
+			list = env.Modules(m)
 		}
-		return flow.Pipe(f, first, modules(kind, cfg, set)...)
+		return flow.Pipe(f, first, list...)
 	}
 	return j, nil
 }
@@ -129,8 +132,18 @@ func ladder(cfg config.Config) flow.Ladder {
 	return l
 }
 
-// modules are the parts of the pipeline of one run.
-func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
+// Modules are the parts of the pipeline of one run. One that the kind of run has no use
+// for is nil: a plan that is given needs no planner. What ends a run that only makes or
+// checks a plan takes the place of the executor.
+type Modules struct{ Planner, Validator, Executor flow.Module }
+
+// List lists those that there are, in the order in which they are shown events.
+func (m Modules) List() []flow.Module {
+	return slices.DeleteFunc([]flow.Module{m.Planner, m.Validator, m.Executor}, func(m flow.Module) bool { return m == nil })
+}
+
+// modules are the built-in parts of the pipeline of one run.
+func modules(kind string, cfg config.Config, set *prompts.Set) Modules {
 	p := cfg.Plan
 	planning := plannerConfig(cfg, set)
 	validator := planner.NewValidator(planner.ValidatorConfig{
@@ -149,12 +162,12 @@ func modules(kind string, cfg config.Config, set *prompts.Set) []flow.Module {
 	doer := executor.New(doing)
 	switch kind {
 	case Plan:
-		return []flow.Module{maker, validator, planner.AsPlan{}}
+		return Modules{maker, validator, planner.AsPlan{}}
 	case Validate:
-		return []flow.Module{validator, planner.AsPlan{}}
+		return Modules{nil, validator, planner.AsPlan{}}
 	case Exec:
-		return []flow.Module{validator, doer}
+		return Modules{nil, validator, doer}
 	default:
-		return []flow.Module{maker, validator, doer}
+		return Modules{maker, validator, doer}
 	}
 }

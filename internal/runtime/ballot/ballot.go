@@ -62,6 +62,11 @@ type Options struct {
 	// Tools finds the tools that questions name; nil means that there are none.
 	Tools *tool.Registry
 
+	// Decide is the voting rule of questions whose rule is [vote.Own], and Flag a red flag
+	// beside those of the question; nil means that there is none.
+	Decide vote.Decider
+	Flag   func(q *flow.Question, a *redflag.Answer) *redflag.Flag
+
 	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
 	Redact func(string) string
 }
@@ -310,7 +315,7 @@ type race struct {
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
 	r := &race{
-		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
+		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
@@ -523,7 +528,9 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	a.Value = s.Answer.Value
-	s.Flag = r.q.Flags.CheckValue(&a)
+	if s.Flag = r.q.Flags.CheckValue(&a); s.Flag == nil && r.ballot.opts.Flag != nil {
+		s.Flag = r.ballot.opts.Flag(r.q, &a)
+	}
 }
 
 // fail sorts out what kind of end an error is.
