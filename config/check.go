@@ -24,7 +24,11 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&Do == 0 {
 		c.Outline = Outline{}
 	}
-	if k&(Solving|Measuring|Items) == 0 {
+	switch {
+	case k&(Solving|Measuring|Items) != 0:
+	case k&(Run|Exec|Do) != 0:
+		c.Solve = Solve{Escalate: c.Solve.Escalate, ModelEscalation: c.Solve.ModelEscalation}
+	default:
 		c.Solve = Solve{}
 	}
 	if c.Agent == AgentClaudeCode {
@@ -152,7 +156,7 @@ func (s *Setting) check(c *Config) error {
 	if err := v.bounds(); err != nil {
 		return &Error{s.Name, err}
 	}
-	if text := v.String(); len(s.Choices) > 0 && !slices.Contains(s.Choices, text) {
+	if text := v.String(); len(s.Choices) > 0 && !slices.Contains(s.Choices, text) && !(s.Name == "voting" && text == string(vote.Own)) { // which programs can say
 		return Errorf(s.Name, "%q, want %s", text, oneOf(s.Choices))
 	}
 	return nil

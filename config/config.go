@@ -67,6 +67,10 @@ type Config struct {
 	// does not take it is asked for text from then on, with a warning.
 	StructuredMode string `json:"structured_mode,omitempty"`
 
+	// Compare is how answers that are prose are compared: "exact", which is the default, or
+	// ByMeaning.
+	Compare string `json:"compare,omitempty"`
+
 	// Framings is in how many ways each question is put to voters, in turn (5).
 	Framings int `json:"framings,omitempty"`
 
@@ -208,7 +212,8 @@ type Solve struct {
 	MaxStagnant   int `json:"max_stagnant_rounds,omitempty"`
 
 	// Escalate says what is done, in this order, when voters do not agree:
-	// diversity, model, split, person. Nil means all of them; an empty list, nothing.
+	// diversity, model, split, person. Nil means all of them, but for the person in runs
+	// with plans and tasks, which have this and ModelEscalation too; an empty list, nothing.
 	Escalate []string `json:"escalate"`
 
 	// ComposeByCode lets the domain put solutions together where it can, instead of a
@@ -274,6 +279,9 @@ type Tools struct {
 	Allow   []string `json:"allow,omitempty"`
 	Deny    []string `json:"deny,omitempty"`
 }
+
+// ByMeaning has the cheap model say whether two texts say the same.
+const ByMeaning = "meaning"
 
 // FirstToK is the rule that one answer must lead by k.
 func FirstToK(k int) vote.Rule { return vote.Rule{Strategy: vote.FirstToK, K: k} }

@@ -38,7 +38,7 @@ var (
 	checks = []event.Check{{Name: "step_numbering", Passed: false, Step: new(int), Message: "step 0 is missing", Score: dollars(0.5)}}
 	voting = event.Voting{
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
-		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
+		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3, Unvoted: []string{"summary", "items.*.note"},
 		ByModel:   map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
 		Shares:    []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
 		Answers:   []event.Candidate{{Answer: json.RawMessage(`{"a":1}`), Votes: 3}, {Answer: json.RawMessage(`{"a":2}`), Votes: 2}},
@@ -75,7 +75,7 @@ func transcript() []event.Record {
 		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
-			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Step: 4, By: event.ByPerson, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
@@ -94,7 +94,7 @@ func transcript() []event.Record {
 		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`)},
 		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
-		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks},
+		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks, ChecksPassed: 17, ChecksSkipped: 1, Notes: []string{"step 0: it is left out"}},
 		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
 		event.ReplanRequested{Replan: 1, Step: 4, Reason: "it failed", Outputs: event.JSONValue(json.RawMessage(`[{"name":"step_0_output","output":1}]`))},
 		event.OutlineCreated{Tasks: event.JSONValue(json.RawMessage(`[{"id":1}]`))},

@@ -71,6 +71,9 @@ func randomStep(rng *rand.Rand) event.StepCompleted {
 	if rng.IntN(2) == 0 {
 		e.Title = randomText(rng)
 	}
+	if rng.IntN(3) == 0 {
+		e.Voting.Unvoted = []string{randomText(rng), "a.b"}
+	}
 	if rng.IntN(3) > 0 {
 		usd := randomMoney(rng)
 		e.CostUSD = &usd

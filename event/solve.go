@@ -17,6 +17,7 @@ const (
 	ByCode           = "code"
 	ByMemo           = "memo" // the same problem was solved before
 	ByPerson         = "person"
+	BySplit          = "split" // the steps that a step was split into
 	ByLimit          = "limit" // of the depth or the size of the tree
 	ByDefault        = "default"
 )

@@ -186,6 +186,10 @@ type Voting struct {
 	Votes      map[string]int `json:"votes"`
 	Margin     int            `json:"margin"`
 
+	// Unvoted are the parts of the answer that were not compared, as paths: they are one
+	// agent's words, whatever the votes are.
+	Unvoted []string `json:"unvoted,omitempty"`
+
 	// ByModel has the votes of each model, if several were asked.
 	ByModel map[string]map[string]int `json:"by_model,omitempty"`
 
@@ -321,6 +325,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
+	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`
@@ -496,6 +501,10 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 		b = append(b, `,"title":`...)
 		b = appendString(b, e.Title)
 	}
+	if e.By != "" {
+		b = append(b, `,"by":`...)
+		b = appendString(b, e.By)
+	}
 	b = append(b, `,"output":`...)
 	b = appendValue(b, e.Output)
 	b = append(b, `,"voting":`...)
@@ -560,6 +569,12 @@ func (v *Voting) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `,"margin":`...)
 	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	if len(v.Unvoted) > 0 {
+		if paths, err := json.Marshal(v.Unvoted); err == nil { // never fails for this type
+			b = append(b, `,"unvoted":`...)
+			b = append(b, paths...)
+		}
+	}
 	if len(v.ByModel) > 0 {
 		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
 			b = append(b, `,"by_model":`...)

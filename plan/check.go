@@ -178,6 +178,9 @@ func (c *checker) checkOptional(i int) {
 			c.fault(CheckRequiredFieldsPresent, i, f, "%s", strings.TrimPrefix(err.Error(), "vote: "))
 		}
 	}
+	if c.known(i, fieldCompare) && s.Compare != "" && s.Compare != CompareExactly && s.Compare != CompareMeaning {
+		c.fault(CheckRequiredFieldsPresent, i, fieldCompare, "compare is %q, want %s or %s", clip.Short(s.Compare), CompareExactly, CompareMeaning)
+	}
 	if c.known(i, fieldVoting) && s.Voting != nil {
 		if problem := c.votingProblem(s.Voting); problem != "" {
 			c.fault(CheckRequiredFieldsPresent, i, fieldVoting, "voting: %s", problem)

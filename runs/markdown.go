@@ -139,6 +139,9 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	for _, s := range r.Steps {
 		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
 			s.Voting.Split(), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
+		if len(s.Voting.Unvoted) > 0 {
+			fmt.Fprintf(b, "\nNot voted on, one agent's words: %s\n", show.Markdown(strings.Join(s.Voting.Unvoted, ", ")))
+		}
 		for _, e := range r.Effects {
 			if e.Step == s.Step {
 				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
@@ -202,6 +205,8 @@ func DescribeRule(r vote.Rule) string {
 		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
 	case vote.Majority:
 		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
+	case vote.Own:
+		return fmt.Sprintf("by a rule of the program's own, at most %d samples", r.MaxSamples)
 	default:
 		return "one sample"
 	}

@@ -10,6 +10,7 @@ const (
 	None     Strategy = "none"       // one valid sample decides
 	Majority Strategy = "majority"   // n valid votes, then more than half of them
 	FirstToK Strategy = "first_to_k" // the leader is k ahead of the runner-up
+	Own      Strategy = "own"        // a [Decider] of the program that runs the vote
 )
 
 // MostSamples is the largest number that a rule may have: more than anybody asks
@@ -46,7 +47,7 @@ func (r Rule) Validate() error {
 		return fmt.Errorf("vote: k = %d, want at most %d", r.K, MostSamples)
 	}
 	switch r.Strategy {
-	case None:
+	case None, Own:
 		return nil
 	case Majority:
 		if r.N < 1 {

@@ -59,6 +59,7 @@ type Tally struct {
 	leader int // index into counts: the most votes, the first to get there among equals
 	second int // votes of the best other candidate
 	room   [2]Count
+	decide Decider // of a rule that is [Own]
 }
 
 // NewTally returns an empty tally under rule. It panics if the rule is not
@@ -131,6 +132,9 @@ func (t *Tally) Contested() bool { return len(t.counts) > 1 }
 
 // Decision says whether the race is over, and if not, what it still needs.
 func (t *Tally) Decision() Decision {
+	if t.rule.Strategy == Own {
+		return t.own()
+	}
 	need := t.need()
 	switch {
 	case need <= 0:
@@ -143,6 +147,9 @@ func (t *Tally) Decision() Decision {
 }
 
 func (t *Tally) over() bool {
+	if t.rule.Strategy == Own {
+		return t.own().Outcome != Open
+	}
 	need := t.need()
 	return need <= 0 || need > t.left()
 }

@@ -177,6 +177,9 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	for _, line := range runs.DescribeVotes(s.Voting, true) {
 		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
 	}
+	if paths := report.Unvoted(s.Voting); paths != "" {
+		fmt.Fprintf(a.Out, "  not voted %s (one agent's words)\n", paths)
+	}
 	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
 		s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Faults, s.Voting.Cancelled)
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))

@@ -25,7 +25,7 @@ func TestSolveFlags(t *testing.T) {
 		if err := cmd.Flags().Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		o, err := s.solveOptions(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}})
+		o, err := s.options(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // An Engine starts and resumes runs, which share its connections and the limits of
@@ -84,6 +85,9 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
+	if err := e.checkOwn(cfg); err != nil {
+		return nil, err
+	}
 	j, err := k.Job(e.env(), params, cfg)
 	if err != nil {
 		return nil, err
@@ -107,6 +111,14 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 		Prompts: j.Prompts.Hashes(),
 	}
 	return e.start(ctx, log, stack, j, first, nil)
+}
+
+// checkOwn refuses a rule of the program's own that it did not bring.
+func (e *Engine) checkOwn(cfg config.Config) error {
+	if e.opts.Decide == nil && (cfg.Voting.Strategy == vote.Own || cfg.Plan.Voting.Strategy == vote.Own) {
+		return config.Errorf("voting", "%q is a rule of a program's own, which Options.Decide has to be", vote.Own)
+	}
+	return nil
 }
 
 // ResumeOptions are those of package maker.
@@ -189,6 +201,9 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if cfg, err = configFor(cfg, k.Settings); err != nil {
 		return nil, err
 	}
+	if err := e.checkOwn(cfg); err != nil {
+		return nil, err
+	}
 	j, err := k.Job(e.env(), past.Submitted.Params, cfg)
 	if err != nil {
 		return nil, err
@@ -241,14 +256,19 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
+		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
 	})
+	var same func(first, other string) (*flow.Question, error)
+	if j.Prompts != nil {
+		same = askSame(j.Prompts, kind.Terms(cfg))
+	}
 	r := &Run{
 		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
 			Checkpoints: j.Form == event.FormChain, Compact: j.Form == event.FormChain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks, Same: same,
 		}),
 	}
 	var at chain.Checkpoint

@@ -54,6 +54,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
 		Votes(w, f)
 	}
+	printUnvoted(w, r)
 	printCost(w, r)
 	const most = 10
 	shown := 0

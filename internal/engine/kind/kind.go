@@ -68,7 +68,7 @@ func (k Kind) Job(env Env, params json.RawMessage, cfg config.Config) (*Job, err
 type Env struct {
 	Families []domain.Family
 	Domains  map[string]domain.Adapter
-	Modules  func() []flow.Module // nil means the built-in ones
+	Modules  func(builtin Modules) []flow.Module // nil means the built-in ones
 	Warn     func(text string)
 }
 
@@ -83,6 +83,12 @@ func terms(cfg config.Config) flow.Terms {
 		Structured: structured, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 	}
 }
+
+// Terms are those of the questions of a run.
+func Terms(cfg config.Config) flow.Terms { return terms(cfg) }
+
+// meaning says whether texts are compared by what they say.
+func meaning(cfg config.Config) bool { return cfg.Compare == config.ByMeaning }
 
 // promptSet are the prompts with those that the user replaced.
 func promptSet(cfg config.Config) (*prompts.Set, error) {

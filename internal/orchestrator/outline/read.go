@@ -33,6 +33,12 @@ type answer struct {
 	Needs   string `json:"needs_clarification,omitempty"`
 }
 
+// decodeAnswer reads what the reader wrote.
+func decodeAnswer(raw json.RawMessage) (a answer, err error) {
+	err = json.Unmarshal(raw, &a)
+	return a, err
+}
+
 // resultSchema is that of an answer in JSON. It is open and requires nothing, because there
 // are two kinds of answers; the reader wants one of them. A result is of any kind that people write
 // alike, so that voters who are not held to a schema can agree with it.

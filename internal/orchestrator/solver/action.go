@@ -137,39 +137,21 @@ func (a *action) unvoted(by, because string) {
 // configured way after another.
 func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (bool, error)) (bool, error) {
 	a.tried = append(a.tried, a.branch+key)
-	ok, err := try(key, way{})
-	for _, e := range a.s.cfg.Escalate {
-		if ok || err != nil {
-			break
-		}
-		next := key + "/" + string(e)
-		var attempt func() (bool, error)
-		switch e {
-		case Diversity:
-			if !a.broken { // other words do not mend what is out of order
-				attempt = func() (bool, error) { return try(next, way{diverse: true}) }
-			}
-		case Model:
-			if name := a.s.cfg.Models.Escalation; name != "" {
-				attempt = func() (bool, error) { return try(next, way{model: name}) }
-			}
-		case Split:
-			if a.node.stage == atomic && a.maySplit {
-				attempt = func() (bool, error) { return a.splitFurther(f, next) }
-			}
-		case Person:
-			// Whether and how to split is no question for a person.
-			if a.node.stage == atomic || a.node.stage == split {
-				attempt = func() (bool, error) { return a.askPerson(f, next) }
-			}
-		}
-		if attempt == nil {
-			continue
-		}
-		f.Emit(next+"/escalated", event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(e), Reason: a.reason})
-		ok, err = attempt()
+	c := flow.Climb{
+		Try:   try,
+		May:   func(to Escalation) bool { return to != Diversity || !a.broken }, // other words do not mend what is out of order
+		Asked: func() int { return a.voting.Samples },
+		Note: func(to Escalation) event.Escalated {
+			return event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(to), Reason: a.reason}
+		},
 	}
-	return ok, err
+	if a.node.stage == atomic && a.maySplit {
+		c.Split = func(key string) (bool, error) { return a.splitFurther(f, key) }
+	}
+	if a.node.stage == atomic || a.node.stage == split { // whether and how to split is no question for a person
+		c.Person = func(key string) (bool, error) { return a.askPerson(f, key) }
+	}
+	return flow.Ladder{Order: a.s.cfg.Escalate, Model: a.s.cfg.Models.Escalation}.Climb(f, key, c)
 }
 
 // splitFurther gives up solving the node as it is. If nobody agrees on how to split
@@ -289,8 +271,8 @@ func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer
 	cfg := &a.s.cfg
 	data.Problem, data.Facts, data.Work = a.s.problem, a.s.memory.facts, a.s.memory.work
 	_, err := a.climb(f, key, func(key string, w way) (bool, error) {
-		if w.model == "" {
-			w.model = a.s.composer
+		if w.Model == "" {
+			w.Model = a.s.composer
 		}
 		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), data)
 		if err != nil {

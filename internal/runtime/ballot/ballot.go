@@ -63,6 +63,11 @@ type Options struct {
 	// Tools finds the tools that questions name; nil means that there are none.
 	Tools *tool.Registry
 
+	// Decide is the voting rule of questions whose rule is [vote.Own], and Flag a red flag
+	// beside those of the question; nil means that there is none.
+	Decide vote.Decider
+	Flag   func(q *flow.Question, a *redflag.Answer) *redflag.Flag
+
 	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
 	Redact func(string) string
 }
@@ -179,6 +184,9 @@ type Watch struct {
 	// returns.
 	Sample func(*Sample)
 
+	// Judge compares texts, for questions that are decided by meaning.
+	Judge Judge
+
 	// Stopped is told how the vote stands if it ends without a verdict.
 	Stopped func(Standing)
 }
@@ -201,6 +209,7 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		return nil, err
 	}
 	r := newRace(b, q, reader, voters)
+	r.judge = w.Judge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
@@ -288,6 +297,8 @@ type race struct {
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
 	lastFault atomic.Pointer[model.Error]
 
+	groups   groups // of answers that are compared by meaning
+	judge    Judge
 	byVoter  []map[string]int // votes by key, if there are several voters
 	active   [][]int          // framings that each voter is asked in; empty if there are no several
 	shares   []share          // what voters contributed in framings
@@ -305,7 +316,7 @@ type race struct {
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
 	r := &race{
-		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
+		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
@@ -393,6 +404,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			r.ballot.warmth.heat(r.prefix())
 		}
 		r.read(s)
+		if err := r.regroup(s, r.judge); err != nil {
+			return nil, err
+		}
 		failed := r.count(s)
 		if observe != nil {
 			observe(s)
@@ -411,7 +425,9 @@ func (r *race) drain(observe func(*Sample)) {
 			if s.Response == nil || s.fatal != nil || s.missing || r.over() {
 				continue
 			}
-			r.read(&s)
+			if r.read(&s); r.regroup(&s, nil) != nil {
+				continue // nobody is asked any more
+			}
 			r.count(&s)
 			if observe != nil {
 				observe(&s)
@@ -513,7 +529,9 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	a.Value = s.Answer.Value
-	s.Flag = r.q.Flags.CheckValue(&a)
+	if s.Flag = r.q.Flags.CheckValue(&a); s.Flag == nil && r.ballot.opts.Flag != nil {
+		s.Flag = r.ballot.opts.Flag(r.q, &a)
+	}
 }
 
 // fail sorts out what kind of end an error is.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ import (
 
 // Decide implements flow.Flow.
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	unbranched := key
 	key, err := b.fullKey(byDecide, key)
 	if err != nil {
 		return nil, err
@@ -53,6 +55,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		watch.Resumed = func(counted []int) {
 			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
 		}
+	}
+	if q.Meaning != nil && b.opts.Same != nil {
+		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
 	}
 	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
 	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
@@ -88,6 +93,24 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	}
 	return v, b.failed.get()
 }
+
+// judge asks whether two answers to a question say the same. The judgement is logged like
+// every verdict: a resume finds it there.
+func (b *branch) judge(key string, q *flow.Question, first, other string) (bool, *flow.Verdict, error) {
+	ask, err := b.opts.Same(first, other)
+	if err != nil {
+		return false, nil, err
+	}
+	ask.Step, ask.Scope = q.Step, q.Scope
+	v, err := b.Decide(fmt.Sprintf("%s/same/%s-%s", key, sumOf(first), sumOf(other)), ask)
+	if err != nil {
+		return false, nil, err
+	}
+	return v.Status == flow.Decided && string(v.Answer) == SaysSame, v, nil
+}
+
+// SaysSame is the answer to the question whether two texts say the same, if they do.
+const SaysSame = `"same"`
 
 // leftOpen notes how a vote stands that the session ends without a verdict on.
 func (r *Runtime) leftOpen(key string, step int, s ballot.Standing) {

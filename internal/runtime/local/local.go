@@ -55,6 +55,10 @@ type Options struct {
 	Approve approval.Policy
 	Person  person.Person
 
+	// Same asks whether two texts say the same; it is answered with "same" if so. Nil means
+	// that nobody can be asked.
+	Same func(first, other string) (*flow.Question, error)
+
 	// Looks are the kinds of looks at the world that orchestrators can take.
 	Looks Looks
 
