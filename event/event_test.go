@@ -123,7 +123,7 @@ func transcript() []event.Record {
 			Assumes: "steps are like these", Measured: &event.Measured{
 				Items: 60, Of: 80, Silent: 1, Deep: 55, Cells: []event.Cell{{Right: 4, Valid: 5, Items: 59}},
 				BelowHalf: &event.Range{Value: 0.1, Low: 0.05, High: 0.2}, Greedy: &event.Range{Value: 0.9, Low: 0.8, High: 0.95},
-				Voters: []event.MeasuredPart{{Name: "a", Samples: 5, P: event.Range{Value: 0.5, High: 1}, V: event.Range{Value: 1, High: 1}}},
+				Voters: []event.MeasuredPart{{Name: "a", Samples: 5, P: &event.Range{Value: 0.5, High: 1}, V: event.Range{Value: 1, High: 1}}},
 				Gain:   "unclear", Says: []string{"more items would tell"},
 			},
 		},
