@@ -51,7 +51,7 @@ func (m *measuring) conclude() event.Calibrated {
 		return e
 	}
 
-	d := &event.Measured{Items: len(m.chosen), Of: len(m.Items.Items), Cells: cells(voted)}
+	d := &event.Measured{Items: len(m.chosen), Of: len(m.Items.Items), Repeated: m.Repeated, Cells: cells(voted)}
 	for _, list := range m.taken {
 		if c := counted(list); c.Total == 0 {
 			d.Silent++

@@ -30,8 +30,9 @@ type Voter struct {
 
 // Items says what to measure with items of the user's own.
 type Items struct {
-	Items  []Item
-	Reader reader.Reader
+	Items    []Item
+	Repeated int // items that were left out because another one asks the same
+	Reader   reader.Reader
 
 	// Question asks for an item, in all framings; its rule does not matter. It is the
 	// same whenever it is asked for.
