@@ -40,7 +40,7 @@ var (
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
 		ByModel:   map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
-		Shares:    []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
+		Shares:    []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: new(0.25)}},
 		Answers:   []event.Candidate{{Answer: json.RawMessage(`{"a":1}`), Votes: 3}, {Answer: json.RawMessage(`{"a":2}`), Votes: 2}},
 		Discarded: []event.Discarded{{Flag: "too_long", Count: 1, Reason: "801 tokens", Said: "Well,"}},
 	}
