@@ -49,7 +49,7 @@ var settings = []*Setting{
 		Choices: []string{"auto", "none", "json_schema", "json_object"},
 		Help:    "ask the provider for JSON: auto (where a question has a schema and no tools, and as far as the provider takes it), none, json_schema or json_object",
 		field:   func(c *Config) any { return &c.StructuredMode }},
-	{Name: "samples_per_call", Group: models, For: All, Default: "1", Least: 1, Most: maxAtOnce,
+	{Name: "samples_per_call", Group: models, For: Voting, Default: "1", Least: 1, Most: maxAtOnce,
 		Help:  "samples that one request may ask for, where the server can give several",
 		field: func(c *Config) any { return &c.SamplesPerCall }},
 

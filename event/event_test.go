@@ -40,7 +40,7 @@ var (
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3, Unvoted: []string{"summary", "items.*.note"},
 		ByModel:   map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
-		Shares:    []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
+		Shares:    []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: new(0.25)}},
 		Answers:   []event.Candidate{{Answer: json.RawMessage(`{"a":1}`), Votes: 3}, {Answer: json.RawMessage(`{"a":2}`), Votes: 2}},
 		Discarded: []event.Discarded{{Flag: "too_long", Count: 1, Reason: "801 tokens", Said: "Well,"}},
 	}
@@ -123,7 +123,7 @@ func transcript() []event.Record {
 			Assumes: "steps are like these", Measured: &event.Measured{
 				Items: 60, Of: 80, Silent: 1, Deep: 55, Cells: []event.Cell{{Right: 4, Valid: 5, Items: 59}},
 				BelowHalf: &event.Range{Value: 0.1, Low: 0.05, High: 0.2}, Greedy: &event.Range{Value: 0.9, Low: 0.8, High: 0.95},
-				Voters: []event.MeasuredPart{{Name: "a", Samples: 5, P: event.Range{Value: 0.5, High: 1}, V: event.Range{Value: 1, High: 1}}},
+				Voters: []event.MeasuredPart{{Name: "a", Samples: 5, P: &event.Range{Value: 0.5, High: 1}, V: event.Range{Value: 1, High: 1}}},
 				Gain:   "unclear", Says: []string{"more items would tell"},
 			},
 		},

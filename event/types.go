@@ -215,12 +215,12 @@ type Discarded struct {
 
 // A Share is what became of the samples that one voter was asked for in one framing.
 type Share struct {
-	Voter   string  `json:"voter"`
-	Framing int     `json:"framing,omitempty"` // from 1; 0 if there are no several
-	Votes   int     `json:"votes,omitempty"`
-	Dissent int     `json:"dissent,omitempty"` // those of them that were for an answer that lost
-	Flagged int     `json:"flagged,omitempty"`
-	CostUSD float64 `json:"cost_usd,omitempty"` // as far as it is known
+	Voter   string   `json:"voter"`
+	Framing int      `json:"framing,omitempty"` // from 1; 0 if there are no several
+	Votes   int      `json:"votes,omitempty"`
+	Dissent int      `json:"dissent,omitempty"` // those of them that were for an answer that lost
+	Flagged int      `json:"flagged,omitempty"`
+	CostUSD *float64 `json:"cost_usd,omitempty"` // nil if that of any sample is not known; in early logs also if it is 0
 }
 
 // Record is how it did, for a comparison with others.

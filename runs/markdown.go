@@ -214,11 +214,15 @@ func DescribeRule(r vote.Rule) string {
 
 // DescribeVoter says what a voter contributed.
 func DescribeVoter(v VoterResult) string {
-	text := fmt.Sprintf("%d votes, %d against the winner, %d discarded", v.Votes, v.Dissent, v.Flagged)
-	if v.CostUSD > 0 {
-		text += ", " + DescribeCost(&v.CostUSD)
+	text := plural(v.Votes, "vote")
+	if v.Dissent > 0 {
+		text += fmt.Sprintf(", %d against the winner", v.Dissent)
 	}
-	return text
+	text += fmt.Sprintf(", %d discarded", v.Flagged)
+	if v.CostUSD == nil {
+		return text + ", cost unknown"
+	}
+	return text + ", " + DescribeCost(v.CostUSD)
 }
 
 // DescribeCost formats a cost that may not be known.

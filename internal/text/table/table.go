@@ -84,6 +84,9 @@ func readLines(data []byte) (list []Record, bad []error) {
 		if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
 			err = errors.New("something follows the JSON object; want one on each line")
 		}
+		if err == nil {
+			err = checkKeys(json.NewDecoder(bytes.NewReader(text)))
+		}
 		if err != nil {
 			bad = append(bad, &LineError{line, err})
 			continue
@@ -91,6 +94,33 @@ func readLines(data []byte) (list []Record, bad []error) {
 		list = append(list, r)
 	}
 	return list, bad
+}
+
+// checkKeys reads a value that is valid and looks for a key that its object has already:
+// nobody could tell which of the two is meant.
+func checkKeys(d *json.Decoder) error {
+	t, err := d.Token()
+	if open, ok := t.(json.Delim); err != nil || !ok || open == ']' || open == '}' {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for d.More() {
+		if t == json.Delim('{') {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			if seen[key] {
+				return fmt.Errorf("the key %q is there twice", key)
+			}
+			seen[key] = true
+		}
+		if err := checkKeys(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token() // what closes it
+	return err
 }
 
 func readCSV(data []byte) (list []Record, bad []error) {

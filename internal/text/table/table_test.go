@@ -34,6 +34,11 @@ func TestRead(t *testing.T) {
 			want: []Record{{1, map[string]any{"a": json.Number("1")}}},
 			bad:  []string{"line 2: ", "line 3: something follows", "line 4: null"},
 		},
+		"same key": {
+			text: "{\"a\":1,\"b\":{\"a\":1}}\n{\"a\":1,\"b\":[{\"a\":1},2],\"a\":2}\n{\"b\":{\"c\":1,\"c\":1}}\n",
+			want: []Record{{1, map[string]any{"a": json.Number("1"), "b": map[string]any{"a": json.Number("1")}}}},
+			bad:  []string{`line 2: the key "a" is there twice`, `line 3: the key "c" is there twice`},
+		},
 		"bad fields": {
 			text: "a,b\n1,2\n1\n1,2,3\n",
 			want: []Record{{2, map[string]any{"a": "1", "b": "2"}}},
