@@ -197,11 +197,11 @@ func (l *lists) items(texts []string) (item, *redflag.Flag) {
 }
 
 var (
-	nothing  = regexp.MustCompile(`(?i)^(?:none|nothing|empty|no items|keine|aucun|ninguno)$`)
-	lastAnd  = regexp.MustCompile(`(?i)^(?:and|und|et|y|e|&)\s+`)
-	between  = regexp.MustCompile(`(?i)\s+(?:and|und|et|y|&)\s+`)
-	thousand = regexp.MustCompile(`[0-9],[0-9]{3}(?:[^0-9]|$)`)
-	quoted   = regexp.MustCompile(`^(?:"[^"\\]*"|'[^'\\]*')$`)
+	nothing = regexp.MustCompile(`(?i)^(?:none|nothing|empty|no items|keine|aucun|ninguno)$`)
+	lastAnd = regexp.MustCompile(`(?i)^(?:and|und|et|y|e|&)\s+`)
+	between = regexp.MustCompile(`(?i)\s+(?:and|und|et|y|&)\s+`)
+	mark    = regexp.MustCompile(`[0-9],[0-9]`) // that of thousands, of a fraction, or of a list
+	quoted  = regexp.MustCompile(`^(?:"[^"\\]*"|'[^'\\]*')$`)
 )
 
 // phrase reads items on one line, with commas or semicolons between them.
@@ -221,7 +221,7 @@ func (l *lists) phrase(phrase string) (item, *redflag.Flag) {
 	if strings.Contains(phrase, ";") {
 		separator = ";"
 	}
-	if _, isNumber := l.Of.(Number); isNumber && separator == "," && thousand.MatchString(phrase) {
+	if _, isNumber := l.Of.(Number); isNumber && separator == "," && mark.MatchString(phrase) {
 		if separator = ", "; !strings.Contains(phrase, ", ") && strings.Contains(phrase, ",") {
 			return item{}, unreadable("%s may be one number or several", phrase)
 		}

@@ -2,8 +2,14 @@ package reader_test
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/maker-mdap/maker/reader"
 )
@@ -41,7 +47,7 @@ func TestOneOfMeaning(t *testing.T) {
 func TestNumberMeaning(t *testing.T) {
 	check(t, reader.Number{}, none(
 		"minus 5", "negative 5", "5 degrees below zero", "2½", "5 hundred", "3 dozen", "2.5 lakh", "5 crore", "$5 M", "$5 B", "$5 t", "$5 m", "5 k", "5 B", "5 K", "5 squared", "5, maybe 6", "5!", "5?", "(5)", "- 5",
-		"x != 5", "x >= 5", "5²", "5 (in thousands)", "5 or so", "5th", "5 years ago", "nearly 5", "€5 $", "1_000", "0x1F", "v5", "5.5.5", "5 apples", "twice 5", "12 of 30", "if x = 5", "5 as a minimum", "The minimum is 5.",
+		"x != 5", "x >= 5", "5²", "5 (in thousands)", "5 or so", "5th", "5 years ago", "nearly 5", "is5", "about5", "€5 $", "1_000", "0x1F", "v5", "5.5.5", "5 apples", "twice 5", "12 of 30", "if x = 5", "5 as a minimum", "The minimum is 5.",
 		`{"value": 5, "scale": "thousands"}`, `{"answer": -5, "sign": "+"}`,
 	))
 	for unit, texts := range map[string][]string{
@@ -84,7 +90,7 @@ func TestListMeaning(t *testing.T) {
 		{"['a', 'b']", `["a","b"]`}, {"a, b, and c", `["a","b","c"]`}, {"Answer: a, b", `["a","b"]`}, {"```\na\nb\n```", `["a","b"]`}, {"Here is the list:\na\nb", `["a","b"]`}, {`"a", "b c"`, `["a","b c"]`}, {"None.", `[]`},
 		{`[]`, `[]`}, {"[\n  \"a\"\n]", `["a"]`},
 	})
-	check(t, reader.List{Of: reader.Number{}}, none("The numbers are 1, 2 and 3.", "[1, 2", "1, 2, maybe 3", "[[1, 2], [3"))
+	check(t, reader.List{Of: reader.Number{}}, none("The numbers are 1, 2 and 3.", "[1, 2", "1, 2, maybe 3", "0,01", "1,2,3", "[[1, 2], [3"))
 }
 
 // A schema changes nothing of what was written, and takes nothing out of what is broken.
@@ -149,6 +155,115 @@ func checkType[T any](t *testing.T, all []said) {
 		}
 		if _, err := reader.Decode[T](json.RawMessage(s.want)); err != nil {
 			t.Errorf("Decode(%s) = %v", s.want, err)
+		}
+	}
+}
+
+var (
+	digitRun   = regexp.MustCompile(`[0-9][0-9.,'’ \x{a0}\x{202f}]*`)
+	separators = strings.NewReplacer(".", "", ",", "", "'", "", "’", "", " ", "", "\u00a0", "", "\u202f", "", "-", "")
+	codes      = strings.NewReplacer("USD", " ", "EUR", " ", "GBP", " ", "CHF", " ", "JPY", " ", "INR", " ", "Rs", " ")
+)
+
+// stated reports whether a text states a value that was read from it: as a whole, not as a
+// part of a longer word or number.
+func stated(r reader.Reader, text string, value json.RawMessage) bool {
+	text = norm.NFC.String(strings.ToValidUTF8(text, "\ufffd"))
+	if strings.ContainsAny(text, `\<`) || strings.Contains(text, "\r") {
+		return true // what is escaped or thought is written in another way
+	}
+	switch r := r.(type) {
+	case reader.Number:
+		return numberIsStated(text, string(value))
+	case reader.Date:
+		return numberIsStated(text, string(value[1:5])) && numberIsStated(text, string(value[9:11]))
+	case reader.OneOf, reader.Regexp:
+		return wordIsStated(strings.ToLower(text), strings.ToLower(textOf(value)))
+	case reader.Text:
+		emphasis := strings.NewReplacer("*", "", "`", "", "__", "")
+		return strings.Contains(emphasis.Replace(text), emphasis.Replace(textOf(value)))
+	case reader.List:
+		var items []json.RawMessage
+		if json.Unmarshal(value, &items) != nil {
+			return false
+		}
+		for _, item := range items {
+			if !stated(r.Of, text, item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func textOf(value json.RawMessage) string {
+	var s string
+	_ = json.Unmarshal(value, &s)
+	return s
+}
+
+// numberIsStated looks for a run of digits that is all of a number, whose sign, exponent
+// and zeros at the ends may be written in other ways.
+func numberIsStated(text, number string) bool {
+	significant := func(s string) string {
+		s, _, _ = strings.Cut(s, "e")
+		return strings.Trim(separators.Replace(s), "0")
+	}
+	text = codes.Replace(text)
+	for _, at := range digitRun.FindAllStringIndex(text, -1) {
+		before, _ := utf8.DecodeLastRuneInString(text[:at[0]])
+		if !unicode.IsLetter(before) && before != '_' && slices.ContainsFunc(prefixes(strings.Fields(text[at[0]:at[1]])), func(s string) bool { return significant(s) == significant(number) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// prefixes are the first words, the first two, and so on: 1 234, and 4 of "4 2025".
+func prefixes(words []string) []string {
+	var all []string
+	for from := range words {
+		for to := range words[from:] {
+			all = append(all, strings.Join(words[from:from+to+1], ""))
+		}
+	}
+	return all
+}
+
+// wordIsStated looks for a word with neither letters nor digits beside it.
+func wordIsStated(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 || word == "" {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+len(word):])
+		if !isWord(before) && !isWord(after) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func isWord(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}
+
+func TestStated(t *testing.T) {
+	number, word := reader.Number{}, reader.Regexp{Pattern: "x"}
+	for _, test := range []struct {
+		r           reader.Reader
+		text, value string
+		want        bool
+	}{
+		{number, "12345", "1234", false}, {number, "1,234.50", "1234.5", true}, {number, "3 million", "3000000", true}, {number, "x5", "5", false}, {number, "USD5", "5", true}, {number, "1 234", "1234", true},
+		{word, "AB-12345", `"AB-1234"`, false}, {word, "(AB-1234)", `"AB-1234"`, true}, {word, "答案是yes", `"yes"`, true}, {word, "yesterday", `"yes"`, false},
+		{reader.List{Of: reader.Text{}}, "a, b", `["a","c"]`, false},
+	} {
+		if got := stated(test.r, test.text, json.RawMessage(test.value)); got != test.want {
+			t.Errorf("stated(%q, %s) = %t, want %t", test.text, test.value, got, test.want)
 		}
 	}
 }

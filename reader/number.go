@@ -205,7 +205,7 @@ var (
 )
 
 // around finds what may stand before a number that is all of an answer.
-var around = regexp.MustCompile(`(?i)^(?:(?:[=:≈~≅≃]|about|approximately|approx\.?|around|roughly|circa|ca\.|exactly|precisely|equals?|equal to|is|etwa|rund|ungefähr|environ|aproximadamente|[\pL][\pL\pN_]{0,20}\s*=)\s*)*`)
+var around = regexp.MustCompile(`(?i)^(?:[=:≈~≅≃]\s*|ca\.\s*|[\pL][\pL\pN_]{0,20}\s*=\s*|(?:about|approximately|approx\.?|around|roughly|circa|exactly|precisely|equals?|equal to|is|etwa|rund|ungefähr|environ|aproximadamente)\s+)*`)
 
 // exact reads a number from its sign to its unit. Whatever else there is may change its
 // meaning: 5 hundred, 5 squared, 5 years ago.

@@ -250,11 +250,13 @@ func TestForSimple(t *testing.T) {
 	}
 }
 
-// Whatever is read is JSON with a key, and reading what was read gives the same again.
+// Whatever is read is stated by the text, is JSON with a key, and reading what was read
+// gives the same again.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"yes", "**No**.", "Answer: 1,234.5 kg", `{"answer": [1, 2]}`, "2025-03-04", "March 4, 2025", "- a\n- b", "```json\n{\"a\": 1}\n```", "<think>x</think> true",
 		"3 to 5", "$5", "1 234", "a: 2025-01-01\nb: [x]\nc: y", "\\boxed{5}", "答案是 是", "5 ± 1 km/h", "x = −3e4", "not sure", "a1 b2", "[[true], [false]]",
+		"12345 kg, because", "not yes", "It is a1.", "['a', 'b']", "a, b, and c", "- 5", "The answer is 2025-03-04.", "{\"value\": 5, \"unit\": \"kg\"}", "1 234 567", "USD 5 million", "~~no~~", "4 2025 March 4, 2025",
 	} {
 		f.Add(seed)
 	}
@@ -273,6 +275,9 @@ func FuzzRead(f *testing.F) {
 			}
 			if !json.Valid(answer.Value) || !json.Valid([]byte(answer.Key)) {
 				t.Errorf("%+v: Read(%q) = %s, key %s: not JSON", r, text, answer.Value, answer.Key)
+			}
+			if !stated(r, text, answer.Value) {
+				t.Errorf("%+v: Read(%q) = %s, which is not what it says", r, text, answer.Value)
 			}
 			if _, ok := r.(reader.Regexp); ok {
 				continue // what is quoted once more may be another text
