@@ -46,6 +46,9 @@ func Read(data []byte) ([]Record, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errNone
 	}
+	if after, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte("[")); ok && bytes.HasPrefix(bytes.TrimSpace(after), []byte("{")) {
+		return nil, errors.New("it is a JSON list; want one JSON object on each line, without brackets and commas around them")
+	}
 	records, bad := readCSV, error(nil)
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		records = readLines

@@ -45,6 +45,7 @@ func TestRead(t *testing.T) {
 			bad:  []string{"line 3: 1 fields, and there are 2 columns", "line 4: 3 fields"},
 		},
 		"open quote":  {text: "a,b\n1,2\n\"x,3\n", want: []Record{{2, map[string]any{"a": "1", "b": "2"}}}, bad: []string{"line 3: "}},
+		"JSON list":   {text: "[\n  {\"question\": \"a?\", \"answer\": 1},\n]", bad: []string{"a JSON list; want one JSON object on each line"}},
 		"same column": {text: "a,a\n1,2\n", bad: []string{`line 1: column 2 is called "a"`}},
 		"nothing":     {text: " \n", bad: []string{"no records"}},
 		"only names":  {text: "a,b\n", bad: []string{"no records"}},
