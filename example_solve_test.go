@@ -73,5 +73,5 @@ func ExampleEngine_Solve() {
 	fmt.Println(result.Voting.Samples, "samples,", result.Voting.RedFlagged, "of them discarded")
 	// Output:
 	// completed orange direct
-	// 4 samples, 1 of them discarded
+	// 7 samples, 1 of them discarded
 }

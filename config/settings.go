@@ -161,7 +161,7 @@ var settings = []*Setting{
 	{Name: "attach", Group: planning, For: Run | Do, Stays: true, Help: "file or address to show with the tasks that mention it, or with all; repeatable"},
 
 	{Name: "domain", Group: solving, For: Solving | Measuring, Stays: true, Default: DefaultDomain,
-		Help:  "family of problems, which says what is equal and what is wrong: text or math",
+		Help:  "family of problems, which says what is equal and what is wrong: text (also called default) or math",
 		field: func(c *Config) any { return &c.Solve.Domain }},
 	{Name: "direct", Group: solving, For: Solving, Stays: true, Default: "true", Help: "try first to solve the problem as it is",
 		field: func(c *Config) any { return contrary{&c.Solve.NoDirect} }},
