@@ -53,6 +53,9 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if c.Voting.MaxSamples == 0 {
 		c.Voting.MaxSamples = DerivedSamples(c.Voting)
 	}
+	if k&Solving != 0 && !given && c.Voting.Strategy == vote.FirstToK && c.Voting.K > 1 && c.Voting.MinVotes == 0 {
+		c.Voting.MinVotes = min(enoughVotes, c.Voting.MaxSamples)
+	}
 	if k&Planning != 0 {
 		c.Plan.Voting.Strategy = cmp.Or(c.Plan.Voting.Strategy, vote.None)
 		c.Plan.Voting.MaxSamples = cmp.Or(c.Plan.Voting.MaxSamples, 10)
@@ -79,6 +82,9 @@ func (c Config) WithDefaults(k Kinds) Config {
 	return c
 }
 
+// enoughVotes is how many votes a solver's question has before it is decided.
+const enoughVotes = 3
+
 // DerivedSamples is the cap on the samples of a rule that names none: far beyond any
 // race that is worth finishing.
 func DerivedSamples(r vote.Rule) int {
@@ -88,14 +94,20 @@ func DerivedSamples(r vote.Rule) int {
 
 // ofRule reports whether a setting is a number of the voting rule.
 func (s *Setting) ofRule() bool {
-	return s.Name == "ahead_by" || s.Name == "voting_n" || s.Name == "max_samples"
+	return s.Name == "ahead_by" || s.Name == "min_samples" || s.Name == "voting_n" || s.Name == "max_samples"
 }
 
 // SolveFlags are the red flags of runs that solve a problem, for answers of at most
-// maxOutput tokens.
+// maxOutput tokens. A solution or an answer is a result alone; work shown beside it may
+// think aloud.
 func SolveFlags(maxOutput int) redflag.Config {
 	const charsPerToken = 4
 	flags := redflag.Default()
+	flags.MetaChatter = redflag.MetaChatterCheck{On: true, Musings: true}
+	flags.ToolLeakage.On = true
+	flags.Placeholder.Notes = true
+	flags.SelfContradiction.On = true
+	flags.AnswerFields = []string{"solution", "answer"}
 	flags.ExcessiveLength = redflag.LengthCheck{On: true, MaxTokens: int64(maxOutput), MaxChars: charsPerToken * maxOutput}
 	return flags
 }
@@ -169,6 +181,8 @@ func (c Config) checkVoting() error {
 		switch {
 		case c.Voting.N > vote.MostSamples:
 			field = "voting_n"
+		case c.Voting.MinVotes < 0, c.Voting.MinVotes > c.Voting.MaxSamples:
+			field = "min_samples"
 		case c.Voting.MaxSamples < 1, c.Voting.MaxSamples > vote.MostSamples, c.Voting.K > c.Voting.MaxSamples:
 			field = "max_samples"
 		case c.Voting.Strategy != vote.FirstToK:

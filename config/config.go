@@ -224,8 +224,8 @@ type Solve struct {
 	// counted; otherwise it looks only at what won.
 	VerifyVotes bool `json:"verify_votes,omitempty"`
 
-	// RequireWork discards solutions that do not show how they were found.
-	RequireWork bool `json:"require_work,omitempty"`
+	// AllowNoWork counts solutions that do not show how they were found, too.
+	AllowNoWork bool `json:"allow_no_work,omitempty"`
 
 	// Facts are what everybody who works on a part may know: at most five.
 	Facts []string `json:"facts,omitempty"`

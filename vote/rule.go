@@ -28,6 +28,10 @@ type Rule struct {
 	// K is the margin of [FirstToK].
 	K int `json:"k,omitempty"`
 
+	// MinVotes is how many valid votes there are before [Majority] or [FirstToK] decides
+	// anything, however clear it is. 0 leaves that to the rule.
+	MinVotes int `json:"min_votes,omitempty"`
+
 	// MaxSamples caps votes plus red flags. Faults do not count: they say
 	// nothing about the question.
 	MaxSamples int `json:"max_samples"`
@@ -45,6 +49,12 @@ func (r Rule) Validate() error {
 		return fmt.Errorf("vote: n = %d, want at most %d", r.N, MostSamples)
 	case r.K > MostSamples:
 		return fmt.Errorf("vote: k = %d, want at most %d", r.K, MostSamples)
+	}
+	switch {
+	case r.MinVotes < 0:
+		return fmt.Errorf("vote: min votes is %d, want at least 0", r.MinVotes)
+	case r.MinVotes > r.MaxSamples:
+		return fmt.Errorf("vote: min votes is %d, but max samples is %d", r.MinVotes, r.MaxSamples)
 	}
 	switch r.Strategy {
 	case None, Own:

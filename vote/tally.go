@@ -169,9 +169,9 @@ func (t *Tally) need() int {
 		// the quorum is full, and more than half of the votes. Each further vote
 		// for it closes the first gap by one and so does the second, because
 		// top+m > (votes+m)/2 means m > votes-2*top.
-		return max(t.rule.N/2+1-top, t.votes-2*top+1)
+		return max(t.rule.N/2+1-top, t.votes-2*top+1, t.rule.MinVotes-t.votes)
 	case FirstToK:
-		return t.rule.K - t.Margin()
+		return max(t.rule.K-t.Margin(), t.rule.MinVotes-t.votes)
 	default: // None
 		return 1 - top
 	}

@@ -32,7 +32,7 @@ func TestSolveFlags(t *testing.T) {
 		return o.Config.WithDefaults(config.Solving)
 	}
 	c := options()
-	if want := (vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 20}); c.Voting != want || c.BatchSize != 4 {
+	if want := (vote.Rule{Strategy: vote.FirstToK, K: 2, MinVotes: 3, MaxSamples: 20}); c.Voting != want || c.BatchSize != 4 {
 		t.Errorf("the rule is %+v with batches of %d, want %+v and 4", c.Voting, c.BatchSize, want)
 	}
 	if c.MaxTokens != 50_000 || c.CallTimeout != time.Minute || c.Deadline != 10*time.Minute || c.Solve.MaxDepth != 6 || c.Solve.NoDirect {

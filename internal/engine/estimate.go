@@ -36,7 +36,7 @@ func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 		case vote.Majority:
 			samples = rule.N
 		case vote.FirstToK:
-			samples = rule.K
+			samples = max(rule.K, rule.MinVotes)
 		}
 		tools := len(s.PrimaryTools) + len(s.FallbackTools)
 		calls := samples

@@ -46,18 +46,6 @@ var resultSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"result":{"type":["string","number","boolean"]},"details":{"type":"string"},"needs_clarification":{"type":"string","minLength":1}},` +
 	`"additionalProperties":true}`)
 
-// text is all that a task found out.
-func (a *answer) text() string {
-	switch {
-	case a.Details == "":
-		return a.Result
-	case a.Result == "":
-		return a.Details
-	default:
-		return a.Result + "\n\n" + a.Details
-	}
-}
-
 // resultFormat says how those who need to know something may ask otherwise.
 type resultFormat struct {
 	Ask string `json:"ask,omitempty"` // the tool that asks the person

@@ -252,7 +252,7 @@ func (r *runner) command(c *outline.ExecuteTask) (outline.ExecutorEvent, error) 
 		r.now.final = !result.Refused && !result.Unknown
 		return outline.TaskFailed{NodeID: c.NodeID, Error: lastWords(result.Text), Report: result.Text, Final: true, Unknown: result.Unknown}, nil
 	}
-	return outline.TaskCompleted{NodeID: c.NodeID, Result: result.Text, By: "command"}, nil
+	return outline.TaskCompleted{NodeID: c.NodeID, Details: result.Text, By: "command"}, nil
 }
 
 // maxExcerpt is how much of a text is shown where it is not the point.
@@ -300,7 +300,7 @@ func (r *runner) settle(id int, e outline.ExecutorEvent) {
 	case outline.StatusCompleted:
 		r.committed++
 		r.flow.Emit(taskKey(t.ID)+"/completed", event.StepCompleted{
-			Step: t.ID - 1, Title: t.Title(), By: r.now.by, Output: event.TextValue(e.(outline.TaskCompleted).Result),
+			Step: t.ID - 1, Title: t.Title(), By: r.now.by, Output: event.TextValue(e.(outline.TaskCompleted).Text()),
 			Voting: tries.Voting, CostUSD: tries.CostUSD, DurationMS: tries.DurationMS,
 		})
 	case outline.StatusFailed:

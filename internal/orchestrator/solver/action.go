@@ -221,14 +221,28 @@ func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, e
 	return true, nil
 }
 
-// compose makes the solution of the node from those of its parts: by code where
-// the domain can and may, otherwise by vote. At the root it makes the answer.
+// compose makes the solution of the node from those of its parts: by code where the
+// domain can and may, otherwise by vote, and by code again if voters do not agree. At
+// the root it makes the answer.
 func (a *action) compose(f flow.Flow) error {
 	n, cfg := a.node, &a.s.cfg
 	x, y := n.parts[0].part(), n.parts[1].part()
-	if done, err := a.composeByCode(f, x, y); done || err != nil {
+	if cfg.ComposeByCode {
+		if done, err := a.composeByCode(f, a.key("code"), x, y); done || err != nil {
+			return err
+		}
+	}
+	err := a.composeByVote(f, x, y)
+	if err != nil || !a.failed() || cfg.ComposeByCode || a.broken {
 		return err
 	}
+	// What is solved is not thrown away because nobody agrees on the rest.
+	_, err = a.composeByCode(f, a.key("compose/code"), x, y)
+	return err
+}
+
+func (a *action) composeByVote(f flow.Flow, x, y domain.Part) error {
+	n, cfg := a.node, &a.s.cfg
 	if n == a.s.root {
 		return a.composeAnswer(f, a.key("compose"), prompts.SolveAnswer{Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y)})
 	}
@@ -244,9 +258,9 @@ func (a *action) compose(f flow.Flow) error {
 	return err
 }
 
-func (a *action) composeByCode(f flow.Flow, x, y domain.Part) (bool, error) {
+func (a *action) composeByCode(f flow.Flow, key string, x, y domain.Part) (bool, error) {
 	c, ok := a.s.cfg.Adapter.(domain.Composer)
-	if !ok || !a.s.cfg.ComposeByCode {
+	if !ok {
 		return false, nil
 	}
 	text, ok := c.Compose(a.node.problem, a.node.how, x, y)
@@ -257,11 +271,11 @@ func (a *action) composeByCode(f flow.Flow, x, y domain.Part) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	if wrong, err := a.s.verify(f, a.key("code"), a.node.problem, solution.Solution); err != nil || wrong != "" {
+	if wrong, err := a.s.verify(f, key, a.node.problem, solution.Solution); err != nil || wrong != "" {
 		return false, err
 	}
 	a.solution = &solution
-	a.unvoted(event.ByCode, "")
+	a.unvoted(event.ByCode, a.reason)
 	return true, nil
 }
 

@@ -91,7 +91,7 @@ var (
 		"answer", "confidence", "support")
 	checkSchema = object(`"requirements":`+listOf(object(
 		`"requirement":`+said+`,"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
-		"requirement", "status", "reason"), 1, maxListed)+`,"complete":{"type":"boolean"},"missing_work":`+listOf(said, 0, maxMissing),
+		"requirement", "status", "reason"), 1, maxListed)+`,"complete":{"type":"boolean"},"missing_work":`+listOf(said, 0, maxItems),
 		"requirements", "complete", "missing_work")
 )
 

@@ -255,7 +255,7 @@ func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
 func (b *Ballot) room(rule vote.Rule) int {
 	most := rule.MaxSamples
 	if rule.Strategy == vote.FirstToK {
-		most = min(most, rule.K+b.opts.Spare)
+		most = min(most, max(rule.K, rule.MinVotes)+b.opts.Spare)
 	}
 	return min(most, b.opts.BatchSize)
 }
@@ -509,7 +509,7 @@ func (r *race) read(s *Sample) {
 		s.Answer = r.readIntent(s.Work.Intent)
 		return
 	}
-	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output}
+	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
 		return
 	}

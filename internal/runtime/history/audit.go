@@ -345,7 +345,7 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 	if votes, margin := addUp(e.Voting.Votes); margin != e.Voting.Margin || votes+e.Voting.RedFlagged != e.Voting.Samples {
 		a.differ("step %d: the votes %v and %d red flags do not give %d samples and a margin of %d",
 			e.Step, e.Voting.Votes, e.Voting.RedFlagged, e.Voting.Samples, e.Voting.Margin)
-	} else if a.rule.Strategy == vote.FirstToK && margin != a.rule.K {
+	} else if a.rule.Strategy == vote.FirstToK && (margin < a.rule.K || margin > max(a.rule.K, a.rule.MinVotes)) {
 		a.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, margin, a.rule.K)
 	}
 	a.output = output.JSON
