@@ -26,7 +26,7 @@ var (
 	// pure packages compute and nothing else: the vocabulary, the texts that are sent to
 	// models, and the reading of what they answer.
 	pure = []string{
-		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
+		"./event", "./vote", "./vote/adaptive", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
 		"./outline", "./reader", "./domain/text", "./internal/stats",
 	}
 

@@ -1,0 +1,110 @@
+package adaptive
+
+import "math"
+
+// Factor is how many times the wrong steps that are expected are allowed for in what is
+// published. In simulations of many kinds the truth was at most 1.3 times what was
+// expected.
+const Factor = 1.5
+
+// A Claim is what the votes of a run prove: with which chance each answer that was taken is
+// the likeliest one of its voters, given that samples of a step are independent.
+type Claim struct {
+	Races         int     `json:"races"`
+	Undecided     int     `json:"undecided"`
+	ExpectedWrong float64 `json:"expected_wrong"`
+	Bound         float64 `json:"bound"`
+}
+
+// Claim sums up what has been seen so far.
+func (p *Policy) Claim() Claim {
+	var sum Claim
+	for _, c := range p.classes {
+		for i, e := range c.epochs {
+			sum.add(e.claim(i == len(c.epochs)-1))
+		}
+	}
+	return sum.bounded()
+}
+
+func (c *Claim) add(o Claim) {
+	c.Races += o.Races
+	c.Undecided += o.Undecided
+	c.ExpectedWrong += o.ExpectedWrong
+}
+
+func (c Claim) bounded() Claim {
+	c.Bound = max(0, 1-Factor*c.ExpectedWrong)
+	return c
+}
+
+// claim sums up an epoch. That which goes on is fitted to all that has been seen.
+func (e *epoch) claim(open bool) Claim {
+	b := e.belief
+	if open {
+		b.fit()
+	}
+	var sum Claim
+	for i := range b.list {
+		s := &b.list[i]
+		sum.Races += s.races
+		sum.Undecided += s.races - s.committed
+		if s.committed > 0 {
+			sum.ExpectedWrong += float64(s.committed) * b.wrong(s)
+		}
+	}
+	return sum
+}
+
+// nearTie is where more votes do not help: a race at this chance needs hundreds.
+const nearTie = .63
+
+// A Futility says that more votes will not make the run right.
+type Futility struct {
+	Races    int     `json:"races"`     // seen so far
+	NearTies float64 `json:"near_ties"` // among them, as fitted
+	Share    float64 `json:"share"`     // of the steps that are near ties, at least
+	Steps    int     `json:"steps"`     // of the run, as known or thought
+	Chance   float64 `json:"chance"`    // of the run to be right, at most
+}
+
+// Futile is why the run should stop, nil if it should not.
+func (p *Policy) Futile() *Futility { return p.futile }
+
+// judge sees whether there are so many near ties that the run can hardly be right: that
+// half of those to come are decided rightly by luck alone.
+func (p *Policy) judge() {
+	if p.futile != nil {
+		return
+	}
+	ties := 0.0
+	for _, c := range p.classes {
+		for _, e := range c.epochs {
+			ties += e.w.below(nearTie) - e.prior.below(nearTie)
+		}
+	}
+	if ties <= 0 {
+		return
+	}
+	share := (ties - 2*math.Sqrt(ties)) / float64(p.races)
+	chance := math.Exp(-share * float64(p.length()) / 2)
+	if chance < .5 {
+		p.futile = &Futility{Races: p.races, NearTies: ties, Share: share, Steps: p.length(), Chance: chance}
+	}
+}
+
+// Learnt is what the run leaves to later ones about a class.
+func (p *Policy) Learnt(name string) Learnt {
+	c := p.byName[name]
+	if c == nil || c.races == 0 {
+		return Learnt{}
+	}
+	b := c.epoch().belief
+	b.fit()
+	l := Learnt{Races: c.epoch().n}
+	total := b.w.below(2)
+	for _, w := range b.w {
+		l.Weights = append(l.Weights, w/total)
+	}
+	return l
+}
