@@ -27,7 +27,7 @@ var (
 	// models, and the reading of what they answer.
 	pure = []string{
 		"./event", "./vote", "./vote/adaptive", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
-		"./outline", "./reader", "./domain/text", "./internal/stats",
+		"./outline", "./reader", "./domain/text", "./internal/stats", "./internal/certificate",
 	}
 
 	// orchestrators decide what happens next.

@@ -54,14 +54,14 @@ func transcript() []event.Record {
 		event.TaskSubmitted{
 			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Form: event.FormChain, Task: "Towers of Hanoi with 3 disks",
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
-			Prompts: map[string]string{"planner_user": "0123456789abcdef"},
+			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Checks: event.ChecksSteps,
 		},
 		event.StepStarted{Step: 4, Title: "move"},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n"), Read: event.TextValue("[1,0,2]")},
 		event.SampleRedFlagged{Sample: sample, Flag: "truncated", Reason: "it stops in the middle", Text: event.TextValue("move = [1")},
 		event.SampleFaulted{Question: "step/4", Step: 4, Sample: 2, Kind: "rate_limited", Status: 429, Message: "sim: rate limited (HTTP 429)"},
 		event.VoteCompleted{
-			Question: "step/4", Class: "solve_atom", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Question: "step/4", Class: "solve_atom", Pool: "strong", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
 			Rule: setup.Rule, Spent: spent, Repaired: true,

@@ -119,7 +119,17 @@ type TaskSubmitted struct {
 
 	// Prompts are the hashes of the templates that the run asks with, by name.
 	Prompts map[string]string `json:"prompts,omitempty"`
+
+	// Checks says what code that knows the answer looks at: ChecksSteps or ChecksLast;
+	// empty if there is none, or nobody knows.
+	Checks string `json:"checks,omitempty"`
 }
+
+// What code that knows the answer looks at.
+const (
+	ChecksSteps = "steps" // the output of each step, and the last one
+	ChecksLast  = "last"  // the last output
+)
 
 // StepStarted marks the start of a step; long runs log it only on request.
 type StepStarted struct {
@@ -268,8 +278,10 @@ type VoteCompleted struct {
 	// Repaired says that the answer that won had to be repaired to be read.
 	Repaired bool `json:"repaired,omitempty"`
 
-	// Class is that of the question, by which it is counted how framings do.
+	// Class is that of the question, by which it is counted how framings do, and Pool is
+	// who was asked, if not the run's own voters.
 	Class string `json:"class,omitempty"`
+	Pool  string `json:"pool,omitempty"`
 
 	// Asked are hashes of the parts of the question but for its rule, by name, so that
 	// a resume can tell whether it asks the same.

@@ -104,7 +104,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
-		Prompts: j.Prompts.Hashes(),
+		Prompts: j.Prompts.Hashes(), Checks: j.Checks,
 	}
 	return e.start(ctx, log, stack, j, first, nil)
 }

@@ -93,6 +93,59 @@ func (p *Policy) judge() {
 	}
 }
 
+// A Class is what is known about a class of steps.
+type Class struct {
+	Class string `json:"class"`
+	Claim
+	Votes    int     `json:"votes"`            // for the leader and the runner-up
+	Hard     float64 `json:"hard"`             // races thought to be at less than .8
+	NearTies float64 `json:"near_ties"`        // those at less than .63, where more votes hardly help
+	Drifts   []int   `json:"drifts,omitempty"` // races of the class, from 0, from which on they were harder
+}
+
+// Settle fits what is believed to all that has been seen. A run does so by itself now and
+// then, and must not be told to: it comes to the same margins only if it does so at the
+// same times.
+func (p *Policy) Settle() {
+	for _, c := range p.classes {
+		c.epoch().fit()
+	}
+}
+
+// Classes sum up each class, in the order in which they came up.
+func (p *Policy) Classes() []Class {
+	var list []Class
+	for _, c := range p.classes {
+		sum := Class{Class: c.name, Votes: c.votes}
+		for i, e := range c.epochs {
+			sum.add(e.claim(i == len(c.epochs)-1))
+			sum.Hard += max(0, e.w.below(hardBelow)-e.prior.below(hardBelow))
+			sum.NearTies += max(0, e.w.below(nearTie)-e.prior.below(nearTie))
+			if i > 0 {
+				sum.Drifts = append(sum.Drifts, e.from)
+			}
+		}
+		sum.Claim = sum.bounded()
+		list = append(list, sum)
+	}
+	return list
+}
+
+// Doubt is what is thought about a race of a class: the chance that its leader is not the
+// likeliest answer, and that it is a near tie.
+func (p *Policy) Doubt(name string, c Cell) (wrong, tie float64) {
+	b, s := &p.byName[name].epoch().belief, newSeen(c)
+	all := 0.0
+	for i, w := range b.w {
+		x := float64(w * s.like[i])
+		all += x
+		if theta[i] < nearTie {
+			tie += x
+		}
+	}
+	return b.wrong(&s), tie / all
+}
+
 // Learnt is what the run leaves to later ones about a class.
 func (p *Policy) Learnt(name string) Learnt {
 	c := p.byName[name]

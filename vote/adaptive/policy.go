@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -71,13 +72,12 @@ const (
 
 // A Change is a policy that is in force from now on: the margins of a class.
 type Change struct {
-	Policy  int       `json:"policy"` // from 1, over all classes
-	Class   string    `json:"class"`
-	Why     string    `json:"why"`
-	Epoch   int       `json:"epoch"` // from 1
-	Races   int       `json:"races"` // of the class, so far
-	Margins []int     `json:"margins"`
-	Prior   []float64 `json:"prior,omitempty"` // that an earlier run left, at a start
+	Policy  int    `json:"policy"` // from 1, over all classes
+	Class   string `json:"class"`
+	Why     string `json:"why"`
+	Epoch   int    `json:"epoch"` // from 1
+	Races   int    `json:"races"` // of the class, so far
+	Margins []int  `json:"margins"`
 }
 
 // Learnt is what a run leaves to later ones about a class.
@@ -99,16 +99,17 @@ type Policy struct {
 
 // A class is a kind of steps that are thought to be alike.
 type class struct {
-	name    string
-	epochs  []*epoch
-	races   int
-	samples int
-	now     Change
+	name   string
+	epochs []*epoch
+	races  int
+	votes  int
+	now    Change
 }
 
 // An epoch is a time in which steps of a class are alike.
 type epoch struct {
 	belief
+	from                     int // race of the class, from 0
 	n, contested, hard       int
 	fittedN, fittedContested int
 	watches                  [len(factors)]watch
@@ -130,23 +131,12 @@ func (p *Policy) Now(name string) (Change, bool) {
 	return Change{}, false
 }
 
-// Start begins a class that has no policy yet. Prior, if there is one, is what an earlier
-// run left, as the change of an earlier session has it; nil means what the options say.
-func (p *Policy) Start(name string, prior []float64) Change {
-	if prior == nil {
-		prior = p.opts.Warm[name].prior()
-	}
-	w := cold
-	if len(prior) == atoms {
-		copy(w[:], prior)
-	} else {
-		prior = nil
-	}
-	c := &class{name: name, epochs: []*epoch{newEpoch(w)}}
+// Start begins a class that has no policy yet.
+func (p *Policy) Start(name string) Change {
+	c := &class{name: name, epochs: []*epoch{newEpoch(p.opts.Warm[name].prior())}}
 	p.classes = append(p.classes, c)
 	p.byName[name] = c
 	p.decide(c, WhyStart)
-	c.now.Prior = prior
 	return c.now
 }
 
@@ -155,16 +145,30 @@ func (p *Policy) Start(name string, prior []float64) Change {
 const strength = 100
 
 // prior are the counts with which a run begins that has learnt something before.
-func (l Learnt) prior() []float64 {
-	if len(l.Weights) != atoms || l.Races <= 0 {
-		return nil
+func (l Learnt) prior() weights {
+	sum := cold
+	if len(l.Weights) == atoms {
+		n := float64(min(l.Races, strength))
+		for i, w := range l.Weights {
+			sum[i] += float64(n * w)
+		}
 	}
-	n := float64(min(l.Races, strength))
-	list := slices.Clone(cold[:])
-	for i, w := range l.Weights {
-		list[i] += float64(n * w)
+	return sum
+}
+
+// Validate reports what cannot have been learnt.
+func (l Learnt) Validate() error {
+	sum := 0.0
+	for _, w := range l.Weights {
+		if !(w >= 0) {
+			return fmt.Errorf("adaptive: %v is no weight", w)
+		}
+		sum += w
 	}
-	return list
+	if len(l.Weights) != atoms || l.Races < 1 || math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("adaptive: %d weights with the sum %v of %d races, want %d weights with the sum 1", len(l.Weights), sum, l.Races, atoms)
+	}
+	return nil
 }
 
 func newEpoch(prior weights) *epoch { return &epoch{belief: belief{prior: prior, w: prior}} }
@@ -192,7 +196,7 @@ func (p *Policy) Count(name string, cell Cell, committed bool) []Change {
 	}
 	p.races++
 	c.races++
-	c.samples += cell.Lead + cell.Second
+	c.votes += cell.Lead + cell.Second
 	why := WhyFit
 	if c.epoch().drifted(cell, taken, math.Log(float64(p.length()))) {
 		c.split()
@@ -263,6 +267,7 @@ func (c *class) split() {
 		old.count(s.Cell, -s.races, -s.committed)
 		next.count(s.Cell, s.races, s.committed)
 	}
+	next.from = c.races - next.n
 	c.epochs = append(c.epochs, next)
 }
 

@@ -85,7 +85,7 @@ func TestMarginsAsARunGoesOn(t *testing.T) {
 			t.Errorf("margins after %d races (-want +got):\n%s", races, diff)
 		}
 	}
-	p.Start("", nil)
+	p.Start("")
 	check(0, 12, 16, 18)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 1000 {
@@ -266,7 +266,7 @@ func TestResumes(t *testing.T) {
 					p, changes = New(o), nil
 					for _, l := range log {
 						if _, ok := p.Now(l.class); !ok {
-							changes = append(changes, p.Start(l.class, nil))
+							changes = append(changes, p.Start(l.class))
 						}
 						changes = append(changes, p.Count(l.class, l.cell, l.committed)...)
 					}
@@ -274,7 +274,7 @@ func TestResumes(t *testing.T) {
 				name := classOf(i)
 				now, ok := p.Now(name)
 				if !ok {
-					now = p.Start(name, nil)
+					now = p.Start(name)
 					changes = append(changes, now)
 				}
 				r := hold(rng, threeClasses(rng, i, 0), now.Margins, p.opts.MaxSamples)
@@ -312,7 +312,7 @@ func TestUnknownLengthSpendsNoMoreThanTheTarget(t *testing.T) {
 func TestWarm(t *testing.T) {
 	o := Options{Target: .05, Steps: 1000}
 	before := New(o)
-	before.Start("", nil)
+	before.Start("")
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 1000 {
 		now, _ := before.Now("")
@@ -320,8 +320,8 @@ func TestWarm(t *testing.T) {
 		before.Count("", r.Cell, true)
 	}
 	o.Warm = map[string]Learnt{"": before.Learnt("")}
-	if first := New(o).Start("", nil); first.Margins[0] > 6 || len(first.Prior) != atoms {
-		t.Errorf("a warm run starts with %+v, want a margin of at most 6 and its prior", first)
+	if first := New(o).Start(""); first.Margins[0] > 6 || o.Warm[""].Validate() != nil {
+		t.Errorf("a warm run starts with %+v, want a margin of at most 6 (%v)", first, o.Warm[""].Validate())
 	}
 	for i, w := range []world{easy, onePct, good} {
 		got := study{world: w, opts: o, runs: runs(500), seed: uint64(i)}.run()
@@ -361,7 +361,7 @@ func timed(w world, steps int, seed uint64) time.Duration {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	o := Options{Target: .05, Steps: steps}
 	p := New(o)
-	list := p.Start("", nil).Margins
+	list := p.Start("").Margins
 	var races []race
 	for i := range steps { // margins as they would be, but for details
 		if i == 100 || i == 1000 || i == 30_000 {
@@ -373,7 +373,7 @@ func timed(w world, steps int, seed uint64) time.Duration {
 		races = append(races, r)
 	}
 	p = New(o)
-	p.Start("", nil)
+	p.Start("")
 	start := time.Now()
 	for _, r := range races {
 		p.Count("", r.Cell, r.won >= 0)

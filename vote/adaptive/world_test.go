@@ -238,7 +238,7 @@ func (s study) once(rng *rand.Rand) outcome {
 		}
 		now, ok := p.Now(name)
 		if !ok {
-			now = p.Start(name, nil)
+			now = p.Start(name)
 		}
 		asked := s.step(rng, i, s.steps)
 		r := hold(rng, asked, now.Margins, p.opts.MaxSamples)

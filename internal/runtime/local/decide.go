@@ -76,7 +76,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		asked = partsOf(q)
 	}
 	e := event.VoteCompleted{
-		Question: key, Class: q.Class, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Question: key, Class: q.Class, Pool: q.Model, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
