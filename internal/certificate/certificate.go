@@ -13,6 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/stats"
+	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
@@ -124,6 +125,7 @@ func New(steps int, warm map[string]adaptive.Learnt) *Evidence {
 func CellOf(votes map[string]int) adaptive.Cell {
 	var c adaptive.Cell
 	for _, n := range votes {
+		n = min(n, vote.MostSamples) // no log of ours has more
 		if n > c.Lead {
 			c.Lead, c.Second = n, c.Lead
 		} else {

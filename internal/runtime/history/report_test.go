@@ -170,14 +170,14 @@ func TestReportIsBounded(t *testing.T) {
 		t.Errorf("ReadReport() = %d steps, %+v, want %d, %+v", indexed.Committed, indexed.Voting, steps, want)
 	}
 	audited, _, err := ReadAudit(dir, nil)
-	if diff := cmp.Diff(indexed, audited, cmpopts.IgnoreUnexported(Report{})); diff != "" || err != nil {
+	if diff := cmp.Diff(indexed, audited, cmpopts.IgnoreUnexported(Report{}), sameEvidence); diff != "" || err != nil {
 		t.Errorf("ReadAudit() = %v: -by the index +by the log\n%s", err, diff)
 	}
 	if err := os.Remove(filepath.Join(dir, runlog.IndexFile)); err != nil {
 		t.Fatal(err)
 	}
 	scanned, err := ReadReport(dir)
-	if diff := cmp.Diff(indexed, scanned, cmpopts.IgnoreUnexported(Report{})); diff != "" || err != nil {
+	if diff := cmp.Diff(indexed, scanned, cmpopts.IgnoreUnexported(Report{}), sameEvidence); diff != "" || err != nil {
 		t.Errorf("ReadReport(without an index) = %v: -by the index +by the log\n%s", err, diff)
 	}
 }
