@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -41,8 +42,9 @@ var (
 		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
 		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
 		Shares:  []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
+		Policy:  7,
 	}
-	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
+	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, Target: .05, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
 		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, MaxSamples: 9}, Simulated: true,
 	}}}
 )
@@ -69,6 +71,11 @@ func transcript() []event.Record {
 		},
 		event.VoteResumed{Question: "step/4", Step: 4, Samples: []int{0, 2}},
 		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
+		event.PolicyChanged{
+			Change:  adaptive.Change{Policy: 2, Class: "solve_atom@strong", Why: adaptive.WhyFit, Epoch: 1, Races: 12, Margins: []int{6, 10, 14}},
+			Outlook: adaptive.Outlook{Bound: .98, Forecast: .97, ExpectedWrong: .01, VotesToCome: 5000, Dearest: "solve_atom@strong"},
+		},
+		event.PolicyFutile{Futility: adaptive.Futility{Races: 500, NearTies: 9.5, Share: .006, Steps: 100000, Chance: 1e-100}},
 		event.FramingRetired{Class: "solve_atom", Voter: "m", Framing: 3, Own: vote.Record{Samples: 25, Bad: 20}, Others: vote.Record{Samples: 100, Bad: 9}},
 		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // The types of event.
@@ -23,6 +24,8 @@ const (
 	TypeVoteCompleted    Type = "vote_completed"
 	TypeQuestionChanged  Type = "question_changed"
 	TypeFramingRetired   Type = "framing_retired"
+	TypePolicyChanged    Type = "policy_changed"
+	TypePolicyFutile     Type = "policy_futile"
 	TypeObserved         Type = "observed"
 	TypeStepCompleted    Type = "step_completed"
 	TypeStepFailed       Type = "step_failed"
@@ -47,6 +50,7 @@ const (
 const (
 	StopCancelled     = "cancelled"     // a person ended it
 	StopWaiting       = "waiting"       // it needs a person, and none is there
+	StopFutile        = "futile"        // more votes will not make it right
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
 )
 
@@ -60,6 +64,8 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeVoteCompleted:    decodeAs[VoteCompleted],
 	TypeQuestionChanged:  decodeAs[QuestionChanged],
 	TypeFramingRetired:   decodeAs[FramingRetired],
+	TypePolicyChanged:    decodeAs[PolicyChanged],
+	TypePolicyFutile:     decodeAs[PolicyFutile],
 	TypeObserved:         decodeAs[Observed],
 	TypeStepCompleted:    decodeAs[StepCompleted],
 	TypeStepFailed:       decodeAs[StepFailed],
@@ -202,6 +208,9 @@ type Voting struct {
 	// Shares say what each voter contributed in each framing, if there are several of
 	// one or the other.
 	Shares []Share `json:"shares,omitempty"`
+
+	// Policy is the number of the policy whose margins were in force, of an adaptive rule.
+	Policy int `json:"policy,omitempty"`
 }
 
 // A Share is what became of the samples that one voter was asked for in one framing.
@@ -243,6 +252,21 @@ type FramingRetired struct {
 	Framing int         `json:"framing"`
 	Own     vote.Record `json:"own"`
 	Others  vote.Record `json:"others"` // that are left
+}
+
+// PolicyChanged says how far the leader of a race must be ahead from now on, in questions
+// of a class, by the votes of the runner-up: an adaptive rule has learnt something. The
+// races that begin after it go by it.
+type PolicyChanged struct {
+	adaptive.Change
+
+	// How the run stands: so far, and as it is thought to end.
+	Outlook adaptive.Outlook `json:"outlook"`
+}
+
+// PolicyFutile says that more votes will not make the run right.
+type PolicyFutile struct {
+	adaptive.Futility
 }
 
 // VoteResumed says that a question which an earlier session left open is being
@@ -459,6 +483,8 @@ func (VoteResumed) Type() Type      { return TypeVoteResumed }
 func (VoteCompleted) Type() Type    { return TypeVoteCompleted }
 func (QuestionChanged) Type() Type  { return TypeQuestionChanged }
 func (FramingRetired) Type() Type   { return TypeFramingRetired }
+func (PolicyChanged) Type() Type    { return TypePolicyChanged }
+func (PolicyFutile) Type() Type     { return TypePolicyFutile }
 func (Observed) Type() Type         { return TypeObserved }
 func (StepCompleted) Type() Type    { return TypeStepCompleted }
 func (StepFailed) Type() Type       { return TypeStepFailed }
@@ -556,6 +582,7 @@ func (v *Voting) appendJSON(b []byte) []byte {
 			b = append(b, shares...)
 		}
 	}
+	b = appendCount(b, "policy", int64(v.Policy))
 	return append(b, '}')
 }
 

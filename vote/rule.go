@@ -10,6 +10,7 @@ const (
 	None     Strategy = "none"       // one valid sample decides
 	Majority Strategy = "majority"   // n valid votes, then more than half of them
 	FirstToK Strategy = "first_to_k" // the leader is k ahead of the runner-up
+	Adaptive Strategy = "adaptive"   // the leader is as far ahead as package adaptive asks for
 )
 
 // MostSamples is the largest number that a rule may have: more than anybody asks
@@ -27,14 +28,20 @@ type Rule struct {
 	// K is the margin of [FirstToK].
 	K int `json:"k,omitempty"`
 
+	// Target is the chance with which some answer of the whole run may not be the
+	// likeliest one, under [Adaptive]. The margins that follow are not part of the rule:
+	// they change as the run goes on.
+	Target float64 `json:"target_error,omitempty"`
+
 	// MaxSamples caps votes plus red flags. Faults do not count: they say
-	// nothing about the question.
+	// nothing about the question. 0 is for [Adaptive] only: it then follows from the
+	// target and the number of steps, and must be known before anything is counted.
 	MaxSamples int `json:"max_samples"`
 }
 
 // Validate reports what makes the rule meaningless.
 func (r Rule) Validate() error {
-	if r.MaxSamples < 1 {
+	if r.MaxSamples < 0 || r.MaxSamples == 0 && r.Strategy != Adaptive {
 		return fmt.Errorf("vote: max samples is %d, want at least 1", r.MaxSamples)
 	}
 	switch {
@@ -64,7 +71,12 @@ func (r Rule) Validate() error {
 			return fmt.Errorf("vote: a margin of %d needs as many votes, but max samples is %d", r.K, r.MaxSamples)
 		}
 		return nil
+	case Adaptive:
+		if !(r.Target > 0 && r.Target < 1) {
+			return fmt.Errorf("vote: a target error of %v, want more than 0 and less than 1", r.Target)
+		}
+		return nil
 	default:
-		return fmt.Errorf("vote: unknown strategy %q, want %q, %q or %q", r.Strategy, None, Majority, FirstToK)
+		return fmt.Errorf("vote: unknown strategy %q, want %q, %q, %q or %q", r.Strategy, None, Majority, FirstToK, Adaptive)
 	}
 }

@@ -29,6 +29,8 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // An Engine starts and resumes runs, which share its connections and the limits of
@@ -84,7 +86,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	j, err := k.Job(e.env(), params, cfg)
+	j, err := e.job(k, params, &cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +109,17 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 		Prompts: j.Prompts.Hashes(), Checks: j.Checks,
 	}
 	return e.start(ctx, log, stack, j, first, nil)
+}
+
+// job is what a run does. The cap on samples of an adaptive rule follows from how many
+// steps that are, unless it is given.
+func (e *Engine) job(k kind.Kind, params json.RawMessage, cfg *config.Config) (*kind.Job, error) {
+	j, err := k.Job(e.env(), params, *cfg)
+	if err != nil || cfg.Voting.Strategy != vote.Adaptive || cfg.Voting.MaxSamples > 0 {
+		return j, err
+	}
+	cfg.Voting.MaxSamples = adaptive.Options{Target: cfg.Voting.Target, Steps: j.Steps}.Cap()
+	return k.Job(e.env(), params, *cfg)
 }
 
 // ResumeOptions are those of package maker.
@@ -189,7 +202,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if cfg, err = configFor(cfg, k.Settings); err != nil {
 		return nil, err
 	}
-	j, err := k.Job(e.env(), past.Submitted.Params, cfg)
+	j, err := e.job(k, past.Submitted.Params, &cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +262,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 			Setup:       s.setup(),
 			Checkpoints: j.Form == event.FormChain, Compact: j.Form == event.FormChain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
+			Steps: j.Steps, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
 		}),
 	}
 	var at chain.Checkpoint

@@ -142,10 +142,13 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 	step := int(r.runtime.Progress().Steps.Load())
 	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error(), Step: step}
 	exhausted, outOfBudget := errors.AsType[*budget.ExhaustedError](cause)
+	_, isFutile := errors.AsType[*local.FutileError](cause)
 	waiting, needsPerson := errors.AsType[*person.WaitingError](cause)
 	switch {
 	case needsPerson:
 		end.Stop, end.Step = event.StopWaiting, waiting.Question.Step
+	case isFutile:
+		end.Stop = event.StopFutile
 	case outOfBudget:
 		end.Stop = exhausted.Limit
 		f.Emit("end", event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max})

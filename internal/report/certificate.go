@@ -8,10 +8,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 //go:embed certificate.html
@@ -114,4 +116,33 @@ func describeCertificate(c *runs.CertificateSummary) string {
 		truth = "each step checked by code"
 	}
 	return says + "; " + truth
+}
+
+// describePolicy says how far answers must lead from now on.
+func describePolicy(e event.PolicyChanged) string {
+	why := map[string]string{
+		adaptive.WhyStart: "to begin with", adaptive.WhyDrift: "questions have become harder",
+		adaptive.WhySteps: "there are more questions than thought", adaptive.WhyRule: "the rule was changed",
+	}[e.Why]
+	if why == "" {
+		why = fmt.Sprintf("after %s of them", Thousands(e.Races))
+	}
+	line := fmt.Sprintf("  margin %s: %s, by the votes of the runner-up (%s)", className(e.Class), leads(e.Margins), why)
+	if e.Races > 0 {
+		line += fmt.Sprintf("; P(all right) so far %s, at the end %s", certificate.Percent(e.Outlook.Bound), certificate.Percent(e.Outlook.Forecast))
+	}
+	return line
+}
+
+// leads are the first margins.
+func leads(margins []int) string {
+	const shown = 4
+	var list []string
+	for _, m := range margins[:min(shown, len(margins))] {
+		list = append(list, fmt.Sprint(m))
+	}
+	if len(margins) > shown {
+		list = append(list, "…")
+	}
+	return strings.Join(list, " ")
 }

@@ -1,6 +1,9 @@
 package adaptive
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Factor is how many times the wrong steps that are expected are allowed for in what is
 // published. In simulations of many kinds the truth was at most 1.3 times what was
@@ -56,6 +59,42 @@ func (e *epoch) claim(open bool) Claim {
 	return sum
 }
 
+// An Outlook is how a run stands and how it is thought to end.
+type Outlook struct {
+	Bound         float64 `json:"bound"`          // the chance that each answer so far is the likeliest one, at least
+	Forecast      float64 `json:"forecast"`       // the same at the end
+	ExpectedWrong float64 `json:"expected_wrong"` // so far
+	VotesToCome   int     `json:"votes_to_come"`  // until the end
+	Dearest       string  `json:"dearest"`        // the class that takes most votes
+}
+
+// Outlook sums up what was believed when margins were last decided.
+func (p *Policy) Outlook() Outlook {
+	var sum Claim
+	votes, races, most, dearest := 0, 0, -1, ""
+	for _, c := range p.classes {
+		for _, e := range c.epochs {
+			sum.add(e.claim(false))
+		}
+		votes += c.votes - c.votesThen
+		races += c.races - c.racesThen
+		if c.votes > most {
+			most, dearest = c.votes, c.name
+		}
+	}
+	out := Outlook{Bound: sum.bounded().Bound, ExpectedWrong: sum.ExpectedWrong, Dearest: dearest}
+	left := float64(max(0, p.length()-p.races))
+	ahead := p.spend.alpha
+	if p.races > 0 {
+		ahead = min(ahead, sum.ExpectedWrong/float64(p.races))
+	}
+	out.Forecast = max(0, 1-Factor*(sum.ExpectedWrong+left*ahead))
+	if races > 0 {
+		out.VotesToCome = int(left * float64(votes) / float64(races))
+	}
+	return out
+}
+
 // nearTie is where more votes do not help: a race at this chance needs hundreds.
 const nearTie = .63
 
@@ -66,6 +105,12 @@ type Futility struct {
 	Share    float64 `json:"share"`     // of the steps that are near ties, at least
 	Steps    int     `json:"steps"`     // of the run, as known or thought
 	Chance   float64 `json:"chance"`    // of the run to be right, at most
+}
+
+// Says says why in words.
+func (f *Futility) Says() string {
+	return fmt.Sprintf("more votes will not make this run right: about %.0f of the %d questions so far are near ties, so at least %.2g %% of all %d are thought to be, "+
+		"and the chance that all of them come out right is %.2g at most", f.NearTies, f.Races, 100*f.Share, f.Steps, f.Chance)
 }
 
 // Futile is why the run should stop, nil if it should not.

@@ -32,8 +32,7 @@ const DefaultEstimate = 100
 // needs at first, and at least 150.
 func (o Options) Cap() int {
 	const leads, least = 20, 150
-	b := newSpending(o)
-	return max(least, leads*clean(b.alpha))
+	return max(least, leads*o.Clean())
 }
 
 // A spending is how much of the target each step may use up.
@@ -68,6 +67,7 @@ const (
 	WhyFit   = "fit"   // more has been seen
 	WhyDrift = "drift" // hard races have become more frequent
 	WhySteps = "steps" // the run has more races than was thought
+	WhyRule  = "rule"  // the rule was changed
 )
 
 // A Change is a policy that is in force from now on: the margins of a class.
@@ -104,6 +104,9 @@ type class struct {
 	races  int
 	votes  int
 	now    Change
+
+	racesThen, votesThen int // when margins were decided before the last time
+	racesLast, votesLast int // the last time
 }
 
 // An epoch is a time in which steps of a class are alike.
@@ -121,6 +124,29 @@ func New(o Options) *Policy {
 		o.MaxSamples = o.Cap()
 	}
 	return &Policy{opts: o, spend: newSpending(o), byName: map[string]*class{}}
+}
+
+// Adjust changes what the run may cost, and returns the policies that change by it. What
+// has been learnt stays.
+func (p *Policy) Adjust(o Options) []Change {
+	if o.MaxSamples <= 0 {
+		o.MaxSamples = o.Cap()
+	}
+	if o.Target == p.opts.Target && o.Steps == p.opts.Steps && o.Estimate == p.opts.Estimate && o.MaxSamples == p.opts.MaxSamples {
+		return nil
+	}
+	o.Warm = p.opts.Warm
+	p.opts, p.spend = o, newSpending(o)
+	for p.spend.until > 0 && p.races >= p.spend.until {
+		p.spend = p.spend.next()
+	}
+	var changed []Change
+	for _, c := range p.classes {
+		if p.decide(c, WhyRule) {
+			changed = append(changed, c.now)
+		}
+	}
+	return changed
 }
 
 // Now is the policy of a class, and whether it has one.
@@ -182,6 +208,7 @@ func (p *Policy) decide(c *class, why string) bool {
 		return false
 	}
 	p.changes++
+	c.racesThen, c.votesThen, c.racesLast, c.votesLast = c.racesLast, c.votesLast, c.races, c.votes
 	c.now = Change{Policy: p.changes, Class: c.name, Why: why, Epoch: len(c.epochs), Races: c.races, Margins: list}
 	return true
 }
@@ -287,6 +314,9 @@ func (e *epoch) refit() {
 		e.watches[i].expect(share, f)
 	}
 }
+
+// Clean is the margin of a run's first race if nobody dissents.
+func (o Options) Clean() int { return clean(newSpending(o).alpha) }
 
 // clean is the margin of the first race of a run, without dissent.
 func clean(alpha float64) int {

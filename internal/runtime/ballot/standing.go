@@ -1,6 +1,8 @@
 package ballot
 
 import (
+	"fmt"
+
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/redflag"
@@ -24,4 +26,15 @@ func (r *race) stopped(w *Watch, err error) {
 		s.Fault = e
 	}
 	w.Stopped(s)
+}
+
+// votersOf are those whom the question is for.
+func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
+	if q.Model == flow.Voters {
+		return b.voters, nil
+	}
+	if b.opts.Group == nil {
+		return nil, fmt.Errorf("ballot: nobody is called %q", q.Model)
+	}
+	return b.opts.Group(q.Model)
 }

@@ -54,12 +54,15 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
 		}
 	}
+	policy := 0
+	watch.Margins, policy = b.margins(q)
 	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
 	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
 	}
+	v.Voting.Policy = policy
 	if v.Status == flow.FlaggedOut {
 		v.Said = said
 	}
@@ -84,7 +87,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if b.opts.Checkpoints { // its votes count when the step is committed
 		_ = b.append(e)
 	} else {
-		b.appendVoted("", e, q.Class, v.Voting.Shares)
+		b.appendVoted("", e, voted{q.Class, b.policyClass(q), v.Voting, v.Status == flow.Decided})
 	}
 	return v, b.failed.get()
 }
