@@ -78,6 +78,13 @@ func percentUp(share float64) string {
 	return strconv.FormatFloat(math.Ceil(share*1e4)/100, 'f', -1, 64) + " %"
 }
 
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 func (c *Certificate) rest() []string {
 	var list []string
 	ties, drifts := 0.0, 0
@@ -89,7 +96,7 @@ func (c *Certificate) rest() []string {
 		list = append(list, fmt.Sprintf("About %.0f questions are near ties: voters are split over them, and more votes hardly help. Other voters, other words or smaller steps may.", ties))
 	}
 	if drifts > 0 {
-		list = append(list, fmt.Sprintf("%d times questions became harder while the run went on.", drifts))
+		list = append(list, fmt.Sprintf("Questions seem to have become harder %s while the run went on.", times(drifts)))
 	}
 	return list
 }

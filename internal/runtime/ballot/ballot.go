@@ -650,7 +650,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	case flow.Undecided:
 		v.Candidates = r.candidates()
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split()
 	case flow.FlaggedOut:
 		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:

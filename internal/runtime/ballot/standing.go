@@ -6,6 +6,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // A Standing is how a vote stands that has not come to its end.
@@ -37,4 +38,13 @@ func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
 		return nil, fmt.Errorf("ballot: nobody is called %q", q.Model)
 	}
 	return b.opts.Group(q.Model)
+}
+
+// split says of an adaptive race without a winner that voters are split over it, if they
+// are.
+func (r *race) split() string {
+	if votes := r.tally.Votes(); r.q.Rule.Strategy != vote.Adaptive || r.tally.Margin() > votes/4 {
+		return ""
+	}
+	return "; it is a near tie, where other voters, other words or smaller steps help more than further samples"
 }
