@@ -181,7 +181,7 @@ func TestReplayCountsByTheMarginsOfTheLog(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{"as it is", "", "", ""},
 		{"other margins", `"why":"start","epoch":1,"races":0,"margins":[7,`, `"why":"start","epoch":1,"races":0,"margins":[9,`, "policy 1 asks for"},
-		{"another number", `"policy":2,"class":""`, `"policy":7,"class":""`, "policy 7 comes where policy 2 belongs"},
+		{"another number", `"policy":2,"class":"hanoi"`, `"policy":7,"class":"hanoi"`, "policy 7 comes where policy 2 belongs"},
 	} {
 		changed := bytes.Replace(log, []byte(c.from), []byte(c.to), 1)
 		if c.from != "" && bytes.Equal(changed, log) {

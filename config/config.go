@@ -59,9 +59,10 @@ type Config struct {
 	// default), or "warn" and go on.
 	OnFutile string `json:"on_futile,omitempty"`
 
-	// Warm is what an earlier run learnt about classes of questions, with which an
-	// adaptive rule begins.
-	Warm map[string]adaptive.Learnt `json:"warm,omitempty"`
+	// WarmRun names an earlier run with the same voters, and Warm is what it learnt about
+	// classes of questions, with which an adaptive rule begins.
+	WarmRun string                     `json:"warm_run,omitempty"`
+	Warm    map[string]adaptive.Learnt `json:"warm,omitempty"`
 
 	// ReplayFrom names a file that Options.Record wrote, to answer from instead of
 	// asking the model.

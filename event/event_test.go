@@ -56,7 +56,7 @@ func transcript() []event.Record {
 		event.TaskSubmitted{
 			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Form: event.FormChain, Task: "Towers of Hanoi with 3 disks",
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
-			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Checks: event.ChecksSteps,
+			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Races: 7, Checks: event.ChecksSteps,
 		},
 		event.StepStarted{Step: 4, Title: "move"},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n"), Read: event.TextValue("[1,0,2]")},

@@ -6,6 +6,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // What a run proved.
@@ -31,6 +32,16 @@ func (r *Run) Certify() (*Certificate, error) {
 	c := report.Evidence.Certify(report.Truth(checksOf(report)))
 	c.Run, c.Task, c.Status, c.LogHash = report.Run, report.Task, newResult(report, written).Status, sum
 	return c, nil
+}
+
+// Learnt is what the run has learnt about how hard classes of questions are, and who was
+// asked: for another run that asks the same voters.
+func (r *Run) Learnt() (learnt map[string]adaptive.Learnt, model string, err error) {
+	report, _, err := history.ReadEvidence(r.dir)
+	if err != nil {
+		return nil, "", err
+	}
+	return report.Evidence.Learnt(), report.Model, nil
 }
 
 // ChecksOf is what the checks of a chain are worth, as in [event.TaskSubmitted].

@@ -115,10 +115,9 @@ type callKind struct {
 	decided bool
 }
 
-// New returns the evidence of a run that has so many races, 0 if that is not known. Warm is
-// what it began with.
-func New(steps int, warm map[string]adaptive.Learnt) *Evidence {
-	return &Evidence{policy: adaptive.New(adaptive.Options{Target: .05, Steps: steps, Warm: warm}), kinds: map[callKind]int{}}
+// New returns the evidence of a run that goes by such options, or would.
+func New(o adaptive.Options) *Evidence {
+	return &Evidence{policy: adaptive.New(o), kinds: map[callKind]int{}}
 }
 
 // CellOf is how votes ended.
@@ -171,6 +170,15 @@ func (e *Evidence) Votes() Votes {
 		v.Bound = 0 // no answer was voted for
 	}
 	return v
+}
+
+// Learnt is what the run leaves to later ones, by class.
+func (e *Evidence) Learnt() map[string]adaptive.Learnt {
+	learnt := map[string]adaptive.Learnt{}
+	for _, c := range e.policy.Classes() {
+		learnt[c.Class] = e.policy.Learnt(c.Class)
+	}
+	return learnt
 }
 
 // Certify makes the certificate of what has been taken in. It takes in no more afterwards.

@@ -12,10 +12,14 @@ import (
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
+func options(steps int) adaptive.Options {
+	return adaptive.Options{Target: adaptive.DefaultTarget, Steps: steps}
+}
+
 // runOf is the evidence of a run with a fixed margin over steps of which some are hard, and
 // whether each answer is the likeliest one.
 func runOf(rng *rand.Rand, steps, k int, hard, p, q float64) (*Evidence, bool) {
-	e, right := New(steps, nil), true
+	e, right := New(options(steps)), true
 	for step := range steps {
 		chance := p
 		if rng.Float64() < hard {
@@ -95,14 +99,14 @@ func TestFixedMarginsAreCertifiedHonestly(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	single := New(0, nil)
+	single := New(options(0))
 	for step := range 3 {
 		single.Add(Race{Step: step, Cell: adaptive.Cell{Lead: 1}, Decided: true})
 	}
-	open := New(0, nil)
+	open := New(options(0))
 	open.Add(Race{Cell: adaptive.Cell{Lead: 40, Second: 38}})
 	voted, _ := runOf(rand.New(rand.NewPCG(5, 6)), 300, 7, 0, .99, 0)
-	split := New(0, nil)
+	split := New(options(0))
 	for range 30 {
 		split.Add(Race{Cell: adaptive.Cell{Lead: 40, Second: 38}, Decided: true})
 	}
@@ -112,7 +116,7 @@ func TestWords(t *testing.T) {
 		truth Truth
 		want  []string
 	}{
-		{"nothing", New(0, nil), Truth{Basis: BasisNone}, []string{"Votes: there are none, so", "Truth: not assessed"}},
+		{"nothing", New(options(0)), Truth{Basis: BasisNone}, []string{"Votes: there are none, so", "Truth: not assessed"}},
 		{"single samples", single, Truth{Basis: BasisNone}, []string{"3 answers were taken from a single sample"}},
 		{"undecided", open, Truth{Basis: BasisNone}, []string{"no question was decided", "1 questions ended without a winner"}},
 		{"voted", voted, Truth{Basis: BasisCheck, Checked: 300}, []string{"at least 98.", "each of the 300 voted answers", "checked each of the 300 committed steps and found none wrong"}},

@@ -118,14 +118,15 @@ func describeCertificate(c *runs.CertificateSummary) string {
 	return says + "; " + truth
 }
 
-// describePolicy says how far answers must lead from now on.
+// describePolicy says how far answers must lead from now on. That a run learns is not worth
+// a line.
 func describePolicy(e event.PolicyChanged) string {
 	why := map[string]string{
 		adaptive.WhyStart: "to begin with", adaptive.WhyDrift: "questions have become harder",
 		adaptive.WhySteps: "there are more questions than thought", adaptive.WhyRule: "the rule was changed",
 	}[e.Why]
 	if why == "" {
-		why = fmt.Sprintf("after %s of them", Thousands(e.Races))
+		return ""
 	}
 	line := fmt.Sprintf("  margin %s: %s, by the votes of the runner-up (%s)", className(e.Class), leads(e.Margins), why)
 	if e.Races > 0 {

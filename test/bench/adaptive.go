@@ -27,9 +27,8 @@ func adaptiveRule(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // as the maker program does
-	var spent [2]time.Duration
-	var samples [2]int
+	debug.SetGCPercent(400)                      // as the maker program does
+	best := [2]float64{math.Inf(1), math.Inf(1)} // the others were disturbed
 	k := 0
 	for i := range rounds + 1 { // the first warms up, and says how many votes a step takes
 		for which, rule := range []vote.Rule{{Strategy: vote.Adaptive}, maker.FirstToK(max(k, 3))} {
@@ -43,12 +42,11 @@ func adaptiveRule(ctx context.Context, args []string) error {
 			if i == 0 {
 				continue
 			}
-			spent[which] += took
-			samples[which] += result.Voting.Samples
+			best[which] = min(best[which], micro(took, result.Voting.Samples))
 			fmt.Printf("%-60s %.2f samples a step, %.2f us a sample\n", rule.Strategy, result.Voting.SamplesPerStep, micro(took, result.Voting.Samples))
 		}
 	}
-	return bound(fmt.Sprintf("adaptive / first to lead by %d, per sample, %d rounds", k, rounds), micro(spent[0], samples[0])/micro(spent[1], samples[1]), limit)
+	return bound(fmt.Sprintf("adaptive / first to lead by %d, per sample, the best of %d rounds", k, rounds), best[0]/best[1], limit)
 }
 
 func runBy(ctx context.Context, rule vote.Rule, disks int) (time.Duration, *maker.Result, error) {

@@ -25,6 +25,9 @@ type Options struct {
 	Warm map[string]Learnt
 }
 
+// DefaultTarget is the target of a run that names none.
+const DefaultTarget = .05
+
 // DefaultEstimate is how many races a run is thought to have of which nothing is known.
 const DefaultEstimate = 100
 

@@ -55,7 +55,7 @@ func askJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 		return nil, err
 	}
 	return &Job{
-		Task: p.Question, Steps: 1, Prompts: set,
+		Task: p.Question, Steps: 1, Races: 1, Prompts: set,
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
 			return chain.Run(f, single{q}, chain.Config{Terms: terms(cfg)}, at)
 		},

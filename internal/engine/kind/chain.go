@@ -59,7 +59,7 @@ func chainJob(env Env, family string, params json.RawMessage, cfg config.Config)
 		return nil, err
 	}
 	return &Job{
-		Task: task, Steps: c.Steps(), Readers: readers, Checks: runs.ChecksOf(c),
+		Task: task, Steps: c.Steps(), Races: c.Steps(), Readers: readers, Checks: runs.ChecksOf(c),
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
 			return chain.Run(f, c, chain.Config{Terms: terms(cfg)}, at)
 		},

@@ -28,7 +28,7 @@ func (r *Report) countRaces(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
 		if r.Form == event.FormChain {
-			r.Evidence.Voted("", e.Step, "", e.Voting, true)
+			r.Evidence.Voted(r.Kind, e.Step, "", e.Voting, true)
 		}
 	case event.VoteCompleted:
 		if r.Form != event.FormChain && !isCalibration(e.Question) {
@@ -48,14 +48,14 @@ func (r *Report) countIndexedRace(s runlog.Step) bool {
 	if s.Answers == 2 {
 		c = adaptive.Cell{Lead: (votes + s.Margin) / 2, Second: (votes - s.Margin) / 2}
 	}
-	r.Evidence.Add(certificate.Race{Step: s.Step, Cell: c, Decided: true})
+	r.Evidence.Add(certificate.Race{Class: r.Kind, Step: s.Step, Cell: c, Decided: true})
 	return true
 }
 
 // finishRaces takes in the step without a winner that ended a chain.
 func (r *Report) finishRaces() {
 	if f := r.Failed; f != nil && r.Form == event.FormChain {
-		r.Evidence.Voted("", f.Step, "", f.Voting, false)
+		r.Evidence.Voted(r.Kind, f.Step, "", f.Voting, false)
 	}
 }
 

@@ -24,10 +24,26 @@ type Policies struct {
 	due []event.Event
 }
 
-// Configure takes the rule that is in force from here on, of a run with so many races; 0 if
-// that is not known.
-func (p *Policies) Configure(rule vote.Rule, steps int, warm map[string]adaptive.Learnt) {
-	o := adaptive.Options{Target: rule.Target, Steps: steps, MaxSamples: rule.MaxSamples, Warm: warm}
+// A Length is how long a run will be, as far as that is known: so many questions will be
+// put to voters, or at least it has so many steps.
+type Length struct{ Races, Steps int }
+
+// lengthOf is how long a run will be, as its log says.
+func lengthOf(e event.TaskSubmitted) Length {
+	if e.Form == event.FormChain {
+		return Length{Races: e.Steps}
+	}
+	return Length{e.Races, e.Steps}
+}
+
+// Options are those of an adaptive rule in a run of the length. A step takes a question or
+// two, unless it uses tools.
+func (l Length) Options(rule vote.Rule, warm map[string]adaptive.Learnt) adaptive.Options {
+	return adaptive.Options{Target: rule.Target, Steps: l.Races, Estimate: 2 * l.Steps, MaxSamples: rule.MaxSamples, Warm: warm}
+}
+
+// Configure takes the rule that is in force from here on.
+func (p *Policies) Configure(o adaptive.Options, rule vote.Rule) {
 	switch {
 	case rule.Strategy != vote.Adaptive || rule.Validate() != nil:
 		p.policy = nil
@@ -122,7 +138,7 @@ func (h *History) configurePolicies() {
 	if err != nil {
 		return // whoever reads the rest says so
 	}
-	h.Policies.Configure(c.Voting, h.Submitted.Steps, c.Warm)
+	h.Policies.Configure(lengthOf(h.Submitted).Options(c.Voting, c.Warm), c.Voting)
 }
 
 // countPolicies counts what an event says about how hard questions are.
@@ -132,7 +148,7 @@ func (h *History) countPolicies(e event.Event) {
 		h.Policies.logged(e)
 	case event.StepCompleted:
 		if h.compact {
-			h.follows(h.Policies.Count("", e.Voting, true))
+			h.follows(h.Policies.Count(h.Submitted.Kind, e.Voting, true))
 		}
 	case event.VoteCompleted:
 		if !h.compact {
@@ -150,7 +166,7 @@ func (h *History) countStep(l runlog.Line) error {
 		return nil
 	}
 	if votes, ok := unanimous(l.Raw); ok {
-		h.follows(h.Policies.count("", adaptive.Cell{Lead: votes}, true, vote.Adaptive))
+		h.follows(h.Policies.count(h.Submitted.Kind, adaptive.Cell{Lead: votes}, true, vote.Adaptive))
 		return nil
 	}
 	rec, err := l.Decode()

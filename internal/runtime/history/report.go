@@ -148,7 +148,7 @@ func (r *Report) begin(rec event.Record) error {
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
 	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1
 	r.Params, r.Checks = e.Params, e.Checks
-	r.Evidence = certificate.New(e.Steps, c.Warm)
+	r.Evidence = certificate.New(lengthOf(e).Options(vote.Rule{Target: adaptive.DefaultTarget}, c.Warm))
 	if e.Form == event.FormTree || e.Form == event.FormMeasurement {
 		r.Solve = &Solve{}
 		r.solving = newSolving(c.BatchSize)

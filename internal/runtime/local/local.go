@@ -59,9 +59,12 @@ type Options struct {
 	// Looks are the kinds of looks at the world that orchestrators can take.
 	Looks Looks
 
-	// Steps is how many races the run has, if known, and Warm what an earlier run learnt,
-	// for an adaptive rule. GoOnIfFutile goes on when more votes will not help.
-	Steps        int
+	// Kind is that of the run, after which the class of a chain's questions is called.
+	Kind string
+
+	// Length is how long the run will be, and Warm what an earlier run learnt, for an
+	// adaptive rule. GoOnIfFutile goes on when more votes will not help.
+	Length       history.Length
 	Warm         map[string]adaptive.Learnt
 	GoOnIfFutile bool
 
@@ -124,7 +127,7 @@ func New(opts Options) *Runtime {
 	if r.past == nil {
 		r.past = history.New("")
 	}
-	r.past.Policies.Configure(opts.Setup.Rule, opts.Steps, opts.Warm)
+	r.past.Policies.Configure(opts.Length.Options(opts.Setup.Rule, opts.Warm), opts.Setup.Rule)
 	r.effects = effect.Performer{
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
 	}
@@ -354,7 +357,7 @@ func (b *branch) Emit(key string, e event.Event) {
 		b.progress.Steps.Add(1)
 		b.progress.Session.Add(1)
 		if b.opts.Checkpoints {
-			b.appendVoted(key, e, voted{voting: step.Voting, decided: true})
+			b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting, decided: true})
 			return
 		}
 	}

@@ -21,7 +21,7 @@ func (e *FutileError) Error() string {
 // questions of a chain are alike.
 func (b *branch) policyClass(q *flow.Question) string {
 	if b.opts.Checkpoints {
-		return ""
+		return b.opts.Kind
 	}
 	return history.PolicyClass(q.Class, q.Model)
 }
