@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -36,10 +37,11 @@ func (c Config) WithDefaults(k Kinds) Config {
 	}
 	// A rule that is given is taken as it is, but for steps that may have another one: then
 	// all of its numbers are needed.
+	c.TargetError = cmp.Or(c.TargetError, c.Voting.Target, c.Solve.Calibration.Target)
 	given := c.Voting.Strategy != "" && k&Agents == 0
 	c.Voting.Strategy = cmp.Or(c.Voting.Strategy, vote.Strategy(Find("voting").DefaultFor(k)))
 	for _, s := range settings {
-		if s.For&k == 0 || s.field == nil || given && s.ofRule() {
+		if s.For&k == 0 || s.field == nil || (given || c.Voting.Strategy == vote.Adaptive) && s.ofRule() {
 			continue
 		}
 		v := s.in(&c)
@@ -47,10 +49,17 @@ func (c Config) WithDefaults(k Kinds) Config {
 			_ = v.Set(text) // a default of ours is one that it takes
 		}
 	}
+	c.Voting.Target = 0
+	if c.Voting.Strategy == vote.Adaptive {
+		c.Voting.Target = c.TargetError
+	}
+	if k&(Solving|Measuring|Items) != 0 {
+		c.Solve.Calibration.Target = c.TargetError
+	}
 	if k&(Measuring|Items) != 0 { // which has no use for a rule, but every run has one
 		c.Voting.K, c.Voting.MaxSamples = cmp.Or(c.Voting.K, 2), cmp.Or(c.Voting.MaxSamples, 20)
 	}
-	if c.Voting.MaxSamples == 0 {
+	if c.Voting.MaxSamples == 0 && c.Voting.Strategy != vote.Adaptive { // for which the number of steps counts
 		c.Voting.MaxSamples = DerivedSamples(c.Voting)
 	}
 	if k&Solving != 0 && !given && c.Voting.Strategy == vote.FirstToK && c.Voting.K > 1 && c.Voting.MinVotes == 0 {
@@ -179,6 +188,8 @@ func (c Config) checkVoting() error {
 	if err := c.Voting.Validate(); err != nil {
 		field := "ahead_by"
 		switch {
+		case c.Voting.Strategy == vote.Adaptive && c.Voting.MaxSamples >= 0:
+			field = "target_error"
 		case c.Voting.N > vote.MostSamples:
 			field = "voting_n"
 		case c.Voting.MinVotes < 0, c.Voting.MinVotes > c.Voting.MaxSamples:
@@ -207,6 +218,9 @@ func (c Config) checkPlanVoting(k Kinds) error {
 }
 
 func (c Config) checkSolve() error {
+	if c.Solve.Calibrate && c.Voting.Strategy == vote.Adaptive {
+		return Errorf("calibrate", "it finds a margin for --voting first_to_k; an adaptive rule finds its margins itself")
+	}
 	for i, name := range c.Solve.Escalate {
 		if !slices.Contains(escalations, name) {
 			return Errorf("escalate", "%q, want %q", name, escalations)
@@ -218,7 +232,7 @@ func (c Config) checkSolve() error {
 	if t := c.Solve.Tolerance; t >= 1 {
 		return Errorf("tolerance", "%v, want 0 or more and less than 1", t)
 	}
-	if t := c.Solve.Calibration.Target; t >= 1 {
+	if t := c.TargetError; t >= 1 {
 		return Errorf("target_error", "%v, want more than 0 and less than 1", t)
 	}
 	if len(c.Solve.Facts) > MaxFacts {
@@ -228,6 +242,11 @@ func (c Config) checkSolve() error {
 }
 
 func (c Config) checkRest() error {
+	for _, class := range slices.Sorted(maps.Keys(c.Warm)) {
+		if err := c.Warm[class].Validate(); err != nil {
+			return Errorf("warm", "class %q: %w", class, err)
+		}
+	}
 	if math.IsInf(c.MaxUSD, 0) {
 		return Errorf("max_usd", "%v is not an amount of money", c.MaxUSD)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Defaults that others need to know. Those of all settings are in [Settings].
@@ -48,6 +49,20 @@ type Config struct {
 
 	// Voting is the rule; the default is first to lead by 3.
 	Voting vote.Rule `json:"voting"`
+
+	// TargetError is the chance with which some answer of the whole run may not be the
+	// likeliest one of its voters, if Voting is adaptive (0.05); of a run that measures
+	// voters the error for which it is to find a margin (0.01).
+	TargetError float64 `json:"target_error,omitempty"`
+
+	// OnFutile says what to do when more votes will not make the run right: "stop" (the
+	// default), or "warn" and go on.
+	OnFutile string `json:"on_futile,omitempty"`
+
+	// WarmRun names an earlier run with the same voters, and Warm is what it learnt about
+	// classes of questions, with which an adaptive rule begins.
+	WarmRun string                     `json:"warm_run,omitempty"`
+	Warm    map[string]adaptive.Learnt `json:"warm,omitempty"`
 
 	// ReplayFrom names a file that Options.Record wrote, to answer from instead of
 	// asking the model.

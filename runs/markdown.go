@@ -203,6 +203,8 @@ func DescribeRule(r vote.Rule) string {
 	switch r.Strategy {
 	case vote.FirstToK:
 		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
+	case vote.Adaptive:
+		return fmt.Sprintf("margins that adapt, so that all answers of the run are the likeliest but for a chance of %g; at most %d samples", r.Target, r.MaxSamples)
 	case vote.Majority:
 		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
 	case vote.Own:

@@ -1,6 +1,9 @@
 package vote
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Outcome is the state of a race.
 type Outcome int
@@ -53,6 +56,7 @@ type Count struct {
 // The zero value is not usable; see [NewTally].
 type Tally struct {
 	rule   Rule
+	leads  []int   // of an Adaptive rule: margins, by the votes of the runner-up
 	counts []Count // in order of first appearance; races have few candidates
 	votes  int
 	flags  int
@@ -62,13 +66,18 @@ type Tally struct {
 	decide Decider // of a rule that is [Own]
 }
 
-// NewTally returns an empty tally under rule. It panics if the rule is not
-// valid: a rule without a meaning must not decide anything.
-func NewTally(rule Rule) *Tally {
+// NewTally returns an empty tally under rule. An [Adaptive] rule goes with the margins
+// that are in force, by the votes of the runner-up; the last one holds for all further
+// votes. NewTally panics if the rule is not valid, or has no margins where it needs them:
+// a rule without a meaning must not decide anything.
+func NewTally(rule Rule, margins ...int) *Tally {
 	if err := rule.Validate(); err != nil {
 		panic(err)
 	}
-	t := &Tally{rule: rule}
+	if rule.Strategy == Adaptive && (len(margins) == 0 || slices.Min(margins) < 1 || rule.MaxSamples < 1) {
+		panic(fmt.Sprintf("vote: an adaptive rule with the margins %v and at most %d samples", margins, rule.MaxSamples))
+	}
+	t := &Tally{rule: rule, leads: margins}
 	t.counts = t.room[:0] // most races have one candidate or two
 	return t
 }
@@ -172,6 +181,8 @@ func (t *Tally) need() int {
 		return max(t.rule.N/2+1-top, t.votes-2*top+1, t.rule.MinVotes-t.votes)
 	case FirstToK:
 		return max(t.rule.K-t.Margin(), t.rule.MinVotes-t.votes)
+	case Adaptive:
+		return t.leads[min(t.second, len(t.leads)-1)] - t.Margin()
 	default: // None
 		return 1 - top
 	}

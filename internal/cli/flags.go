@@ -138,6 +138,9 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
+	if c.Voting.Strategy == vote.Adaptive && !s.flags.Changed("max-samples") {
+		c.Voting.MaxSamples = 0 // it follows from the target
+	}
 	table, err := readPrices(s.prices)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/certify"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -311,6 +312,15 @@ fit.`,
 			return err
 		},
 	}
+}
+
+func (a *app) certify() *cobra.Command {
+	cmd := certify.Command(certify.App{
+		Out: a.Out, Err: a.Err, Open: a.open, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
+		Usage: func(err error) error { return usageError{err} },
+	})
+	cmd.Args = exactArgs("RUN")
+	return cmd
 }
 
 func (a *app) printReplay(r *runs.Replay) {

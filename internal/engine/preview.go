@@ -85,7 +85,7 @@ func (e *Engine) estimateSolve(cfg config.Config, prompt int64, parts int) Solve
 	if parts > 0 {
 		solves, thoughts = direct+parts, (2*parts-1)+(parts-1)+1
 	}
-	samples := vote.NewTally(cfg.Voting).Decision().Need
+	samples := firstNeed(cfg.Voting)
 	out := SolveEstimate{Parts: parts, Steps: solves + thoughts, Calls: samples * (solves + thoughts)}
 	if parts > 0 {
 		out.Steps -= direct // which is none if it comes to nothing

@@ -74,6 +74,10 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.FramingRetired:
 		return fmt.Sprintf("         %s is not asked in framing %d of %s any more: %d of %d answers were wrong or discarded, of the others %d of %d",
 			show.Line(e.Voter), e.Framing, show.Line(e.Class), e.Own.Bad, e.Own.Samples, e.Others.Bad, e.Others.Samples)
+	case event.PolicyChanged:
+		return describePolicy(e)
+	case event.PolicyFutile:
+		return "         " + e.Says()
 	case event.QuestionChanged:
 		return "         " + AskedDifferently(e.Changed)
 	case event.ContextCompacted:

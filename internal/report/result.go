@@ -55,6 +55,9 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		Votes(w, f)
 	}
 	printUnvoted(w, r)
+	if r.Certificate != nil {
+		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
+	}
 	printCost(w, r)
 	const most = 10
 	shown := 0

@@ -111,7 +111,9 @@ type Job struct {
 	Kind    string     // set by its kind,
 	Form    event.Form // as is this
 	Task    string
-	Steps   int // how many there will be, if known
+	Steps   int    // how many there will be, if known
+	Races   int    // how many questions will be put to voters, if known
+	Checks  string // what code that knows the answer looks at, as in event.TaskSubmitted
 	Readers domain.Readers
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents

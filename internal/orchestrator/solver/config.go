@@ -7,6 +7,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Config is how a problem is solved, complete: what is left out is 0.
@@ -85,6 +86,10 @@ func (c *Config) check() error {
 // vote, and saves samples by giving up early: it may take two more than the margin.
 func (c *Config) directRule() vote.Rule {
 	rule := c.Rule
+	if rule.Strategy == vote.Adaptive {
+		rule.MaxSamples = min(adaptive.Options{Target: rule.Target}.Clean()+2, rule.MaxSamples)
+		return rule
+	}
 	rule.MaxSamples = min(vote.NewTally(c.Rule).Decision().Need+2, c.Rule.MaxSamples)
 	return rule
 }

@@ -180,6 +180,9 @@ type Watch struct {
 	// Retired are the framings in which a voter is not to be asked, from 1.
 	Retired func(voter string) []int
 
+	// Margins are those in force, if the rule of the question is adaptive.
+	Margins []int
+
 	// Sample is told of each sample in the order of arrival. It is valid until Sample
 	// returns.
 	Sample func(*Sample)
@@ -208,7 +211,10 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 	if err != nil {
 		return nil, err
 	}
-	r := newRace(b, q, reader, voters)
+	if q.Rule.Strategy == vote.Adaptive && (len(w.Margins) == 0 || q.Rule.MaxSamples < 1) {
+		return nil, errors.New("ballot: an adaptive rule needs margins and a cap, which only a run has")
+	}
+	r := newRace(b, q, reader, voters, w.Margins)
 	r.judge = w.Judge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
@@ -238,17 +244,6 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 }
 
 var errTimeout = errors.New("the time of the question is over")
-
-// votersOf are those whom the question is for.
-func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
-	if q.Model == flow.Voters {
-		return b.voters, nil
-	}
-	if b.opts.Group == nil {
-		return nil, fmt.Errorf("ballot: nobody is called %q", q.Model)
-	}
-	return b.opts.Group(q.Model)
-}
 
 // room is how many samples of a question can be in flight at once: they all
 // must find a place in the channel even when nobody reads it any more.
@@ -314,9 +309,9 @@ type race struct {
 	discarded   []event.Discarded // all flags, in order of their first one
 }
 
-func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
+func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, margins []int) *race {
 	r := &race{
-		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide),
+		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide, margins...),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
@@ -676,7 +671,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Candidates = r.candidates()
 		v.Voting.Answers = v.Candidates
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split()
 	case flow.FlaggedOut:
 		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:

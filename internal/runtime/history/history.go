@@ -83,6 +83,7 @@ type History struct {
 	emitted map[string]emitted
 
 	Framings Framings // how they did; of a chain by its steps
+	Policies Policies // of an adaptive rule
 
 	report *Report // nil unless it is wanted
 	audit  *Audit  // nil unless it is wanted; it goes with a report
@@ -138,6 +139,9 @@ func (h *History) Visit(l runlog.Line) error {
 		clear(h.Verdicts)
 		clear(h.Votes)
 		h.unpaid = usage.Spent{}
+		if err := h.countStep(l); err != nil {
+			return err
+		}
 		return h.countShares(l)
 	}
 	if h.passesOver(l.Type) {
@@ -195,6 +199,7 @@ func (h *History) learn(rec event.Record) error {
 	}
 	h.take(rec)
 	h.countVotes(rec.Event)
+	h.countPolicies(rec.Event)
 	if h.report != nil {
 		h.report.take(h, rec.Event)
 	}
@@ -237,6 +242,7 @@ func (h *History) take(rec event.Record) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
 		h.compact = e.Form == event.FormChain
+		h.configurePolicies()
 		h.begin(0, e.Setup)
 	case event.RunResumed:
 		h.resumed(rec.Time, e)
@@ -397,6 +403,7 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 	h.begin(e.Step, e.Setup)
 	if e.Config != nil {
 		h.Config = e.Config
+		h.configurePolicies()
 	}
 	if e.Spent.Calls > 0 {
 		h.paid(e.Spent)

@@ -59,12 +59,15 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if q.Meaning != nil && b.opts.Same != nil {
 		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
 	}
+	policy := 0
+	watch.Margins, policy = b.margins(q)
 	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
 	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
 	}
+	v.Voting.Policy = policy
 	if v.Status == flow.FlaggedOut {
 		v.Said = said
 	}
@@ -81,7 +84,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		asked = partsOf(q)
 	}
 	e := event.VoteCompleted{
-		Question: key, Class: q.Class, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Question: key, Class: q.Class, Pool: q.Model, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
@@ -89,7 +92,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if b.opts.Checkpoints { // its votes count when the step is committed
 		_ = b.append(e)
 	} else {
-		b.appendVoted("", e, q.Class, v.Voting.Shares)
+		b.appendVoted("", e, voted{q.Class, b.policyClass(q), v.Voting, v.Status == flow.Decided})
 	}
 	return v, b.failed.get()
 }
