@@ -46,8 +46,8 @@ var (
 		Discarded: []event.Discarded{{Flag: "too_long", Count: 1, Reason: "801 tokens", Said: "Well,"}},
 		Policy:    7,
 	}
-	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, Target: .05, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
-		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, MaxSamples: 9}, Simulated: true,
+	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, Target: .05, MinVotes: 2, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
+		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, Target: .01, MinVotes: 2, MaxSamples: 9}, Simulated: true,
 	}}}
 )
 
