@@ -42,7 +42,7 @@ var (
 		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
 		Shares:  []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: 0.25}},
 	}
-	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
+	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MinVotes: 4, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
 		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, MaxSamples: 9}, Simulated: true,
 	}}}
 )
