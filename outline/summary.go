@@ -27,7 +27,11 @@ func (r *SummaryRequest) Check(summary string) *redflag.Flag {
 			return redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m.Text)
 		}
 	}
+	marks := 0
 	for word, kind := range tasks.Words(summary) {
+		if kind != "" && strings.Contains(r.Text, word) {
+			marks++
+		}
 		if !r.has(word, kind) {
 			return redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", kind, word)
 		}
@@ -35,7 +39,8 @@ func (r *SummaryRequest) Check(summary string) *redflag.Flag {
 	if flag := summaryFlags.CheckText(&redflag.Answer{Text: summary, Stop: "end", Asked: r.Text}); flag != nil {
 		return flag
 	}
-	if known, all := wordsFrom(summary, r.Text); known*2 < all {
+	// A name, a number or a path from the text says as much as two words.
+	if known, all := wordsFrom(summary, r.Text); (known+2*marks)*2 < all {
 		return redflag.New(redflag.SchemaInvalid, "of %d words of the summary %d are in the text: it is about something else", all, known)
 	}
 	return nil
