@@ -2,6 +2,7 @@ package maker_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/runs"
@@ -264,4 +266,33 @@ func unsealed(log []byte) []byte {
 		out = append(out, line...)
 	}
 	return out
+}
+
+// TestLongChainsOfOnesOwnAdapt: unless somebody says otherwise, a long chain of a user's
+// family votes with margins that adapt; the paper's task votes as the paper does.
+func TestLongChainsOfOnesOwnAdapt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		family string
+		params any
+		rule   vote.Rule
+		want   vote.Strategy
+	}{
+		{"long", "counting", countParams{To: 150}, vote.Rule{}, vote.Adaptive},
+		{"short", "counting", countParams{To: 20}, vote.Rule{}, vote.FirstToK},
+		{"long, with a rule", "counting", countParams{To: 150}, maker.FirstToK(2), vote.FirstToK},
+		{"the paper's", hanoi.Name, hanoi.Params{Disks: 8}, vote.Rule{}, vote.FirstToK},
+	} {
+		e := newEngine(t, maker.Options{LogDir: t.TempDir(), Families: []domain.Family{counting(nil)}, Config: maker.Config{Model: stuck, Voting: c.rule}})
+		ctx, cancel := context.WithCancel(t.Context())
+		run, err := e.Chain(ctx, c.family, c.params)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got := run.Rule(); got.Strategy != c.want || got.Strategy == vote.Adaptive && (got.Target != .05 || got.MaxSamples < 150) {
+			t.Errorf("%s: the rule is %+v, want %s", c.name, got, c.want)
+		}
+		cancel()
+		mustResult(t, run)
+	}
 }

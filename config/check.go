@@ -8,6 +8,7 @@ import (
 
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // MaxFacts is how many facts the solver of a part is told at most.
@@ -67,6 +68,9 @@ func (c Config) WithDefaults(k Kinds) Config {
 	}
 	if k&Planning != 0 {
 		c.Plan.Voting.Strategy = cmp.Or(c.Plan.Voting.Strategy, vote.None)
+		if c.Plan.Voting.Target = 0; c.Plan.Voting.Strategy == vote.Adaptive {
+			c.Plan.Voting.Target, c.Plan.Voting.MaxSamples = c.TargetError, cmp.Or(c.Plan.Voting.MaxSamples, adaptive.Options{Target: c.TargetError}.Cap())
+		}
 		c.Plan.Voting.MaxSamples = cmp.Or(c.Plan.Voting.MaxSamples, 10)
 	}
 	if k&Do != 0 {
@@ -213,6 +217,9 @@ func (c Config) checkPlanVoting(k Kinds) error {
 	}
 	if err := c.Plan.Voting.Validate(); err != nil {
 		return &Error{Field: "plan_voting", Err: err}
+	}
+	if c.Plan.Voting.Strategy == vote.Adaptive && c.Voting.Strategy != vote.Adaptive {
+		return Errorf("plan_voting", "plans can be voted on by an adaptive rule only if steps are (--voting adaptive)")
 	}
 	return nil
 }

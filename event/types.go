@@ -227,6 +227,12 @@ type Voting struct {
 	Policy int `json:"policy,omitempty"`
 }
 
+// Among is the vote as one of several, whose samples are counted in all.
+func (v Voting) Among(all Voting) Voting {
+	v.Samples, v.RedFlagged, v.Faults, v.Cancelled = all.Samples, all.RedFlagged, all.Faults, all.Cancelled
+	return v
+}
+
 // Discarded are the answers to a question that got the same red flag.
 type Discarded struct {
 	Flag   string `json:"flag"`

@@ -101,6 +101,7 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 	}
 	// The trouble remains the one before.
 	a.problem = problem + "; " + out.Verdict.Reason
-	a.outcome.Verdict, a.outcome.Voting.Votes, a.outcome.Voting.Margin = before.Verdict, before.Voting.Votes, before.Voting.Margin
+	a.outcome.Verdict = before.Verdict
+	a.outcome.Voting = before.Voting.Among(a.outcome.Voting)
 	return false, nil
 }
