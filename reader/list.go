@@ -105,8 +105,12 @@ func (l *lists) words(said string) (item, *redflag.Flag) {
 		}
 	}
 	if blocks, flag := bulleted(lines); flag != nil || len(blocks) > 0 {
-		if flag == nil && len(blocks) > 1 {
+		switch {
+		case flag != nil:
+		case len(blocks) > 1:
 			flag = unreadable("%d lists, and it is not clear which one is the answer", len(blocks))
+		case len(blocks[0]) == 1 && l.ofTexts() && (nothing.MatchString(bare(blocks[0][0])) || inline.MatchString(blocks[0][0])):
+			flag = unreadable("it is not clear whether this is one item: %s", blocks[0][0])
 		}
 		if flag != nil {
 			return item{}, flag
@@ -201,6 +205,7 @@ var (
 	lastAnd = regexp.MustCompile(`(?i)^(?:and|und|et|y|e|&)\s+`)
 	between = regexp.MustCompile(`(?i)\s+(?:and|und|et|y|&)\s+`)
 	mark    = regexp.MustCompile(`[0-9],[0-9]`) // that of thousands, of a fraction, or of a list
+	inline  = regexp.MustCompile(`\s[0-9]{1,3}[.)]\s`)
 	quoted  = regexp.MustCompile(`^(?:"[^"\\]*"|'[^'\\]*')$`)
 )
 
@@ -233,8 +238,11 @@ func (l *lists) phrase(phrase string) (item, *redflag.Flag) {
 		if i == len(parts)-1 {
 			part = lastAnd.ReplaceAllString(part, "")
 		}
-		if part == "" {
+		switch {
+		case part == "" && i == len(parts)-1:
 			continue
+		case part == "":
+			return item{}, unreadable("item %d is empty: %s", i+1, phrase)
 		}
 		// What two words with "and" between them are only the item's reader can tell;
 		// of texts nobody can.

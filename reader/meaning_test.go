@@ -32,7 +32,7 @@ func TestOneOfMeaning(t *testing.T) {
 		"Is this a bug?", "This is a bug?", "bug?", "The answer is bug?", "bug: 20%", "bug (20%)", "bug - 20%", "bug, perhaps", "bug (unlikely)", "bug, it is not", "~~bug~~", "❌ bug", "bug.fix", "bug-free", "It is bug-free.",
 		"I doubt the answer is bug.", "The wrong answer is bug.", "Example answer: bug", "If the answer is bug, close it.", "It is not the case that the answer is bug.", "Final answer: hardly a bug\n\nbug",
 		"It is a bug only if it crashes.", "The runner-up is bug.", "Certainly not this:\nbug", "I wonder whether\nit is a bug.", "The answer is bug. Wait, I misread it.", "bug\n\nActually, I take that back.",
-		"> bug\n\nThat is what the user wrote.", `{"answer": "bug", "negated": true}`, `{"answer": "bug", "label": "feature"}`, `{"answer":"bug"} or rather {"answer":"feature"}`, "bug. Not.", "bug bug", "It is a bug. No, a feature.",
+		"> bug\n\nThat is what the user wrote.", `{"answer": "bug", "negated": true}`, `{"answer": "bug", "label": "feature"}`, `{"answer":"bug"} or rather {"answer":"feature"}`, "bug. Not.", "bug\n20%", "bug bug", "It is a bug. No, a feature.",
 	))
 	check(t, bug, []said{
 		{"It is a bug.", `"bug"`}, {"This is a **bug** because it crashes.", `"bug"`}, {"It's a bug. The user describes a crash.", `"bug"`}, {"I think it is a bug.", `"bug"`},
@@ -40,14 +40,14 @@ func TestOneOfMeaning(t *testing.T) {
 		{"It could be a feature at first sight. Therefore, the answer is bug.", `"bug"`}, {`{"answer": "bug", "reason": "not a feature"}`, `"bug"`}, {"✅ bug", `"bug"`},
 		{"I would classify this as a bug.", `"bug"`}, {"Let me look for the answer: the log.\n\nbug", `"bug"`},
 	})
-	check(t, reader.OneOf{Options: []string{"yes", "no"}}, []said{{"❌ No", `"no"`}, {"❌ Yes", ""}, {"I would say yes to that.", ""}, {"Say yes if you must.", ""}})
+	check(t, reader.OneOf{Options: []string{"yes", "no"}}, []said{{"❌ No", `"no"`}, {"❌ Yes", ""}, {"I would say yes to that.", ""}, {"Say yes if you must.", ""}, {"No. 5 is the right choice here", ""}})
 	check(t, reader.Bool{}, none("The opposite is true.", "It is true that 7 is not prime.", "true?", "Partly true", "true: 20%", "half true"))
 }
 
 func TestNumberMeaning(t *testing.T) {
 	check(t, reader.Number{}, none(
 		"minus 5", "negative 5", "5 degrees below zero", "2½", "5 hundred", "3 dozen", "2.5 lakh", "5 crore", "$5 M", "$5 B", "$5 t", "$5 m", "5 k", "5 B", "5 K", "5 squared", "5, maybe 6", "5!", "5?", "(5)", "- 5",
-		"x != 5", "x >= 5", "5²", "5 (in thousands)", "5 or so", "5th", "5 years ago", "nearly 5", "is5", "about5", "€5 $", "1_000", "0x1F", "v5", "5.5.5", "5 apples", "twice 5", "12 of 30", "if x = 5", "5 as a minimum", "The minimum is 5.",
+		"x != 5", "x >= 5", "5²", "5 (in thousands)", "5 or so", "5th", "5 years ago", "nearly 5", "is5", "5\"", "5'", "not = 5", "5\nhundred", "about5", "€5 $", "1_000", "0x1F", "v5", "5.5.5", "5 apples", "twice 5", "12 of 30", "if x = 5", "5 as a minimum", "The minimum is 5.",
 		`{"value": 5, "scale": "thousands"}`, `{"answer": -5, "sign": "+"}`,
 	))
 	for unit, texts := range map[string][]string{
@@ -84,13 +84,13 @@ func TestRegexpMeaning(t *testing.T) {
 func TestListMeaning(t *testing.T) {
 	check(t, reader.List{Of: reader.Text{}}, none(
 		"The files are a.go, b.go and c.go.", "Here are the files: a.go, b.go", `["a","b"`, `["a","b`, `{"files": ["a","b"], "more": ["c"`, "There are no files.", "I do not know.", "a, b and c", "a.go and b.go", "Unknown", "Sorry, no", "Unfortunately, none.",
-		"These are not the files:\n- a\n- b", "These are not the files:\na\nb", "Here you go\na\nb", "a\nb\nHope this helps!", "['it's', 'b']", "['a', b\"]", "- a\n  - b\n- c", "n/a", "a?, b", `["a"] or ["b"]`,
+		"These are not the files:\n- a\n- b", "These are not the files:\na\nb", "Here you go\na\nb", "a\nb\nHope this helps!", "['it's', 'b']", "['a', b\"]", "- a\n  - b\n- c", "n/a", "a?, b", "- none", "1. a 2. b", `["a"] or ["b"]`,
 	))
 	check(t, reader.List{Of: reader.Text{}}, []said{
 		{"['a', 'b']", `["a","b"]`}, {"a, b, and c", `["a","b","c"]`}, {"Answer: a, b", `["a","b"]`}, {"```\na\nb\n```", `["a","b"]`}, {"Here is the list:\na\nb", `["a","b"]`}, {`"a", "b c"`, `["a","b c"]`}, {"None.", `[]`},
 		{`[]`, `[]`}, {"[\n  \"a\"\n]", `["a"]`},
 	})
-	check(t, reader.List{Of: reader.Number{}}, none("The numbers are 1, 2 and 3.", "[1, 2", "1, 2, maybe 3", "0,01", "1,2,3", "[[1, 2], [3"))
+	check(t, reader.List{Of: reader.Number{}}, none("The numbers are 1, 2 and 3.", "[1, 2", "1, 2, maybe 3", "0,01", "1,2,3", "00,,1", "[[1, 2], [3"))
 }
 
 // A schema changes nothing of what was written, and takes nothing out of what is broken.
@@ -186,6 +186,9 @@ func stated(r reader.Reader, text string, value json.RawMessage) bool {
 		var items []json.RawMessage
 		if json.Unmarshal(value, &items) != nil {
 			return false
+		}
+		if strings.Contains(text, "[") { // in JSON a comma is that of a list
+			text = strings.ReplaceAll(text, ",", ", ")
 		}
 		for _, item := range items {
 			if !stated(r.Of, text, item) {

@@ -215,7 +215,10 @@ func (n *numbers) exact(phrase string) (item, bool) {
 		return item{}, false
 	}
 	rest := unmarked(phrase)
-	rest = rest[len(around.FindString(rest)):]
+	before := around.FindString(rest)
+	if rest = rest[len(before):]; denial.MatchString(before) {
+		return item{}, false
+	}
 	rest, negative := signed(rest)
 	currency, rest := currencyBefore(rest)
 	if currency != "" && !negative {
@@ -256,10 +259,12 @@ func unmarked(s string) string {
 	s = latexMarks.Replace(latexText.ReplaceAllString(s, "$1"))
 	for {
 		before := s
-		s = strings.TrimRight(strings.Trim(s, "*_`\"'“” \n\t"), ".,;:")
-		for _, pair := range []string{"[]", "{}"} {
-			if s != "" && s[0] == pair[0] && s[len(s)-1] == pair[1] {
-				s = s[1 : len(s)-1]
+		s = strings.TrimRight(strings.Trim(s, "*_` \n\t"), ".,;:")
+		for _, pair := range [][2]string{{"[", "]"}, {"{", "}"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}} { // 5" are inches
+			if inner, ok := strings.CutPrefix(s, pair[0]); ok {
+				if inner, ok = strings.CutSuffix(inner, pair[1]); ok {
+					s = inner
+				}
 			}
 		}
 		if s == before {

@@ -215,9 +215,12 @@ func (c *choices) option(name string) (item, bool) {
 // shortWord is how many characters a word has that may stand in a text by chance.
 const shortWord = 2
 
+// numbered finds what makes a number of No. 5.
+var numbered = regexp.MustCompile(`^\.\s*[0-9]`)
+
 func (c *choices) goesOn(it item, rest string) bool {
 	folded := fold(rest)
-	if !reason.MatchString(folded) && !clause.MatchString(folded) && !isSentence(folded) {
+	if numbered.MatchString(folded) || !reason.MatchString(folded) && !clause.MatchString(folded) && !isSentence(folded) {
 		return false
 	}
 	sentence, _, _ := strings.Cut(strings.TrimLeft(folded, ".! "), ".")

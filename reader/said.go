@@ -75,7 +75,7 @@ func find(said, want string, m matcher) (item, *redflag.Flag) {
 	}
 	it, found, flag := agree(s.clear)
 	switch {
-	case !found, flag == nil && s.open, flag == nil && turn.MatchString(s.rest):
+	case !found, flag == nil && (s.open || turn.MatchString(s.rest) || isFragment(s.rest)):
 		return item{}, unclear
 	}
 	return it, flag
@@ -265,11 +265,19 @@ var (
 	turn = regexp.MustCompile(`(?i)(?:^|[.!?…]|\n)[\s*_]*(?:but|however|wait|actually|correction|hmm|on second thought|on reflection|scratch that|never ?mind|just kidding|no wait|oops)(?:[^\pL]|$)`)
 )
 
+// fewestWords are those of a sentence: what is shorter belongs to what stands before it.
+const fewestWords = 3
+
+// isFragment reports whether the lines after an answer are less than a sentence, as 20%.
+func isFragment(rest string) bool {
+	words := strings.Fields(strings.Trim(rest, "`*_#-= \n\t"))
+	return len(words) > 0 && len(words) < fewestWords
+}
+
 // isSentence reports whether what follows an answer is a sentence of its own.
 func isSentence(rest string) bool {
-	const fewest = 3 // words
 	tail := strings.TrimLeft(rest, `"'”’*_)]`+"`")
-	return tail != "" && strings.IndexByte(".!", tail[0]) >= 0 && len(strings.Fields(tail[1:])) >= fewest
+	return tail != "" && strings.IndexByte(".!", tail[0]) >= 0 && len(strings.Fields(tail[1:])) >= fewestWords
 }
 
 var (
