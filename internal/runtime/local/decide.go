@@ -54,10 +54,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
 		}
 	}
-	policy := 0
-	watch.Margins, policy = b.margins(q)
+	margins, policy := b.margins(q)
 	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
-	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
+	v, err := b.opts.Ballot.DecideBy(b.ctx, q, margins, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
