@@ -53,7 +53,7 @@ func solved(t *testing.T, engine *maker.Engine, p hanoi.Params) *maker.Result {
 // k = 3 is right about every other time.
 func TestAdaptiveRunsAreRight(t *testing.T) {
 	seeds := 200
-	if testing.Short() {
+	if raceDetector || testing.Short() {
 		seeds = 40
 	}
 	runs := seeds
@@ -126,7 +126,7 @@ func TestAdaptiveOverCrashes(t *testing.T) {
 		t.Fatalf("the run is %s with %d policies, want it completed with some", whole.Status, len(want))
 	}
 	every := 1
-	if testing.Short() {
+	if raceDetector || testing.Short() {
 		every = 9
 	}
 	for n := 1; n < len(lines)-1; n += every {
@@ -238,7 +238,10 @@ func TestFutileRunsStop(t *testing.T) {
 // them a wrong majority leads into a circle of easy questions first, which no vote can
 // see: that is what the truth part of a certificate is for.
 func TestFollowersEndEarly(t *testing.T) {
-	const seeds = 10
+	seeds := 10
+	if raceDetector {
+		seeds = 2
+	}
 	early := 0
 	for seed := range seeds {
 		engine := adaptive(t, t.TempDir(), fmt.Sprintf("sim/default?rho=0.6&seed=%d", seed+1), func(c *maker.Config) { c.MaxCalls = 100_000 })

@@ -206,6 +206,11 @@ func TestUndecidedAndFailedRunsCanBeResumed(t *testing.T) {
 				t.Errorf("the log has %v, want one step_failed and one task_failed", types)
 			}
 			wantReplay(t, e, r.Run)
+			if r.Status == event.StatusUndecided { // it goes on with the votes it has
+				if again := resume(t, e, r.Run, nil); again.Status != event.StatusUndecided || again.Usage.Calls != r.Usage.Calls {
+					t.Errorf("resumed without more samples: %s after %d calls, want undecided after %d", again.Status, again.Usage.Calls, r.Usage.Calls)
+				}
+			}
 			wantResumable(t, e, r, disks)
 		})
 	}

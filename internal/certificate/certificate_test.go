@@ -81,7 +81,7 @@ func TestFixedMarginsAreCertifiedHonestly(t *testing.T) {
 		{"k = 3, 1 % at .7", 3, .01, .99, .7}, {"k = 6, 1 % at .7", 6, .01, .99, .7}, {"k = 4, .99", 4, 0, .99, 0}, {"k = 8, .9", 8, 0, .9, 0},
 		{"k = 5, .3 % at .6", 5, .003, .995, .6},
 	} {
-		const runs = 300
+		const runs = 100
 		rng := rand.New(rand.NewPCG(3, 4))
 		claimed, observed := 0.0, 0.0
 		for range runs {

@@ -180,9 +180,6 @@ type Watch struct {
 	// Retired are the framings in which a voter is not to be asked, from 1.
 	Retired func(voter string) []int
 
-	// Margins are those in force, if the rule of the question is adaptive.
-	Margins []int
-
 	// Sample is told of each sample in the order of arrival. It is valid until Sample
 	// returns.
 	Sample func(*Sample)
@@ -200,6 +197,13 @@ type Watch struct {
 // exhausted, or the model refuses every request. A question without a winner is
 // not an error.
 func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.Verdict, error) {
+	return b.DecideBy(ctx, q, nil, w)
+}
+
+// DecideBy is Decide for a question whose rule may be adaptive, with the margins that are
+// in force then. (As a part of the watch, which the race does not keep, they would make all
+// of it escape to the heap.)
+func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, w Watch) (*flow.Verdict, error) {
 	if err := q.Rule.Validate(); err != nil {
 		return nil, err
 	}
@@ -211,10 +215,10 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 	if err != nil {
 		return nil, err
 	}
-	if q.Rule.Strategy == vote.Adaptive && (len(w.Margins) == 0 || q.Rule.MaxSamples < 1) {
+	if q.Rule.Strategy == vote.Adaptive && (len(margins) == 0 || q.Rule.MaxSamples < 1) {
 		return nil, errors.New("ballot: an adaptive rule needs margins and a cap, which only a run has")
 	}
-	r := newRace(b, q, reader, voters, w.Margins)
+	r := newRace(b, q, reader, voters, margins)
 	r.judge = w.Judge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {

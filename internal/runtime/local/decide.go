@@ -59,10 +59,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if q.Meaning != nil && b.opts.Same != nil {
 		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
 	}
-	policy := 0
-	watch.Margins, policy = b.margins(q)
+	margins, policy := b.margins(q)
 	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
-	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
+	v, err := b.opts.Ballot.DecideBy(b.ctx, q, margins, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
