@@ -23,6 +23,7 @@ import (
 func unlimited(c *maker.Config) {
 	c.Model, c.BaseURL = perfect, ""
 	c.MaxCalls, c.MaxTokens, c.MaxUSD, c.Deadline = 0, 0, 0, 0
+	c.Voting.MaxSamples = max(c.Voting.MaxSamples, 150)
 }
 
 // wantResumable resumes a run that did not end well: it completes, and what was

@@ -63,7 +63,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if c.Voting.MaxSamples == 0 && c.Voting.Strategy != vote.Adaptive { // for which the number of steps counts
 		c.Voting.MaxSamples = DerivedSamples(c.Voting)
 	}
-	if k&Solving != 0 && c.Voting.Strategy == vote.FirstToK && c.Voting.K > 1 && c.Voting.MinVotes == 0 {
+	if k&Solving != 0 && !given && c.Voting.Strategy == vote.FirstToK && c.Voting.K > 1 && c.Voting.MinVotes == 0 {
 		c.Voting.MinVotes = min(enoughVotes, c.Voting.MaxSamples)
 	}
 	if k&Planning != 0 {

@@ -133,6 +133,9 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 		s.config.Voting.Strategy = vote.FirstToK // -k votes
 	}
 	c := s.config
+	if s.flags.Lookup("min-samples") != nil && c.Voting.Strategy == vote.FirstToK {
+		c.Voting.Strategy = "" // the default, with all that goes with it
+	}
 	flags, err := redflags.Read(s.redFlags, c.MaxOutput)
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
