@@ -76,6 +76,9 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 	if _, v, err := maker.Ask[bool](t.Context(), e2, "Is it?"); err == nil || v.Status != flow.FlaggedOut {
 		t.Errorf("Ask = %+v, %v, want all flagged", v, err)
 	}
+	if got, v, err := maker.Ask[int8](t.Context(), askEngine(t, "300", "300", "300", "12", "12", "12"), "How many?"); got != 12 || err != nil || v.Voting.RedFlagged < 3 {
+		t.Errorf("Ask[int8] = %d, %+v, %v, want 12, and what an int8 cannot hold discarded", got, v, err)
+	}
 	for name, ask := range map[string]func() error{
 		"does not follow": func() error { _, _, err := maker.Ask[any](t.Context(), e, "x"); return err },
 		"at least two": func() error {

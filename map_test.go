@@ -28,7 +28,7 @@ func TestMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Input != inputs[n] || m.Answer != m.Input.A*m.Input.B || m.Verdict.Status != flow.Decided || m.Verdict.Voting.Margin != 3 {
+		if m.Input != inputs[n] || m.Answer != m.Input.A*m.Input.B || m.Verdict.Status != flow.Decided || m.Verdict.Voting.Margin < 3 {
 			t.Errorf("input %d: %+v = %d (%s, margin %d), want %+v", n, m.Input, m.Answer, m.Verdict.Status, m.Verdict.Voting.Margin, inputs[n])
 		}
 		n++

@@ -211,7 +211,7 @@ func (shout) Process(_ flow.Flow, e event.Event) iter.Seq[event.Event] {
 func TestOwnModules(t *testing.T) {
 	engine := newEngine(t, maker.Options{
 		Config:  maker.Config{Model: "sim/default"},
-		Modules: func() []flow.Module { return []flow.Module{shout{}} },
+		Modules: func(maker.Modules) []flow.Module { return []flow.Module{shout{}} },
 	})
 	run, err := engine.Run(context.Background(), "hello")
 	if err != nil {

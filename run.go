@@ -8,6 +8,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // A Run is one execution of one task. It goes on by itself; its methods may be
@@ -36,6 +37,9 @@ func (r *Run) ID() string { return r.run.ID() }
 
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.run.Kind() }
+
+// Rule is when a question of the run is decided.
+func (r *Run) Rule() vote.Rule { return r.run.Rule() }
 
 // Form is how its steps hang together.
 func (r *Run) Form() event.Form { return r.run.Form() }

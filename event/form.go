@@ -25,6 +25,10 @@ const (
 	FormMeasurement Form = "measurement"
 )
 
+// ByStep reports whether the events that end a step say all about how it was decided:
+// elsewhere a step has several votes, which have events of their own.
+func (f Form) ByStep() bool { return f == FormChain || f == FormRecords }
+
 // UnmarshalJSON gives tasks from before there were forms that of their kind.
 func (t *TaskSubmitted) UnmarshalJSON(data []byte) error {
 	type plain TaskSubmitted

@@ -17,6 +17,7 @@ const (
 	ByCode           = "code"
 	ByMemo           = "memo" // the same problem was solved before
 	ByPerson         = "person"
+	BySplit          = "split" // the steps that a step was split into
 	ByLimit          = "limit" // of the depth or the size of the tree
 	ByDefault        = "default"
 )
@@ -141,9 +142,12 @@ type Calibrated struct {
 // What is nil was not measured.
 type Measured struct {
 	Items  int `json:"items"`  // that were asked
-	Of     int `json:"of"`     // that there are
+	Of     int `json:"of"`     // that there are, each question counted once
 	Silent int `json:"silent"` // without a single valid answer
 	Deep   int `json:"deep"`   // with as many valid answers as the distribution needs
+
+	// Repeated are the items that were left out because another one asks the same.
+	Repeated int `json:"repeated,omitempty"`
 
 	// Cells are how many items had so many right answers of so many valid ones: what a
 	// forecast is made from.
@@ -163,9 +167,13 @@ type Measured struct {
 	AcrossFramings *Range `json:"icc_across_framings"`
 	AcrossVoters   *Range `json:"icc_across_voters"`
 
-	Greedy         *Range `json:"greedy"`           // share of items that one greedy sample gets right
+	Greedy         *Range `json:"greedy"`           // share of items that one greedy sample of the best voter gets right
 	GainOverSample *Range `json:"gain_over_sample"` // of a vote over one of its samples
 	GainOverGreedy *Range `json:"gain_over_greedy"` // of a vote over one greedy sample
+
+	// GreedyBy is the voter whose greedy samples are right most often, if there are several.
+	// Without it they are those of the first one.
+	GreedyBy string `json:"greedy_by,omitempty"`
 
 	Voters   []MeasuredPart `json:"voters"`
 	Framings []MeasuredPart `json:"framings"`
@@ -195,19 +203,22 @@ type Cell struct {
 type MeasuredPart struct {
 	Name    string `json:"name"`
 	Samples int    `json:"samples"`
-	P       Range  `json:"p"`
+	P       *Range `json:"p"` // nil without a valid answer
 	V       Range  `json:"v"`
+	Greedy  *Range `json:"greedy,omitempty"` // share of items that one greedy sample of the voter gets right
 }
 
 // ErrTogether is how often two voters are wrong about the same item; twice the same one
 // stands for two samples of it.
 type ErrTogether struct {
-	A        string  `json:"a"`
-	B        string  `json:"b"`
-	Items    int     `json:"items"`
-	Both     Range   `json:"both"`
-	IfAlone  float64 `json:"if_independent"`
-	SameWord float64 `json:"same_answer"` // share of these errors with the same wrong answer
+	A       string  `json:"a"`
+	B       string  `json:"b"`
+	Items   int     `json:"items"`
+	Both    Range   `json:"both"`
+	IfAlone float64 `json:"if_independent"`
+
+	// SameAnswer is the share of these errors with the same wrong answer; nil without one.
+	SameAnswer *float64 `json:"same_answer"`
 }
 
 // Type implements [Event] for each type of event.

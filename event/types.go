@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // The types of event.
@@ -23,6 +24,8 @@ const (
 	TypeVoteCompleted    Type = "vote_completed"
 	TypeQuestionChanged  Type = "question_changed"
 	TypeFramingRetired   Type = "framing_retired"
+	TypePolicyChanged    Type = "policy_changed"
+	TypePolicyFutile     Type = "policy_futile"
 	TypeObserved         Type = "observed"
 	TypeStepCompleted    Type = "step_completed"
 	TypeStepFailed       Type = "step_failed"
@@ -47,6 +50,7 @@ const (
 const (
 	StopCancelled     = "cancelled"     // a person ended it
 	StopWaiting       = "waiting"       // it needs a person, and none is there
+	StopFutile        = "futile"        // more votes will not make it right
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
 )
 
@@ -60,6 +64,8 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeVoteCompleted:    decodeAs[VoteCompleted],
 	TypeQuestionChanged:  decodeAs[QuestionChanged],
 	TypeFramingRetired:   decodeAs[FramingRetired],
+	TypePolicyChanged:    decodeAs[PolicyChanged],
+	TypePolicyFutile:     decodeAs[PolicyFutile],
 	TypeObserved:         decodeAs[Observed],
 	TypeStepCompleted:    decodeAs[StepCompleted],
 	TypeStepFailed:       decodeAs[StepFailed],
@@ -119,7 +125,20 @@ type TaskSubmitted struct {
 
 	// Prompts are the hashes of the templates that the run asks with, by name.
 	Prompts map[string]string `json:"prompts,omitempty"`
+
+	// Races is how many questions are put to voters, if known. In a chain each step is one.
+	Races int `json:"races,omitempty"`
+
+	// Checks says what code that knows the answer looks at: ChecksSteps or ChecksLast;
+	// empty if there is none, or nobody knows.
+	Checks string `json:"checks,omitempty"`
 }
+
+// What code that knows the answer looks at.
+const (
+	ChecksSteps = "steps" // the output of each step, and the last one
+	ChecksLast  = "last"  // the last output
+)
 
 // StepStarted marks the start of a step; long runs log it only on request.
 type StepStarted struct {
@@ -186,6 +205,10 @@ type Voting struct {
 	Votes      map[string]int `json:"votes"`
 	Margin     int            `json:"margin"`
 
+	// Unvoted are the parts of the answer that were not compared, as paths: they are one
+	// agent's words, whatever the votes are.
+	Unvoted []string `json:"unvoted,omitempty"`
+
 	// ByModel has the votes of each model, if several were asked.
 	ByModel map[string]map[string]int `json:"by_model,omitempty"`
 
@@ -199,6 +222,15 @@ type Voting struct {
 
 	// Discarded are the red flags, if nothing won.
 	Discarded []Discarded `json:"discarded,omitempty"`
+
+	// Policy is the number of the policy whose margins were in force, of an adaptive rule.
+	Policy int `json:"policy,omitempty"`
+}
+
+// Among is the vote as one of several, whose samples are counted in all.
+func (v Voting) Among(all Voting) Voting {
+	v.Samples, v.RedFlagged, v.Faults, v.Cancelled = all.Samples, all.RedFlagged, all.Faults, all.Cancelled
+	return v
 }
 
 // Discarded are the answers to a question that got the same red flag.
@@ -211,12 +243,12 @@ type Discarded struct {
 
 // A Share is what became of the samples that one voter was asked for in one framing.
 type Share struct {
-	Voter   string  `json:"voter"`
-	Framing int     `json:"framing,omitempty"` // from 1; 0 if there are no several
-	Votes   int     `json:"votes,omitempty"`
-	Dissent int     `json:"dissent,omitempty"` // those of them that were for an answer that lost
-	Flagged int     `json:"flagged,omitempty"`
-	CostUSD float64 `json:"cost_usd,omitempty"` // as far as it is known
+	Voter   string   `json:"voter"`
+	Framing int      `json:"framing,omitempty"` // from 1; 0 if there are no several
+	Votes   int      `json:"votes,omitempty"`
+	Dissent int      `json:"dissent,omitempty"` // those of them that were for an answer that lost
+	Flagged int      `json:"flagged,omitempty"`
+	CostUSD *float64 `json:"cost_usd,omitempty"` // nil if that of any sample is not known; in early logs also if it is 0
 }
 
 // Record is how it did, for a comparison with others.
@@ -248,6 +280,21 @@ type FramingRetired struct {
 	Framing int         `json:"framing"`
 	Own     vote.Record `json:"own"`
 	Others  vote.Record `json:"others"` // that are left
+}
+
+// PolicyChanged says how far the leader of a race must be ahead from now on, in questions
+// of a class, by the votes of the runner-up: an adaptive rule has learnt something. The
+// races that begin after it go by it.
+type PolicyChanged struct {
+	adaptive.Change
+
+	// How the run stands: so far, and as it is thought to end.
+	Outlook adaptive.Outlook `json:"outlook"`
+}
+
+// PolicyFutile says that more votes will not make the run right.
+type PolicyFutile struct {
+	adaptive.Futility
 }
 
 // VoteResumed says that a question which an earlier session left open is being
@@ -283,8 +330,10 @@ type VoteCompleted struct {
 	// Repaired says that the answer that won had to be repaired to be read.
 	Repaired bool `json:"repaired,omitempty"`
 
-	// Class is that of the question, by which it is counted how framings do.
+	// Class is that of the question, by which it is counted how framings do, and Pool is
+	// who was asked, if not the run's own voters.
 	Class string `json:"class,omitempty"`
+	Pool  string `json:"pool,omitempty"`
 
 	// Asked are hashes of the parts of the question but for its rule, by name, so that
 	// a resume can tell whether it asks the same.
@@ -321,6 +370,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
+	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`
@@ -481,6 +531,8 @@ func (VoteResumed) Type() Type      { return TypeVoteResumed }
 func (VoteCompleted) Type() Type    { return TypeVoteCompleted }
 func (QuestionChanged) Type() Type  { return TypeQuestionChanged }
 func (FramingRetired) Type() Type   { return TypeFramingRetired }
+func (PolicyChanged) Type() Type    { return TypePolicyChanged }
+func (PolicyFutile) Type() Type     { return TypePolicyFutile }
 func (Observed) Type() Type         { return TypeObserved }
 func (StepCompleted) Type() Type    { return TypeStepCompleted }
 func (StepFailed) Type() Type       { return TypeStepFailed }
@@ -501,6 +553,10 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	if e.Title != "" {
 		b = append(b, `,"title":`...)
 		b = appendString(b, e.Title)
+	}
+	if e.By != "" {
+		b = append(b, `,"by":`...)
+		b = appendString(b, e.By)
 	}
 	b = append(b, `,"output":`...)
 	b = appendValue(b, e.Output)
@@ -570,6 +626,12 @@ func (v *Voting) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `,"margin":`...)
 	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	if len(v.Unvoted) > 0 {
+		if paths, err := json.Marshal(v.Unvoted); err == nil { // never fails for this type
+			b = append(b, `,"unvoted":`...)
+			b = append(b, paths...)
+		}
+	}
 	if len(v.ByModel) > 0 {
 		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
 			b = append(b, `,"by_model":`...)
@@ -582,20 +644,23 @@ func (v *Voting) appendJSON(b []byte) []byte {
 			b = append(b, shares...)
 		}
 	}
-	for _, rare := range []struct {
-		name string
-		list any
-		n    int
-	}{{"answers", v.Answers, len(v.Answers)}, {"discarded", v.Discarded, len(v.Discarded)}} {
-		if rare.n == 0 {
-			continue
-		}
-		if list, err := json.Marshal(rare.list); err == nil { // answers are JSON
-			b = append(append(append(b, `,"`...), rare.name...), `":`...)
-			b = append(b, list...)
-		}
+	if len(v.Answers) > 0 {
+		b = appendRare(b, `,"answers":`, v.Answers)
 	}
+	if len(v.Discarded) > 0 {
+		b = appendRare(b, `,"discarded":`, v.Discarded)
+	}
+	b = appendCount(b, "policy", int64(v.Policy))
 	return append(b, '}')
+}
+
+// appendRare appends a field that few events have.
+func appendRare[T any](b []byte, name string, list []T) []byte {
+	text, err := json.Marshal(list)
+	if err != nil { // never: answers are JSON
+		return b
+	}
+	return append(append(b, name...), text...)
 }
 
 func appendSpent(b []byte, s usage.Spent) []byte {

@@ -111,6 +111,13 @@ type Question struct {
 	// question is asked in no other: so framings are measured.
 	Framing int `json:"framing,omitempty"`
 
+	// Asked is how many samples were taken before of a question with the same framings: those
+	// of this one begin after theirs.
+	Asked int `json:"asked,omitempty"`
+
+	// Meaning, if not nil, has texts compared by what they say.
+	Meaning *Meaning `json:"meaning,omitempty"`
+
 	// Class names what kind of question it is, such as the prompt that it was made
 	// from: how framings do is counted by class.
 	Class string `json:"class,omitempty"`
@@ -143,6 +150,14 @@ type Question struct {
 	// DelayMS is how long to wait before the first sample: a question that is asked
 	// again after a failure gives the world time to mend.
 	DelayMS int64 `json:"delay_ms,omitempty"`
+}
+
+// Meaning says which parts of an answer are compared by what they say instead of to the
+// letter: those that the paths name (see [vote.KeyOptions]), or all strings. A new text is
+// put to the cheap model against the first one of each group, and joins the first that
+// says the same.
+type Meaning struct {
+	Paths []string `json:"paths,omitempty"`
 }
 
 // Terms are how a question is put and decided, whatever it is about.

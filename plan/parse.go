@@ -38,6 +38,7 @@ type source struct {
 	reasoning int // its line; 0 if there is none
 	broken    bool
 	steps     []stepSource
+	notes     []string // what was read in another way than it is written
 }
 
 type stepSource struct {
@@ -205,7 +206,9 @@ func (r *draftReader) readField(f field, value *yaml.Node, s *Step) (check, prob
 		return check, r.voting(&s.Voting, value)
 	default:
 		if fields[f].list != nil {
-			return check, r.list(f, s.listField(f), value)
+			problem = r.list(f, s.listField(f), value)
+			r.dropAsking(f, s)
+			return check, problem
 		}
 		ok, want = r.text(s.textField(f), value), "text"
 	}
@@ -253,6 +256,19 @@ func (r *draftReader) list(f field, to *[]string, n *yaml.Node) (problem string)
 	}
 	*to = list
 	return ""
+}
+
+// humanInput is what the tool that asks the person was called before it was there
+// without being listed.
+const humanInput = "human_input_tool"
+
+// dropAsking leaves that tool out of a list and notes it.
+func (r *draftReader) dropAsking(f field, s *Step) {
+	if f != fieldPrimaryTools && f != fieldFallbackTools || !slices.Contains(*s.listField(f), humanInput) {
+		return
+	}
+	*s.listField(f) = without(*s.listField(f), []string{humanInput})
+	r.source.notes = append(r.source.notes, fmt.Sprintf("step %d: %s is left out of %s: every step can ask the person, with %s", s.Number, humanInput, f, LastResort))
 }
 
 // voting reads a strategy alone, or one with its numbers. It returns what is

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -59,50 +58,23 @@ type day struct {
 
 func (d day) item() item { return textItem(d.iso, d.iso) }
 
+var (
+	beforeDate = regexp.MustCompile(`(?i)^(?:(?:on|le|am|el|il|den|the)\s+)?$`)
+	afterDate  = regexp.MustCompile(`(?i)^(?:\s+(?:AD|CE)|\s+\((?:an?\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day\))?$`)
+)
+
 func (d dates) exact(phrase string) (item, bool) {
+	phrase = bare(phrase)
 	found := d.days(phrase)
-	if len(found) != 1 || found[0].iso == "" || bare(phrase[:found[0].start]) != "" {
-		return item{}, false
-	}
-	if after := bare(phrase[found[0].end:]); after != "" && !strings.EqualFold(after, "AD") && !strings.EqualFold(after, "CE") {
+	if len(found) != 1 || found[0].iso == "" || !beforeDate.MatchString(phrase[:found[0].start]) || !afterDate.MatchString(phrase[found[0].end:]) {
 		return item{}, false
 	}
 	return found[0].item(), true
 }
 
-func (d dates) lead(phrase string) (item, bool) {
-	phrase = clip.Text(phrase, maxLead)
-	found := d.days(phrase)
-	if len(found) == 0 || found[0].iso == "" || bare(phrase[:found[0].start]) != "" {
-		return item{}, false
-	}
-	rest := strings.TrimLeft(phrase[found[0].end:], "*_`\"'“”)]")
-	if rest == "" || strings.IndexByte(".,;:\n(", rest[0]) < 0 && !strings.HasPrefix(rest, " (") {
-		return item{}, false
-	}
-	return found[0].item(), len(found) == 1
+func (d dates) goesOn(_ item, rest string) bool {
+	return (reason.MatchString(rest) || isSentence(rest)) && len(d.days(rest)) == 0
 }
-
-func (d dates) mentions(text string) []item {
-	var all []item
-	end := 0
-	rest := ""
-	for _, found := range d.days(text) {
-		if found.iso == "" {
-			return nil
-		}
-		all = append(all, found.item())
-		rest += text[end:found.start] + " "
-		end = found.end
-	}
-	if denial.MatchString(rest+text[end:]) || relative.MatchString(rest) {
-		return nil
-	}
-	return all
-}
-
-// relative finds words that make a date something else than the answer.
-var relative = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:before|after|until|by|since|between|from|or|vor|nach|bis|avant|après|antes|después)\s*$|(?:^|[^\pL])(?:before|after|until|between)\s+$`)
 
 // monthNames are the names of the months, without what follows their first letters where
 // these tell enough.

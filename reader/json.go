@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -42,10 +45,10 @@ func (j JSON) Validate() error {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	if json.Unmarshal(j.Schema, &root) == nil && len(root.Properties) > 0 {
-		for _, path := range j.VoteOn {
+		for _, path := range slices.Concat(j.VoteOn, j.Ignore) {
 			first, _, _ := strings.Cut(path, ".")
 			if _, ok := root.Properties[first]; !ok && first != "*" && !strings.Contains(first, `\`) {
-				return fmt.Errorf("reader: the vote is to be on %q, but the schema has no field %q", path, first)
+				return fmt.Errorf("reader: the vote is to go by %q, but the schema has no field %q", path, first)
 			}
 		}
 	}
@@ -66,6 +69,9 @@ func (j JSON) resolve() (resolved *jsonschema.Resolved, err error) {
 	if _, err := vote.Canonical(j.Schema, vote.KeyOptions{KeepSpace: true}); err != nil {
 		return nil, fmt.Errorf("reader: the schema is not JSON: %s", strings.TrimPrefix(err.Error(), "vote: "))
 	}
+	if err := checkTypes(j.Schema, ""); err != nil {
+		return nil, err
+	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(j.Schema, &schema); err != nil {
 		return nil, fmt.Errorf("reader: this is no JSON schema: %w", err)
@@ -74,6 +80,61 @@ func (j JSON) resolve() (resolved *jsonschema.Resolved, err error) {
 		return nil, fmt.Errorf("reader: the schema cannot be used: %w", err)
 	}
 	return resolved, nil
+}
+
+// The types that JSON has, and the keywords of a schema whose values are schemas, or have
+// some.
+var (
+	jsonTypes  = []string{"null", "boolean", "object", "array", "number", "integer", "string"}
+	subSchemas = []string{"items", "prefixItems", "additionalProperties", "additionalItems", "contains", "not", "if", "then", "else", "allOf", "anyOf", "oneOf", "propertyNames",
+		"unevaluatedItems", "unevaluatedProperties"}
+	namedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+
+// checkTypes finds a type that nothing has, so that no answer would ever fit. The library
+// does not look at it.
+func checkTypes(raw json.RawMessage, where string) error {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		for _, schema := range list {
+			if err := checkTypes(schema, where); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var schema map[string]json.RawMessage
+	if json.Unmarshal(raw, &schema) != nil {
+		return nil // true, or no schema at all
+	}
+	types := make([]string, 1)
+	if json.Unmarshal(schema["type"], &types[0]) == nil || json.Unmarshal(schema["type"], &types) == nil {
+		for _, name := range types {
+			if !slices.Contains(jsonTypes, name) {
+				return fmt.Errorf("reader: the schema says %stype %q, want one of %s", where, name, strings.Join(jsonTypes, ", "))
+			}
+		}
+	}
+	for _, keyword := range subSchemas {
+		inner := where
+		if keyword == "items" {
+			inner = strings.TrimSuffix(where, ": ") + "items: "
+		}
+		if err := checkTypes(schema[keyword], inner); err != nil {
+			return err
+		}
+	}
+	for _, keyword := range namedSchemas {
+		var named map[string]json.RawMessage
+		_ = json.Unmarshal(schema[keyword], &named) // what is none the library tells
+		for _, name := range slices.Sorted(maps.Keys(named)) {
+			path := strings.TrimPrefix(strings.TrimSuffix(where, ": ")+"."+name, ".")
+			if err := checkTypes(named[name], path+": "); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Format implements [Reader].
@@ -113,22 +174,27 @@ type documents struct {
 
 func (d *documents) text(said string) (item, *redflag.Flag) { return fromParts(said, d.field) }
 
-// fromParts reads the value that a text holds: what it is as a whole, or without fences
-// and prose, and else the only JSON in it that can be read.
+// nearlyJSON finds what is JSON or was meant to be.
+var nearlyJSON = regexp.MustCompile(`\{\s*["'\x60]|^\s*(?:\x60{3}\w*\s*)?[\[{]`)
+
+// fromParts reads the value that a text holds: what it is as a whole, or the only JSON
+// in it that can be read, and if there is none the YAML without fences and prose. What is
+// nearly JSON is not read as YAML, to which it may mean something else.
 func fromParts(said string, field func(json.RawMessage) (item, *redflag.Flag)) (item, *redflag.Flag) {
 	if whole, ok := jsonpart.Whole(said); ok {
 		return field(whole)
 	}
-	var why *redflag.Flag
-	if read, err := yamlclean.Read(said); err == nil && len(read.Data) > 0 && strings.IndexByte("{[", read.Data[0]) >= 0 {
-		it, flag := field(read.Data)
-		if flag == nil {
-			return it, nil
+	parts := jsonpart.All(said)
+	if len(parts) == 0 && !nearlyJSON.MatchString(said) {
+		for _, block := range blocks(said) {
+			if read, err := yamlclean.Read(block); err == nil && len(read.Data) > 0 && strings.IndexByte("{[", read.Data[0]) >= 0 {
+				parts = append(parts, read.Data)
+			}
 		}
-		why = flag
 	}
+	why := unreadable("there is no JSON in %s", said)
 	var all []item
-	for _, part := range jsonpart.All(said) {
+	for _, part := range parts {
 		it, flag := field(part)
 		if flag == nil {
 			all = append(all, it)
@@ -139,10 +205,20 @@ func fromParts(said string, field func(json.RawMessage) (item, *redflag.Flag)) (
 	if it, found, flag := agree(all); found {
 		return it, flag
 	}
-	if why != nil {
-		return item{}, why
+	return item{}, why
+}
+
+// blocks are the fenced blocks of a text, or all of it if there are not several.
+func blocks(said string) []string {
+	parts := strings.Split("\n"+said, "\n```")
+	if len(parts) < 4 {
+		return []string{said}
 	}
-	return item{}, unreadable("there is no JSON in %s", said)
+	var all []string
+	for i := 1; i < len(parts); i += 2 {
+		all = append(all, "```"+parts[i]+"\n```")
+	}
+	return all
 }
 
 func (d *documents) field(raw json.RawMessage) (item, *redflag.Flag) {
@@ -181,7 +257,7 @@ func (d *documents) check(raw json.RawMessage) *redflag.Flag {
 
 // schemaProblem is what a schema says, without the way to where it says so.
 func schemaProblem(err error) string {
-	text := err.Error()
+	text := strings.ReplaceAll(err.Error(), "<invalid reflect.Value>", "null")
 	if i := strings.LastIndex(text, "validating "); i >= 0 {
 		if where, what, ok := strings.Cut(text[i+len("validating "):], ": "); ok {
 			where = strings.TrimPrefix(strings.TrimPrefix(strings.ReplaceAll(where, "/properties/", "."), "root"), ".")

@@ -86,23 +86,46 @@ func (l *lists) text(said string) (item, *redflag.Flag) {
 	if it, found, flag := l.inParts(said); found {
 		return it, flag
 	}
-	finals, marked := conclusions(said)
-	if phrases := append(marked, finals...); len(phrases) > 0 {
-		if it, flag := l.phrase(phrases[len(phrases)-1]); flag == nil && !listed.MatchString(phrases[len(phrases)-1]) {
+	return l.words(said)
+}
+
+// words reads a list that is not JSON.
+func (l *lists) words(said string) (item, *redflag.Flag) {
+	said = plainText(said)
+	lines := strings.Split(said, "\n")
+	var last string
+	for i := range lines {
+		for _, c := range called(lines, i) {
+			last = c.phrase
+		}
+	}
+	if last != "" && !listed.MatchString(last) {
+		if it, flag := l.phrase(last); flag == nil {
 			return it, nil
 		}
 	}
-	switch blocks := bulleted(said); {
-	case len(blocks) == 1:
+	if blocks, flag := bulleted(lines); flag != nil || len(blocks) > 0 {
+		switch {
+		case flag != nil:
+		case len(blocks) > 1:
+			flag = unreadable("%d lists, and it is not clear which one is the answer", len(blocks))
+		case len(blocks[0]) == 1 && l.ofTexts() && (nothing.MatchString(bare(blocks[0][0])) || inline.MatchString(blocks[0][0])):
+			flag = unreadable("it is not clear whether this is one item: %s", blocks[0][0])
+		}
+		if flag != nil {
+			return item{}, flag
+		}
 		return l.items(blocks[0])
-	case len(blocks) > 1:
-		return item{}, unreadable("%d lists, and it is not clear which one is the answer", len(blocks))
 	}
-	if _, after, ok := strings.Cut(said, ":\n"); ok { // what announces the list
+	if announced, after, ok := strings.Cut(said, ":\n"); ok && !denial.MatchString(announced) {
 		said = strings.TrimSpace(after)
 	}
-	if lines := strings.Split(said, "\n"); len(lines) > 1 {
-		return l.items(slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" }))
+	if lines = strings.Split(said, "\n"); len(lines) > 1 {
+		lines = slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" })
+		if flag := l.prose(lines); flag != nil {
+			return item{}, flag
+		}
+		return l.items(lines)
 	}
 	return l.phrase(said)
 }
@@ -132,10 +155,7 @@ func (l *lists) field(raw json.RawMessage) (item, *redflag.Flag) {
 		if whole, ok := jsonpart.Whole(said); ok && whole[0] == '[' {
 			return l.field(whole)
 		}
-		if blocks := bulleted(said); len(blocks) == 1 {
-			return l.items(blocks[0])
-		}
-		return l.phrase(said)
+		return l.words(said)
 	}
 	if inner, ok := unwrap(raw); ok && len(inner) > 0 && strings.IndexByte(`["`, inner[0]) >= 0 {
 		return l.field(inner)
@@ -181,24 +201,23 @@ func (l *lists) items(texts []string) (item, *redflag.Flag) {
 }
 
 var (
-	nothing  = regexp.MustCompile(`(?i)^(?:none|nothing|empty|no items|\[\s*\]|n/a|keine|aucun|ninguno|-)$`)
-	lastAnd  = regexp.MustCompile(`(?i)^(?:and|und|et|y|e|&)\s+`)
-	between  = regexp.MustCompile(`(?i)\s+(?:and|und|et|y|&)\s+`)
-	thousand = regexp.MustCompile(`[0-9],[0-9]{3}(?:[^0-9]|$)`)
+	nothing = regexp.MustCompile(`(?i)^(?:none|nothing|empty|no items|keine|aucun|ninguno)$`)
+	lastAnd = regexp.MustCompile(`(?i)^(?:and|und|et|y|e|&)\s+`)
+	between = regexp.MustCompile(`(?i)\s+(?:and|und|et|y|&)\s+`)
+	mark    = regexp.MustCompile(`[0-9],[0-9]`) // that of thousands, of a fraction, or of a list
+	inline  = regexp.MustCompile(`\s[0-9]{1,3}[.)]\s`)
+	quoted  = regexp.MustCompile(`^(?:"[^"\\]*"|'[^'\\]*')$`)
 )
 
 // phrase reads items on one line, with commas or semicolons between them.
 func (l *lists) phrase(phrase string) (item, *redflag.Flag) {
-	phrase = strings.TrimSpace(phrase)
-	if inner, ok := strings.CutPrefix(phrase, "["); ok {
-		if inner, ok = strings.CutSuffix(strings.TrimRight(inner, ". "), "]"); ok {
-			phrase = inner
-		}
+	phrase = strings.TrimRight(strings.Trim(strings.TrimSpace(phrase), "*_ "), ". ")
+	inner, bracketed := strings.CutPrefix(phrase, "[")
+	if inner, closed := strings.CutSuffix(inner, "]"); closed && bracketed {
+		phrase = inner
 	}
-	phrase = strings.TrimRight(strings.Trim(phrase, "*_ "), ". ")
-	_, isText := l.Of.(Text)
-	if nothing.MatchString(bare(phrase)) || phrase == "" {
-		if it, flag := l.of.text(phrase); flag == nil && !isText { // an option may be called none
+	if nothing.MatchString(bare(phrase)) || strings.TrimSpace(phrase) == "" {
+		if it, flag := l.of.text(phrase); flag == nil && !l.ofTexts() { // an option may be called none
 			return l.join([]item{it})
 		}
 		return l.join(nil)
@@ -207,7 +226,7 @@ func (l *lists) phrase(phrase string) (item, *redflag.Flag) {
 	if strings.Contains(phrase, ";") {
 		separator = ";"
 	}
-	if _, isNumber := l.Of.(Number); isNumber && separator == "," && thousand.MatchString(phrase) {
+	if _, isNumber := l.Of.(Number); isNumber && separator == "," && mark.MatchString(phrase) {
 		if separator = ", "; !strings.Contains(phrase, ", ") && strings.Contains(phrase, ",") {
 			return item{}, unreadable("%s may be one number or several", phrase)
 		}
@@ -219,12 +238,15 @@ func (l *lists) phrase(phrase string) (item, *redflag.Flag) {
 		if i == len(parts)-1 {
 			part = lastAnd.ReplaceAllString(part, "")
 		}
-		if part == "" {
+		switch {
+		case part == "" && i == len(parts)-1:
 			continue
+		case part == "":
+			return item{}, unreadable("item %d is empty: %s", i+1, phrase)
 		}
 		// What two words with "and" between them are only the item's reader can tell;
 		// of texts nobody can.
-		if pair := between.Split(part, -1); !isText && len(pair) > 1 {
+		if pair := between.Split(part, -1); !l.ofTexts() && len(pair) > 1 {
 			if _, flag := l.of.text(part); flag != nil {
 				texts = append(texts, pair...)
 				continue
@@ -232,26 +254,61 @@ func (l *lists) phrase(phrase string) (item, *redflag.Flag) {
 		}
 		texts = append(texts, part)
 	}
+	if flag := l.prose(texts); flag != nil {
+		return item{}, flag
+	}
+	if flag := unreadable("one text without brackets or a bullet may be no list: %s", phrase); l.ofTexts() && len(texts) == 1 && !bracketed && !quoted.MatchString(texts[0]) {
+		return item{}, flag
+	}
 	return l.items(texts)
 }
 
-// listItem is a line of a list.
-var listItem = regexp.MustCompile(`^[ \t]*(?:[-*+•–][ \t]+|\(?[0-9]{1,3}[.)][ \t]+)(\S.*)$`)
+func (l *lists) ofTexts() bool {
+	_, ok := l.Of.(Text)
+	return ok
+}
 
-// bulleted are the lists in a text whose lines have bullets or numbers.
-func bulleted(said string) [][]string {
-	var blocks [][]string
-	open := false
-	for line := range strings.Lines(said) {
-		line = strings.TrimRight(line, "\n\r ")
-		if m := listItem.FindStringSubmatch(line); m != nil {
-			if !open {
-				blocks, open = append(blocks, nil), true
-			}
-			blocks[len(blocks)-1] = append(blocks[len(blocks)-1], m[1])
-		} else if line != "" {
-			open = false
+// prose tells what may be a sentence, or JSON that is broken, from a list of texts: its
+// items are single words, or in quotation marks, which are taken off. Of other items
+// their reader knows what they are.
+func (l *lists) prose(texts []string) *redflag.Flag {
+	for i, text := range texts {
+		if text = strings.TrimSpace(text); !l.ofTexts() {
+			continue
+		}
+		if quoted.MatchString(text) {
+			texts[i] = text[1 : len(text)-1]
+			continue
+		}
+		if strings.ContainsAny(text, " \t\"'`[]{}?!:") || denial.MatchString(text) || nothing.MatchString(text) {
+			return unreadable("item %d may be a part of a sentence: %s", i+1, text)
 		}
 	}
-	return blocks
+	return nil
+}
+
+// listItem is a line of a list.
+var listItem = regexp.MustCompile(`^([ \t]*)(?:[-*+•–][ \t]+|\(?[0-9]{1,3}[.)][ \t]+)(\S.*)$`)
+
+// bulleted are the lists in a text whose lines have bullets or numbers.
+func bulleted(lines []string) ([][]string, *redflag.Flag) {
+	var blocks [][]string
+	open, indent, before := false, "", ""
+	for _, line := range lines {
+		line = strings.TrimRight(line, "\n\r ")
+		if m := listItem.FindStringSubmatch(line); m != nil {
+			switch {
+			case !open && denial.MatchString(before):
+				return nil, unreadable("it may not be the list that was asked for: %s", before)
+			case !open:
+				blocks, open, indent = append(blocks, nil), true, m[1]
+			case m[1] != indent:
+				return nil, unreadable("a list in a list: %s", strings.TrimSpace(line))
+			}
+			blocks[len(blocks)-1] = append(blocks[len(blocks)-1], m[2])
+		} else if line != "" {
+			open, before = false, line
+		}
+	}
+	return blocks, nil
 }

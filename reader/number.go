@@ -1,14 +1,14 @@
 package reader
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -24,6 +24,10 @@ type Number struct {
 	// Integer says that the number has no fraction.
 	Integer bool `json:"integer,omitempty"`
 
+	// Min and Max are the least and the greatest number that is an answer.
+	Min json.Number `json:"min,omitempty"`
+	Max json.Number `json:"max,omitempty"`
+
 	// Tolerance and RelativeTolerance say how far apart numbers may be and still
 	// agree, see [vote.KeyOptions].
 	Tolerance         json.Number `json:"tolerance,omitempty"`
@@ -35,7 +39,37 @@ func (n Number) Validate() error {
 	if strings.ContainsAny(n.Unit, "0123456789\n") && !strings.ContainsAny(n.Unit, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 		return fmt.Errorf("reader: %q is no unit", n.Unit)
 	}
+	for _, bound := range []json.Number{n.Min, n.Max} {
+		if _, err := vote.Canonical(json.RawMessage(bound), vote.KeyOptions{}); bound != "" && (err != nil || rational(string(bound)) == nil) {
+			return fmt.Errorf("reader: the bound %q is not a number", bound)
+		}
+	}
+	if n.Min != "" && n.Max != "" && rational(string(n.Min)).Cmp(rational(string(n.Max))) > 0 {
+		return fmt.Errorf("reader: no number is between %s and %s", n.Min, n.Max)
+	}
 	return n.keys().Validate()
+}
+
+// rational is a number as a fraction. One that is so far from 1 that nobody means it is
+// beyond all bounds, or 0.
+func rational(number string) *big.Rat {
+	const longest = 5 // characters of an exponent
+	if digits, exponent, _ := strings.Cut(number, "e"); len(exponent) > longest {
+		number = digits
+		if exponent[0] == '-' {
+			number = "1e-9999"
+		} else {
+			number = "1e9999"
+		}
+		if digits[0] == '-' {
+			number = "-" + number
+		}
+	}
+	r, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return nil
+	}
+	return r
 }
 
 func (n Number) keys() vote.KeyOptions {
@@ -92,7 +126,7 @@ type numbers struct {
 var formula = regexp.MustCompile(`\$([^$\n]+)\$([^0-9]|$)`)
 
 func (n *numbers) text(said string) (item, *redflag.Flag) {
-	it, flag := readText(formula.ReplaceAllString(said, "$1$2"), "number", n, n.member)
+	it, flag := readText(formula.ReplaceAllString(said, "$1$2"), n.want(), n, n.member)
 	return n.counted(it, flag)
 }
 
@@ -103,14 +137,31 @@ func (n *numbers) field(raw json.RawMessage) (item, *redflag.Flag) {
 
 // member reads a value; its key is not yet that of its cluster.
 func (n *numbers) member(raw json.RawMessage) (item, *redflag.Flag) {
-	var quantity struct {
-		Value json.RawMessage `json:"value"`
-		Unit  string          `json:"unit"`
+	raw = withUnit(raw)
+	return scalar(raw, 0, func(text string) (item, *redflag.Flag) { return find(text, n.want(), n) })
+}
+
+// want says what is looked for.
+func (n *numbers) want() string { return strings.TrimSuffix("number in "+n.Unit, " in ") }
+
+// withUnit puts a number and its unit, which are fields of an object, into one text.
+func withUnit(raw json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return raw
 	}
-	if json.Unmarshal(raw, &quantity) == nil && quantity.Unit != "" && len(quantity.Value) > 0 {
-		raw = encode(strings.Trim(string(quantity.Value), `"`) + " " + quantity.Unit)
+	for name, value := range fields {
+		var unit string
+		if lower := strings.ToLower(name); lower == "unit" || lower == "units" || lower == "currency" {
+			delete(fields, name)
+			number, ok := unwrap(encode(fields))
+			if !ok || json.Unmarshal(value, &unit) != nil {
+				return raw
+			}
+			return encode(strings.Trim(string(number), `"`) + " " + unit)
+		}
 	}
-	return scalar(raw, 0, func(text string) (item, *redflag.Flag) { return find(text, "number", n) })
+	return raw
 }
 
 // counted gives a number the key that it is counted under. Whether it can be an answer
@@ -126,6 +177,12 @@ func (n *numbers) counted(it item, flag *redflag.Flag) (item, *redflag.Flag) {
 	if n.Integer && strings.ContainsAny(number, ".") || n.Integer && strings.Contains(number, "e-") {
 		return item{}, unreadable("%s is not a whole number", it.value)
 	}
+	switch value := rational(number); {
+	case n.Min != "" && value.Cmp(rational(string(n.Min))) < 0:
+		return item{}, unreadable("%s is less than %s", it.value, n.Min)
+	case n.Max != "" && value.Cmp(rational(string(n.Max))) > 0:
+		return item{}, unreadable("%s is more than %s", it.value, n.Max)
+	}
 	if n.asked == "" && unit != "" {
 		if n.seen == "" {
 			n.seen = unit
@@ -137,98 +194,8 @@ func (n *numbers) counted(it item, flag *redflag.Flag) (item, *redflag.Flag) {
 	return item{value: it.value, key: n.clusters.Key(number)}, nil
 }
 
-// around finds what may stand before and after a number that is all of an answer.
-var around = regexp.MustCompile(`(?i)^(?:[\s*_"'=:≈~≅≃]|about|approximately|approx\.?|around|roughly|circa|ca\.|exactly|precisely|equals?|equal to|is|etwa|rund|ungefähr|environ|aproximadamente)*`)
-
-func (n *numbers) exact(phrase string) (item, bool) {
-	const longest = 2000
-	if len(phrase) > longest || !strings.ContainsAny(phrase, "0123456789") {
-		return item{}, false
-	}
-	found := n.quantities(phrase)
-	if len(found) != 1 || found[0].odd {
-		return item{}, false
-	}
-	q := found[0]
-	before := strings.Trim(latexText.ReplaceAllString(phrase[:q.start], "$1"), "*_`\"'“”([{\\$ ")
-	after := strings.Trim(phrase[q.end:], "*_`\"'“”)]}\\$ .,;:!\n")
-	if around.FindString(before) != before || after != "" {
-		// x = 5 is 5.
-		if i := strings.LastIndexByte(before, '='); i < 0 || i != len(before)-1 || strings.ContainsAny(before, "\n") || after != "" {
-			return item{}, false
-		}
-	}
-	return q.item(), true
-}
-
-func (n *numbers) lead(phrase string) (item, bool) {
-	phrase = clip.Text(phrase, maxLead)
-	found := n.quantities(phrase)
-	if len(found) == 0 || found[0].odd {
-		return item{}, false
-	}
-	q := found[0]
-	before := strings.Trim(phrase[:q.start], "*_`\"'“”([{\\$ ")
-	if around.FindString(before) != before {
-		return item{}, false
-	}
-	rest := strings.TrimLeft(phrase[q.end:], "*_`\"'“”)]}")
-	after := fold(strings.TrimLeft(rest, " "))
-	switch {
-	case strings.HasPrefix(rest, ", ") || strings.HasPrefix(rest, "; ") || strings.HasPrefix(after, "("):
-		// 3, 4 is a list.
-		next := strings.TrimLeft(rest, ",; (")
-		return q.item(), next == "" || next[0] < '0' || next[0] > '9'
-	case strings.HasPrefix(rest, ". ") && q.unit != "", strings.HasPrefix(rest, "\n") && !strings.Contains(phrase[q.end:], "\n"+phrase[:q.start]):
-		return q.item(), q.unit != "" || strings.HasPrefix(rest, "\n\n")
-	}
-	for _, r := range reasons {
-		if strings.HasPrefix(after, r) {
-			return q.item(), true
-		}
-	}
-	return item{}, false
-}
-
-// bounds finds words that make a number something else than the answer.
-var bounds = regexp.MustCompile(`(?i)(?:at least|at most|more than|less than|fewer than|greater than|up to|over|under|between|mindestens|höchstens|mehr als|weniger als|au moins|plus de|al menos|más de)\s*[^\pL\d\s]*\s*$|[<>≤≥±]\s*$`)
-
-// longestBound is how many bytes before a number can say so.
-const longestBound = 40
-
-func (n *numbers) mentions(text string) []item {
-	const longest = 2000
-	if len(text) > longest {
-		return nil
-	}
-	var all []item
-	for _, q := range n.quantities(text) {
-		if q.odd || bounds.MatchString(text[max(0, q.start-longestBound):q.start]) {
-			return nil
-		}
-		all = append(all, q.item())
-	}
-	if denial.MatchString(text) {
-		return nil
-	}
-	return all
-}
-
-// A quantity is a number in a text, with its unit.
-type quantity struct {
-	start, end int
-	number     string // in JSON's syntax, canonical
-	unit       string // canonical; "" if there is none that is known
-	odd        bool   // a part of something else: a fraction, a range, a time, a name
-}
-
-func (q quantity) item() item {
-	// The key is not JSON yet: counted makes one of it.
-	return item{value: json.RawMessage(q.number), key: strings.TrimSuffix(q.number+" "+q.unit, " ")}
-}
-
 var (
-	digits   = regexp.MustCompile(`[0-9]{1,3}(?:[ \x{a0}\x{202f}][0-9]{3})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'’][0-9]+)*|\.[0-9]+`)
+	digits   = regexp.MustCompile(`^(?:[0-9]{1,3}(?:[ \x{a0}\x{202f}][0-9]{3})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'’][0-9]+)*|\.[0-9]+)`)
 	exponent = regexp.MustCompile(`^(?:[eE]([+-]?[0-9]{1,6})|\s*(?:×|x|\*|·|\\times)\s*10\s*(?:\^|\*\*)\s*[{(]?([-−+]?[0-9]{1,6})[)}]?)`)
 	scale    = regexp.MustCompile(`(?i)^[ \x{a0}-]?(thousand|million|billion|trillion|tausend|millionen|millions|milliarden|milliards?|mn|bn|mio|mrd)\b\.?`)
 	scales   = map[string]int{
@@ -237,100 +204,88 @@ var (
 	}
 )
 
-// quantities are the numbers in a text, in their order.
-func (n *numbers) quantities(text string) []quantity {
-	var all []quantity
-	end := 0
-	for _, at := range digits.FindAllStringIndex(text, -1) {
-		if at[0] < end { // the exponent of the one before
-			continue
-		}
-		q := n.quantityAt(text, at[0], at[1])
-		end = q.end
-		all = append(all, q)
-	}
-	return all
-}
+// around finds what may stand before a number that is all of an answer.
+var around = regexp.MustCompile(`(?i)^(?:[=:≈~≅≃]\s*|ca\.\s*|[\pL][\pL\pN_]{0,20}\s*=\s*|(?:about|approximately|approx\.?|around|roughly|circa|exactly|precisely|equals?|equal to|is|etwa|rund|ungefähr|environ|aproximadamente)\s+)*`)
 
-func (n *numbers) quantityAt(text string, start, end int) quantity {
-	q := quantity{start: start, end: end}
-	plain, ok := plainDigits(text[start:end])
-	if m := exponent.FindStringSubmatch(text[q.end:]); m != nil {
-		power := strings.TrimPrefix(strings.ReplaceAll(m[1]+m[2], "−", "-"), "+")
-		plain += "e" + power
-		q.end += len(m[0])
+// exact reads a number from its sign to its unit. Whatever else there is may change its
+// meaning: 5 hundred, 5 squared, 5 years ago.
+func (n *numbers) exact(phrase string) (item, bool) {
+	const longest = 2000
+	if len(phrase) > longest {
+		return item{}, false
 	}
-	if m := scale.FindStringSubmatch(text[q.end:]); m != nil && !strings.Contains(plain, "e") {
+	rest := unmarked(phrase)
+	before := around.FindString(rest)
+	if rest = rest[len(before):]; denial.MatchString(before) {
+		return item{}, false
+	}
+	rest, negative := signed(rest)
+	currency, rest := currencyBefore(rest)
+	if currency != "" && !negative {
+		rest, negative = signed(rest)
+	}
+	found := digits.FindString(rest)
+	plain, ok := plainDigits(found)
+	if rest = rest[len(found):]; found == "" || !ok {
+		return item{}, false
+	}
+	if m := exponent.FindStringSubmatch(rest); m != nil {
+		plain += "e" + strings.TrimPrefix(strings.ReplaceAll(m[1]+m[2], "−", "-"), "+")
+		rest = rest[len(m[0]):]
+	} else if m := scale.FindStringSubmatch(rest); m != nil {
 		plain += fmt.Sprintf("e%d", scales[strings.ToLower(m[1])])
-		q.end += len(m[0])
+		rest = rest[len(m[0]):]
 	}
-	sign, unit := q.before(text)
-	if sign {
+	if negative {
 		plain = "-" + plain
 	}
-	after := n.unitAfter(text[q.end:])
-	q.end += len(after)
-	if unit == "" {
-		unit = canonicalUnit(strings.Trim(after, " \u00a0\u202f\\-"))
+	unit, ok := n.unit(rest)
+	if !ok || currency != "" && unit != "" && unit != currency {
+		return item{}, false
 	}
-	q.unit = unit
 	key, err := vote.Canonical(json.RawMessage(plain), vote.KeyOptions{})
-	q.number, q.odd = key, !ok || err != nil || partOfMore(text, q.start, q.end)
-	return q
+	if err != nil {
+		return item{}, false
+	}
+	// The key is not JSON yet: counted makes one of it.
+	return item{value: json.RawMessage(key), key: strings.TrimSuffix(key+" "+cmp.Or(unit, currency), " ")}, true
 }
 
-// before takes the sign and the currency before a number into it.
-func (q *quantity) before(text string) (negative bool, unit string) {
-	head := text[:q.start]
-	if currency, rest := currencyBefore(head); currency != "" {
-		unit, head = currency, rest
+var latexMarks = strings.NewReplacer(`\(`, "", `\)`, "", `\[`, "", `\]`, "", `\,`, " ", `\ `, " ", `\%`, "%", `\$`, "$")
+
+// unmarked is a phrase without emphasis, quotation marks and square brackets around it,
+// and without the dot or comma at its end. Of (5), 5! and - 5 nobody knows what they mean.
+func unmarked(s string) string {
+	s = latexMarks.Replace(latexText.ReplaceAllString(s, "$1"))
+	for {
+		before := s
+		s = strings.TrimRight(strings.Trim(s, "*_` \n\t"), ".,;:")
+		for _, pair := range [][2]string{{"[", "]"}, {"{", "}"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}} { // 5" are inches
+			if inner, ok := strings.CutPrefix(s, pair[0]); ok {
+				if inner, ok = strings.CutSuffix(inner, pair[1]); ok {
+					s = inner
+				}
+			}
+		}
+		if s == before {
+			return s
+		}
 	}
-	for _, minus := range []string{"-", "−", "+"} {
-		rest, ok := strings.CutSuffix(head, minus)
-		if !ok {
-			continue
-		}
-		if r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(rest, " ")); rest == "" || rest[len(rest)-1] != ' ' && !isWord(r) && r != ')' || strings.HasSuffix(rest, " ") && !isWord(r) {
-			head, negative = rest, minus != "+"
-			break
-		}
-		if strings.HasSuffix(rest, " ") { // 7 -3: a sign after a space
-			head, negative = rest, minus != "+"
-		}
-		break
-	}
-	q.start = len(head)
-	return negative, unit
 }
 
-// partOfMore reports whether a number belongs to something that is not a number: a name, a
-// fraction, a range, a time, a date, a product.
-func partOfMore(text string, start, end int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:start])
-	if start > 0 && (isWord(before) || strings.ContainsRune("/:^_#", before) || strings.ContainsRune("-–", before)) {
-		return true
-	}
-	rest := text[end:]
-	next, size := utf8.DecodeRuneInString(rest)
-	if rest == "" {
-		return false
-	}
-	if isWord(next) || next == '_' {
-		return true
-	}
-	tail := strings.TrimLeft(rest[size:], " ")
-	digitFollows := tail != "" && tail[0] >= '0' && tail[0] <= '9'
-	if strings.ContainsRune("/:^-–−", next) && digitFollows {
-		return true
-	}
-	trimmed := strings.TrimLeft(rest, " ")
-	for _, to := range []string{"to ", "bis ", "à ", "a ", "- ", "–", "/ ", "±", "×", "x ", "* ", "+ ", "÷"} {
-		after, ok := strings.CutPrefix(trimmed, to)
-		if after = strings.TrimLeft(after, " $€£"); ok && after != "" && after[0] >= '0' && after[0] <= '9' {
-			return true
+// signed takes the sign off a number.
+func signed(s string) (rest string, negative bool) {
+	for _, sign := range []string{"-", "−", "+"} {
+		if rest, ok := strings.CutPrefix(s, sign); ok {
+			return rest, sign != "+"
 		}
 	}
-	return false
+	return s, false
+}
+
+func (n *numbers) goesOn(it item, rest string) bool {
+	// What has no unit and a dot behind it may be the number of a line.
+	return reason.MatchString(rest) || isSentence(rest) && strings.Contains(it.key, " ")
 }
 
 var (

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/domain/text"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -111,15 +111,19 @@ func (Bool) JSONSchema() json.RawMessage { return json.RawMessage(`{"type":"bool
 // Instruction implements [Reader].
 func (Bool) Instruction() string { return "Answer with true or false and nothing else." }
 
+// yesWords and noWords are how models say true and false.
+var (
+	yesWords = []string{"true", "yes", "y", "ja", "oui", "sí", "sì", "sim", "да", "tak", "是", "是的", "对", "はい", "wahr", "vrai", "verdadero"}
+	noWords  = []string{"false", "no", "n", "nein", "nee", "non", "não", "нет", "nie", "否", "不是", "不", "いいえ", "falsch", "faux", "falso"}
+)
+
 func (Bool) open() (form, error) {
 	c := &choices{want: "yes or no"}
-	for value, words := range map[string][]string{
-		"true":  {"true", "yes", "y", "ja", "oui", "sí", "sì", "sim", "да", "tak", "是", "是的", "对", "はい", "wahr", "vrai", "verdadero"},
-		"false": {"false", "no", "n", "nein", "nee", "non", "não", "нет", "nie", "否", "不是", "不", "いいえ", "falsch", "faux", "falso"},
-	} {
-		for _, word := range words {
-			c.add(word, item{value: json.RawMessage(value), key: value})
-		}
+	for _, word := range yesWords {
+		c.add(word, item{value: json.RawMessage("true"), key: "true"})
+	}
+	for _, word := range noWords {
+		c.add(word, item{value: json.RawMessage("false"), key: "false"})
 	}
 	return c.sorted(), nil
 }
@@ -129,18 +133,19 @@ type choices struct {
 	want  string
 	whole map[string]item // by the canonical form
 	words []choice        // the longest first
+	plain map[string]bool // keys of those that say yes or no, with which a denial is no surprise
 }
 
 type choice struct {
 	text string // folded
 	item
-	at int // where it is named
 }
 
 func (c *choices) add(word string, it item) {
 	if c.whole == nil {
-		c.whole = map[string]item{}
+		c.whole, c.plain = map[string]item{}, map[string]bool{}
 	}
+	c.plain[it.key] = slices.Contains(yesWords, fold(word)) || slices.Contains(noWords, fold(word))
 	c.whole[text.Canonical(bare(word))] = it
 	if folded := fold(bare(word)); folded != "" {
 		c.words = append(c.words, choice{text: folded, item: it})
@@ -171,62 +176,73 @@ func (c *choices) exact(phrase string) (item, bool) {
 		return item{}, false
 	}
 	phrase = bare(phrase)
-	it, ok := c.whole[text.Canonical(phrase)]
-	if !ok {
-		// "Option B" and "B)" are B, as long as no option is called that.
-		folded := fold(phrase)
-		for _, prefix := range []string{"option ", "choice ", "category ", "label "} {
-			if rest, cut := strings.CutPrefix(folded, prefix); cut {
-				it, ok = c.whole[text.Canonical(bare(rest))]
-				return it, ok
-			}
-		}
-		if rest, cut := strings.CutSuffix(folded, ")"); cut {
-			it, ok = c.whole[text.Canonical(rest)]
+	folded := fold(phrase)
+	if it, ok := c.option(phrase); ok {
+		// The canonical form has no question mark at its end.
+		return it, !strings.HasSuffix(phrase, "?") || slices.ContainsFunc(c.words, func(w choice) bool { return w.text == folded })
+	}
+	for _, prefix := range []string{"option ", "choice ", "category ", "label "} {
+		// "Option B" is B, as long as no option is called that.
+		if rest, cut := strings.CutPrefix(folded, prefix); cut {
+			return c.option(bare(rest))
 		}
 	}
-	return it, ok
+	if rest, cut := strings.CutPrefix(folded, "❌"); cut { // which means no
+		rest = strings.TrimLeft(rest, "\ufe0f ")
+		if slices.Contains(noWords, rest) {
+			return c.option(rest)
+		}
+		return item{}, false
+	}
+	if rest, cut := strings.CutSuffix(folded, ")"); cut {
+		return c.option(rest)
+	}
+	// "B. Paris" and "B) Paris" are B.
+	if m := label.FindStringSubmatch(folded); m != nil {
+		return c.option(m[1])
+	}
+	return item{}, false
 }
 
-// reasons begin what explains an answer.
-var reasons = []string{"because", "since", "as ", "given", "due to", "weil", "denn", "da ", "parce", "car ", "porque", "perché", "потому"}
+// label finds an option that is one letter or digit, and what it stands for.
+var label = regexp.MustCompile(`^([\pL\pN])[.)][*_]* [^\n]+$`)
+
+func (c *choices) option(name string) (item, bool) {
+	it, ok := c.whole[text.Canonical(name)]
+	return it, ok
+}
 
 // shortWord is how many characters a word has that may stand in a text by chance.
 const shortWord = 2
 
-func (c *choices) lead(phrase string) (item, bool) {
-	phrase = clip.Text(phrase, maxLead)
-	folded := strings.TrimLeft(fold(phrase), "*_\"'“”«»([#> ")
-	first, ok := c.begins(folded)
-	if !ok {
-		return item{}, false
+// numbered finds what makes a number of No. 5.
+var numbered = regexp.MustCompile(`^\.\s*[0-9]`)
+
+func (c *choices) goesOn(it item, rest string) bool {
+	folded := fold(rest)
+	if numbered.MatchString(folded) || !reason.MatchString(folded) && !clause.MatchString(folded) && !isSentence(folded) {
+		return false
 	}
-	tail := folded[len(first.text):]
-	rest := strings.TrimLeft(tail, "*_\"'“”«»)]")
-	after := strings.TrimLeft(rest, " ")
-	switch {
-	case rest == "", strings.HasPrefix(tail, ")"):
-	case strings.IndexByte(".,;:!\n", rest[0]) >= 0, strings.HasPrefix(after, "- "), strings.HasPrefix(after, "("):
-	case slices.ContainsFunc(reasons, func(r string) bool { return strings.HasPrefix(after, r) }):
-	default:
-		return item{}, false
+	sentence, _, _ := strings.Cut(strings.TrimLeft(folded, ".! "), ".")
+	if !c.plain[it.key] && denial.MatchString(sentence) {
+		return false
 	}
-	rest = strings.TrimLeft(rest, ".,;:!- (\n")
-	if other, ok := c.begins(rest); ok && other.key != first.key && !continues(rest[len(other.text):]) {
-		return item{}, false
+	folded = strings.TrimLeft(folded, "\"'”’*_`)].,;:!- (\n")
+	if other, ok := c.begins(folded); ok && other.key != it.key && !continues(folded[len(other.text):]) {
+		return false
 	}
-	for _, other := range c.named(rest) {
-		if other.key != first.key && utf8.RuneCountInString(other.text) > shortWord {
-			return item{}, false
+	for _, other := range c.named(folded) {
+		if other.key != it.key && utf8.RuneCountInString(other.text) > shortWord {
+			return false
 		}
 	}
-	for line := range strings.Lines(rest) { // as in a list of the options
+	for line := range strings.Lines(folded) { // as in a list of the options
 		line = strings.TrimLeft(line, "*_ (-")
-		if other, ok := c.begins(line); ok && other.key != first.key && strings.IndexAny(line[len(other.text):], ").:,") == 0 {
-			return item{}, false
+		if other, ok := c.begins(line); ok && other.key != it.key && strings.IndexAny(line[len(other.text):], ").:,") == 0 {
+			return false
 		}
 	}
-	return first.item, true
+	return true
 }
 
 // continues reports whether a word goes on in a sentence, as "no" in "no doubt".
@@ -255,7 +271,6 @@ func (c *choices) named(folded string) []choice {
 	for i := 0; i < len(folded); {
 		if !isWord(last) {
 			if w, ok := c.begins(folded[i:]); ok {
-				w.at = i
 				all = append(all, w)
 				i += len(w.text)
 				last = 0
@@ -264,28 +279,6 @@ func (c *choices) named(folded string) []choice {
 		}
 		r, size := utf8.DecodeRuneInString(folded[i:])
 		last, i = r, i+size
-	}
-	return all
-}
-
-func (c *choices) mentions(text string) []item {
-	const longest = 2000 // what is longer says more than one thing
-	if len(text) > longest {
-		return nil
-	}
-	folded := fold(text)
-	named := c.named(folded)
-	var all []item
-	var rest strings.Builder // without what is named, which may have words of denial itself
-	end := 0
-	for _, w := range named {
-		all = append(all, w.item)
-		rest.WriteString(folded[end:w.at] + " ")
-		end = w.at + len(w.text)
-	}
-	rest.WriteString(folded[end:])
-	if len(distinct(all)) == 1 && (denial.MatchString(rest.String()) || utf8.RuneCountInString(named[0].text) <= shortWord) {
-		return nil
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/domain"
@@ -220,53 +221,51 @@ func unreadable(format string, args ...any) *redflag.Flag {
 	return redflag.New(redflag.SchemaInvalid, format, args...)
 }
 
-// answerNames are what models call the field with the answer, the surest first.
-var answerNames = []string{answerField, "final_answer", "finalanswer", "final answer", "result", "value", "label", "choice", "category", "classification", "verdict"}
+// answerNames are what models call the field with the answer, explainNames those that
+// may stand beside it: what else does may change what it means.
+var (
+	answerNames  = []string{answerField, "final_answer", "finalanswer", "final answer", "result", "value", "label", "choice", "category", "classification", "verdict"}
+	explainNames = []string{"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "why", "because", "thought", "thoughts", "thinking", "analysis",
+		"steps", "work", "work_shown", "evidence", "confidence", "question", "note", "notes", "comment", "source"}
+)
 
 // unwrap takes the answer out of an object that is not it: its only field, or the one
-// that is called so.
+// that is called so beside those that explain it.
 func unwrap(raw json.RawMessage) (json.RawMessage, bool) {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
+	if json.Unmarshal(raw, &fields) != nil {
 		return nil, false
 	}
-	for _, name := range answerNames {
-		for field, value := range fields {
-			if strings.EqualFold(field, name) && count(fields, name) == 1 {
-				return value, true
-			}
+	var answer json.RawMessage
+	for field, value := range fields {
+		isAnswer := len(fields) == 1 || slices.Contains(answerNames, strings.ToLower(field))
+		switch {
+		case isAnswer && answer == nil:
+			answer = value
+		case isAnswer || !slices.Contains(explainNames, strings.ToLower(field)):
+			return nil, false
 		}
 	}
-	for _, value := range fields {
-		return value, len(fields) == 1
-	}
-	return nil, false
+	return answer, answer != nil
 }
 
-func count(fields map[string]json.RawMessage, name string) int {
-	n := 0
-	for field := range fields {
-		if strings.EqualFold(field, name) {
-			n++
-		}
-	}
-	return n
-}
-
-// readText reads a text whose answer has no parts: in JSON, if all of it is that or an
-// object in it has an answer, and else in words.
+// readText reads a text whose answer has no parts: in JSON, if all of it is that or
+// objects in it have an answer, and else in words.
 func readText(said, want string, m matcher, field func(json.RawMessage) (item, *redflag.Flag)) (item, *redflag.Flag) {
 	if whole, ok := jsonpart.Whole(said); ok && strings.IndexByte(`{["`, whole[0]) >= 0 {
 		return field(whole)
 	}
-	parts := jsonpart.All(said)
-	for i := len(parts) - 1; i >= 0; i-- { // what is said last stands
-		if _, ok := unwrap(parts[i]); !ok {
+	var all []item
+	for _, part := range jsonpart.All(said) {
+		if part[0] != '{' {
 			continue
 		}
-		if it, flag := field(parts[i]); flag == nil {
-			return it, nil
+		if it, flag := field(part); flag == nil {
+			all = append(all, it)
 		}
+	}
+	if it, found, flag := agree(all); found {
+		return it, flag
 	}
 	return find(said, want, m)
 }

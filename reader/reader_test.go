@@ -82,6 +82,8 @@ func TestValidate(t *testing.T) {
 		"less than 1":            reader.Number{RelativeTolerance: "1"},
 		"not a number":           reader.Number{Tolerance: "x"},
 		"no unit":                reader.Number{Unit: "5"},
+		`bound "x" is not`:       reader.Number{Min: "x"},
+		"no number is between":   reader.Number{Min: "2", Max: "1"},
 		"want dmy or mdy":        reader.Date{Order: "ydm"},
 		"missing closing":        reader.Regexp{Pattern: "[a"},
 		"is empty":               reader.Regexp{},
@@ -121,7 +123,7 @@ func TestAgreement(t *testing.T) {
 		{"date", reader.Date{}, []string{"2025-03-04", "March 4, 2025", "2025-03-05"}, "110"},
 		{"text", reader.Text{}, []string{"Paris", "paris.", "London", `{"answer":"Paris"}`}, "1101"},
 		{"list", reader.List{Of: reader.Text{}}, []string{"a, b", `["A","B"]`, "b, a", "- a\n- b"}, "1101"},
-		{"unordered", reader.List{Of: reader.Text{}, Unordered: true}, []string{"a, b", "b, a", "a", "a, a, b"}, "1100"},
+		{"unordered", reader.List{Of: reader.Text{}, Unordered: true}, []string{"a, b", "b, a", `["a"]`, "a, a, b"}, "1100"},
 		{"list of numbers within", reader.List{Of: reader.Number{Tolerance: "1"}}, []string{"1, 10", "[2, 9]", "[3, 10]"}, "110"},
 		{"fields", reader.JSON{Schema: json.RawMessage(`{"type":"object"}`), VoteOn: []string{"a"}}, []string{`{"a":1,"b":2}`, `{"a":1.0}`, `{"a":2,"b":2}`}, "110"},
 		{"prose", reader.Object{Fields: []reader.Field{{Name: "a", Of: reader.Number{}}, {Name: "b", Of: reader.Text{}, Prose: true}}}, []string{`{"a":1,"b":"x"}`, `{"b":"y","a":"1"}`, `{"a":2,"b":"x"}`}, "110"},
@@ -171,8 +173,8 @@ func TestFor(t *testing.T) {
 	want := reader.Object{Fields: []reader.Field{
 		{Name: "label", Of: reader.OneOf{Options: []string{"billing", "bug", "other"}}},
 		{Name: "priority", Of: reader.OneOf{Options: []string{"low", "high"}}},
-		{Name: "hours", Of: reader.Number{Unit: "h", Tolerance: "0.5"}, Description: "how long it takes"},
-		{Name: "count", Of: reader.Number{Integer: true}, Optional: true},
+		{Name: "hours", Of: reader.Number{Unit: "h", Min: "-1.797693134862315e308", Max: "1.797693134862315e308", Tolerance: "0.5"}, Description: "how long it takes"},
+		{Name: "count", Of: reader.Number{Integer: true, Min: "-9223372036854775808", Max: "9223372036854775807"}, Optional: true},
 		{Name: "due", Of: reader.Date{}},
 		{Name: "closed", Of: reader.Date{}, Optional: true},
 		{Name: "tags", Of: reader.List{Of: reader.Text{}, Unordered: true}},
@@ -212,10 +214,10 @@ func TestForSimple(t *testing.T) {
 		{reader.For[string], reader.Text{}, ""},
 		{reader.For[priority], reader.OneOf{Options: []string{"low", "high"}}, ""},
 		{reader.For[bool], reader.Bool{}, ""},
-		{reader.For[int], reader.Number{Integer: true}, ""},
-		{reader.For[float64], reader.Number{}, ""},
+		{reader.For[int], reader.Number{Integer: true, Min: "-9223372036854775808", Max: "9223372036854775807"}, ""},
+		{reader.For[float64], reader.Number{Min: "-1.797693134862315e308", Max: "1.797693134862315e308"}, ""},
 		{reader.For[time.Time], reader.Date{}, ""},
-		{reader.For[[]int], reader.List{Of: reader.Number{Integer: true}}, ""},
+		{reader.For[[]uint16], reader.List{Of: reader.Number{Integer: true, Min: "0", Max: "65535"}}, ""},
 		{reader.For[any], nil, "does not follow"},
 		{reader.For[map[string]int], nil, "does not follow"},
 		{reader.For[[]byte], nil, "does not follow"},
@@ -248,11 +250,13 @@ func TestForSimple(t *testing.T) {
 	}
 }
 
-// Whatever is read is JSON with a key, and reading what was read gives the same again.
+// Whatever is read is stated by the text, is JSON with a key, and reading what was read
+// gives the same again.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"yes", "**No**.", "Answer: 1,234.5 kg", `{"answer": [1, 2]}`, "2025-03-04", "March 4, 2025", "- a\n- b", "```json\n{\"a\": 1}\n```", "<think>x</think> true",
 		"3 to 5", "$5", "1 234", "a: 2025-01-01\nb: [x]\nc: y", "\\boxed{5}", "答案是 是", "5 ± 1 km/h", "x = −3e4", "not sure", "a1 b2", "[[true], [false]]",
+		"12345 kg, because", "not yes", "It is a1.", "['a', 'b']", "a, b, and c", "- 5", "The answer is 2025-03-04.", "{\"value\": 5, \"unit\": \"kg\"}", "1 234 567", "USD 5 million", "~~no~~", "4 2025 March 4, 2025",
 	} {
 		f.Add(seed)
 	}
@@ -271,6 +275,9 @@ func FuzzRead(f *testing.F) {
 			}
 			if !json.Valid(answer.Value) || !json.Valid([]byte(answer.Key)) {
 				t.Errorf("%+v: Read(%q) = %s, key %s: not JSON", r, text, answer.Value, answer.Key)
+			}
+			if !stated(r, text, answer.Value) {
+				t.Errorf("%+v: Read(%q) = %s, which is not what it says", r, text, answer.Value)
 			}
 			if _, ok := r.(reader.Regexp); ok {
 				continue // what is quoted once more may be another text

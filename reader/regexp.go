@@ -72,27 +72,31 @@ func (p *pattern) field(raw json.RawMessage) (item, *redflag.Flag) {
 	return scalar(raw, 0, func(text string) (item, *redflag.Flag) { return find(text, "text that matches", p) })
 }
 
+// pairs are marks around a text that are no part of it. An underscore may be one.
+var pairs = [][2]string{{"**", "**"}, {"*", "*"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"(", ")"}}
+
 func (p *pattern) exact(phrase string) (item, bool) {
-	for _, candidate := range []string{phrase, strings.TrimSpace(phrase), strings.Trim(strings.TrimSpace(phrase), "*_`\"'“”"), bare(phrase)} {
-		if p.whole.MatchString(candidate) {
-			return textItem(candidate, candidate), true
+	for range 2 * len(pairs) {
+		if p.whole.MatchString(phrase) {
+			return textItem(phrase, phrase), true
+		}
+		before := phrase
+		phrase = strings.TrimSpace(phrase)
+		for _, pair := range pairs {
+			if len(phrase) > len(pair[0])+len(pair[1]) && strings.HasPrefix(phrase, pair[0]) && strings.HasSuffix(phrase, pair[1]) {
+				phrase = phrase[len(pair[0]) : len(phrase)-len(pair[1])]
+				break
+			}
+		}
+		if phrase == before {
+			if phrase = strings.TrimRight(phrase, ".,;:!"); phrase == before {
+				break
+			}
 		}
 	}
 	return item{}, false
 }
 
-func (p *pattern) lead(string) (item, bool) { return item{}, false }
-
-func (p *pattern) mentions(text string) []item {
-	const most = 50
-	var all []item
-	for _, found := range p.part.FindAllString(text, most) {
-		if p.whole.MatchString(found) {
-			all = append(all, textItem(found, found))
-		}
-	}
-	if len(distinct(all)) == 1 && denial.MatchString(p.part.ReplaceAllString(text, " ")) {
-		return nil
-	}
-	return all
+func (p *pattern) goesOn(_ item, rest string) bool {
+	return (reason.MatchString(rest) || isSentence(rest)) && !p.part.MatchString(rest)
 }

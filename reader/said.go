@@ -36,16 +36,12 @@ func spoken(text string) (string, *redflag.Flag) {
 
 // A matcher knows what an answer without parts looks like.
 type matcher interface {
-	// exact reads a phrase that is the answer and nothing else.
+	// exact reads a phrase that is the answer and nothing else, but for marks around it.
 	exact(phrase string) (item, bool)
 
-	// lead reads a phrase that begins with the answer and goes on with something that
-	// is clearly not a part of it.
-	lead(phrase string) (item, bool)
-
-	// mentions are all that a text names; nil if it denies, compares or restricts what
-	// it names.
-	mentions(text string) []item
+	// goesOn reports whether what follows an answer can follow it: a reason, or a
+	// sentence that does not name another one.
+	goesOn(it item, rest string) bool
 }
 
 // The bounds of what is looked through for one answer. They are far beyond what a model
@@ -54,13 +50,14 @@ const (
 	maxSaid    = 32 << 10 // bytes
 	maxPhrase  = 500      // bytes of a phrase that is called the answer
 	maxPhrases = 20       // of them, the last ones
-	maxLead    = 2000     // characters from the beginning
+	maxEnds    = 8        // places where an answer may end and its reason begin
 )
 
-// find looks for the answer in what was said. What is called final counts; else
-// everything that is clearly an answer has to be the same: what is called the answer, a
-// line that is nothing else, how the text begins. Without any of these the only one that
-// is mentioned is meant.
+// find looks for the answer in what was said. It is where it is known to be an answer,
+// and nowhere else: what is called final counts; else everything that is clearly an
+// answer has to be the same, which is what is called the answer, a line that is nothing
+// else, and how the text begins. To be named in a sentence is not enough: nobody knows
+// all the words that deny it.
 func find(said, want string, m matcher) (item, *redflag.Flag) {
 	if len(said) > maxSaid {
 		return item{}, redflag.New(redflag.ExcessiveLength, "%d bytes, of which one should be %s", len(said), want)
@@ -68,32 +65,142 @@ func find(said, want string, m matcher) (item, *redflag.Flag) {
 	if it, ok := m.exact(said); ok {
 		return it, nil
 	}
-	finals, marked := conclusions(said)
-	if it, found, flag := agree(resolveAll(finals, m)); found {
-		return it, flag
+	unclear := unreadable("no %s is clearly the answer in %s", want, said)
+	if strings.Contains(said, "~~") { // struck out
+		return item{}, unclear
 	}
-	clear := resolveAll(marked, m)
-	for line := range strings.Lines(said) {
-		if line = strings.TrimSpace(line); !listed.MatchString(line) {
-			if it, ok := m.exact(line); ok {
-				clear = append(clear, it)
+	s := statements(said, m)
+	if s.final {
+		s.clear = s.finals
+	}
+	it, found, flag := agree(s.clear)
+	switch {
+	case !found, flag == nil && (s.open || turn.MatchString(s.rest) || isFragment(s.rest)):
+		return item{}, unclear
+	}
+	return it, flag
+}
+
+// A statement is what a text says that its answer is.
+type statement struct {
+	finals []item
+	final  bool // there is something that is called final, whether it can be read or not
+	clear  []item
+	open   bool   // what is called the answer last cannot be read
+	rest   string // what follows the last answer
+}
+
+func statements(said string, m matcher) statement {
+	var s statement
+	lines := strings.Split(said, "\n")
+	add := func(after int, it item, ok, final bool) {
+		s.final, s.open = s.final || final, !ok
+		if ok && final {
+			s.finals = append(s.finals, it)
+		} else if ok {
+			s.clear = append(s.clear, it)
+		}
+		s.rest = strings.Join(lines[min(after, len(lines)):], "\n")
+	}
+	if it, ok := framed(said, m, !strings.Contains(said, "\n")); ok {
+		s.clear = append(s.clear, it)
+	}
+	before, fresh := "", true // the last line with text, and whether a sentence ends there
+	for i, line := range lines {
+		if line = strings.TrimSpace(line); line == "" {
+			fresh = true
+			continue
+		}
+		marks := called(lines, i)
+		for _, c := range marks {
+			it, ok := stated(c.phrase, m)
+			add(c.after, it, ok, c.final)
+		}
+		it, ok := item{}, false
+		if len(marks) == 0 && !listed.MatchString(line) {
+			it, ok = m.exact(line)
+			ok = ok && !(strings.HasSuffix(before, ":") && denial.MatchString(before))
+			if !ok && fresh && i == len(lines)-1 {
+				it, ok = framed(line, m, false)
 			}
 		}
+		if ok {
+			add(i+1, it, true, false)
+		}
+		before, fresh = line, strings.IndexByte(".!?:", line[len(line)-1]) >= 0
 	}
-	if it, ok := m.lead(said); ok {
-		clear = append(clear, it)
+	for _, pattern := range []*regexp.Regexp{boxed, hashed} {
+		for _, found := range pattern.FindAllStringSubmatch(said, maxPhrases) {
+			it, ok := stated(found[1], m)
+			add(len(lines), it, ok, true)
+		}
 	}
-	if it, found, flag := agree(clear); found {
-		return it, flag
+	return s
+}
+
+// A call is a phrase that is called the answer.
+type call struct {
+	phrase string
+	final  bool
+	after  int // the line after it
+}
+
+// called are the phrases that a line calls the answer: what follows on it, or the next
+// line with text.
+func called(lines []string, i int) []call {
+	var all []call
+	line := strings.TrimSpace(lines[i])
+	marks := conclusion.FindAllStringIndex(line, maxPhrases)
+	for j, at := range marks {
+		c := call{line[at[1]:], finalIs.MatchString(line[at[0]:at[1]]), i + 1}
+		if j+1 < len(marks) {
+			c.phrase = line[at[1]:marks[j+1][0]]
+		}
+		for ; strings.Trim(c.phrase, " \t*_#>:`") == "" && c.after < len(lines); c.after++ {
+			c.phrase = lines[c.after]
+		}
+		all = append(all, c)
 	}
-	switch named := distinct(m.mentions(said)); len(named) {
-	case 0:
-		return item{}, unreadable("no %s is clearly the answer in %s", want, said)
-	case 1:
-		return named[0], nil
-	default:
-		return item{}, unreadable("it names %d and does not say which one is the answer: %s", len(named), said)
+	return all
+}
+
+// stated reads a phrase that is called the answer: it is the answer, or goes on with a
+// reason.
+func stated(phrase string, m matcher) (item, bool) {
+	if len(phrase) > maxPhrase {
+		return item{}, false
 	}
+	if it, ok := m.exact(phrase); ok {
+		return it, true
+	}
+	return lead(phrase, m)
+}
+
+// lead reads a text that begins with the answer and goes on with something that is
+// clearly not a part of it.
+func lead(text string, m matcher) (item, bool) {
+	for _, at := range ends.FindAllStringIndex(text[:min(len(text), maxPhrase)], maxEnds) {
+		if it, ok := m.exact(text[:at[0]]); ok {
+			rest := text[at[0]:]
+			return it, m.goesOn(it, rest) && !turn.MatchString(rest)
+		}
+	}
+	return item{}, false
+}
+
+// framed reads a text that begins with the answer, or with the few words that say that
+// it follows.
+func framed(text string, m matcher, whole bool) (item, bool) {
+	if at := frame.FindStringIndex(text); at != nil {
+		text = text[at[1]:]
+		if it, ok := m.exact(text); ok {
+			return it, true
+		}
+	}
+	if at := general.FindStringIndex(text); at != nil && whole {
+		return m.exact(text[at[1]:])
+	}
+	return lead(text, m)
 }
 
 // agree is what all of several readings are.
@@ -122,76 +229,60 @@ func distinct(all []item) []item {
 	return kept
 }
 
-// resolveAll reads phrases that are called the answer; those that are none are left out.
-func resolveAll(phrases []string, m matcher) []item {
-	var all []item
-	for _, phrase := range phrases {
-		it, ok := m.exact(phrase)
-		if !ok {
-			it, ok = m.lead(phrase)
-		}
-		if !ok {
-			if named := distinct(m.mentions(phrase)); len(named) == 1 {
-				it, ok = named[0], true
-			}
-		}
-		if ok {
-			all = append(all, it)
-		}
-	}
-	return all
-}
-
 // What models write before an answer. They speak other languages, too.
 const (
 	answerWords = `answer|result|verdict|conclusion|classification|category|label|choice|` +
-		`antwort|ergebnis|réponse|reponse|résultat|respuesta|resultado|resposta|risposta|risultato|antwoord|svar|odpowiedź|ответ`
-	answerVerbs = `is|are|was|ist|lautet|est|es|é|è|to be|would be|should be|must be|jest`
+		`antwort|ergebnis|réponse|reponse|résultat|respuesta|resultado|a resposta|resposta|risposta|risultato|antwoord|svar|odpowiedź|ответ`
+	answerVerbs = `is|are|ist|lautet|est|es|é|è|to be|would be|should be|must be|jest`
+	article     = `(?:(?:the|my|our|die|das|meine|la|le|ma|mi|il|het|mijn)\s+)?`
+	sure        = `(?:(?:final|finale|endgültige|correct|right|best|richtige|bonne|correcta)\s+)*`
+	opener      = `(?:(?:so|thus|therefore|hence|overall|finally|in conclusion|in summary|also|daher|donc)\s*,?\s+)?(?:i (?:think|believe|would say)(?: that)?\s+)?`
 )
 
 var (
-	conclusion = regexp.MustCompile(`(?i)(?:(?:^|[^\pL\pN])(final\s+|finale\s+|endgültige\s+)?(?:` + answerWords + `)(?:\s*\([^)\n]{0,80}\))?[*_"'\x60]*` +
-		`(?:\s*[:：=]|\s+(?:` + answerVerbs + `)(?:[\s:*"'\x60]|$))|(?:最终)?(?:答案|答え|回答|정답)(?:[:：是はは은는]|\s)+)[*_ \t:：]*`)
+	// conclusion finds what calls the rest of a line the answer: at the beginning of a
+	// sentence, where nothing before it can deny it.
+	conclusion = regexp.MustCompile(`(?i)(?:^[\s*_#-]*|[.!?…]["'”’*_)]*\s+[*_]*|[。！？]\s*)(?:` +
+		opener + article + sure + `(?:` + answerWords + `)(?: to (?:this|the|your) question)?(?:\s*\([^)\n]{0,80}\))?[*_"'\x60]*` +
+		`(?:\s*[:：=]|\s+(?:` + answerVerbs + `)(?:[\s:*"'\x60]|$))|(?:最终)?(?:答案|答え|回答|정답)(?:[:：是は은는]|\s)+)[*_ \t:：]*`)
+	finalIs = regexp.MustCompile(`(?i)final|endgültig|最终`)
 	boxed   = regexp.MustCompile(`\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}`)
 	hashed  = regexp.MustCompile(`(?m)^#{4}[ \t]+(\S.*)$`) // as a well-known set of examples ends
 	listed  = regexp.MustCompile(`^(?:[-*+•–]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z][.)])[ \t]`)
-	finalIs = regexp.MustCompile(`(?i)^[^\pL]*(final|endgültig|最终)`)
+
+	// frame finds the words of a sentence that has nothing but the answer after them.
+	frame = regexp.MustCompile(`(?i)^[*_\s]*` + opener + `(?:(?:it|this|that)(?:['’]s| is)|there are|(?:the|this) (?:statement|claim|sentence) is|` +
+		`i(?: would|['’]d)? (?:classify|categori[sz]e|label) (?:it|this) as|(?:es|das|dies) ist|c['’]est)\s+(?:(?:an?|the|eine?|une?)\s+)?`)
+	// general finds those of one that names what was asked for in general.
+	general = regexp.MustCompile(`(?i)^[*_\s]*` + opener + `the (?:total|sum|value|number|count|amount|date) is\s+`)
+
+	// ends finds where an answer may end and something else begin.
+	ends = regexp.MustCompile(`[.!,;:]["'”’*_\x60)\]]*(?:\s|$)|\s+(?:[-–—(]|because|weil|parce|porque|perché|потому)`)
+	// reason finds what explains an answer, clause a sentence about it.
+	reason = regexp.MustCompile(`(?i)^["'”’*_\x60)\]]*(?:[,;:]?\s*[-–—(]?\s*(?:because|weil|parce|porque|perché|потому)|[,;:]\s+(?:since|given|due to|denn|da|car)\s)`)
+	clause = regexp.MustCompile(`(?i)^["'”’*_\x60)\]]*[,;:]?["'”’*_\x60)\]]*\s*[-–—(]?\s*(?:it|this|that|there|they|the|we|es|das|der|die|il|la|le|el)\s`)
+	// turn finds a sentence that takes back what was said before it.
+	turn = regexp.MustCompile(`(?i)(?:^|[.!?…]|\n)[\s*_]*(?:but|however|wait|actually|correction|hmm|on second thought|on reflection|scratch that|never ?mind|just kidding|no wait|oops)(?:[^\pL]|$)`)
 )
 
-// conclusions are the phrases that a text calls its final answer, and those that it just
-// calls the answer: what follows on the same line, or on the next one with text.
-func conclusions(said string) (finals, marked []string) {
-	found := conclusion.FindAllStringIndex(said, -1)
-	for _, at := range found[max(0, len(found)-maxPhrases):] {
-		phrase, rest, _ := strings.Cut(said[at[1]:], "\n")
-		for range maxPhrases {
-			if strings.Trim(phrase, " \t*_#>:`") != "" || rest == "" {
-				break
-			}
-			phrase, rest, _ = strings.Cut(rest, "\n")
-		}
-		if phrase = strings.TrimSpace(phrase); phrase == "" || len(phrase) > maxPhrase {
-			continue
-		}
-		if finalIs.MatchString(said[at[0]:at[1]]) {
-			finals = append(finals, phrase)
-		} else {
-			marked = append(marked, phrase)
-		}
-	}
-	for _, pattern := range []*regexp.Regexp{boxed, hashed} {
-		for _, found := range pattern.FindAllStringSubmatch(said, maxPhrases) {
-			if len(found[1]) <= maxPhrase {
-				finals = append(finals, found[1])
-			}
-		}
-	}
-	return finals, marked
+// fewestWords are those of a sentence: what is shorter belongs to what stands before it.
+const fewestWords = 3
+
+// isFragment reports whether the lines after an answer are less than a sentence, as 20%.
+func isFragment(rest string) bool {
+	words := strings.Fields(strings.Trim(rest, "`*_#-= \n\t"))
+	return len(words) > 0 && len(words) < fewestWords
+}
+
+// isSentence reports whether what follows an answer is a sentence of its own.
+func isSentence(rest string) bool {
+	tail := strings.TrimLeft(rest, `"'”’*_)]`+"`")
+	return tail != "" && strings.IndexByte(".!", tail[0]) >= 0 && len(strings.Fields(tail[1:])) >= fewestWords
 }
 
 var (
 	latexText = regexp.MustCompile(`\\(?:text|mathrm|mathbf|textbf)\{([^{}]*)\}`)
-	bullet    = regexp.MustCompile(`^(?:[-*+•–>]|#{1,6})[ \t]+`)
+	bullet    = regexp.MustCompile(`^(?:[-*+•–]|#{1,6})[ \t]+`)
 )
 
 // bare is a phrase without emphasis, quotation marks, brackets and bullets around it,
@@ -203,7 +294,7 @@ func bare(s string) string {
 		s = strings.TrimSpace(s)
 		s = bullet.ReplaceAllString(s, "")
 		s = strings.Trim(s, "*_`\"'“”‘’«»„‚‹›")
-		s = strings.TrimRight(s, ".,;:!?。．！？；，：… ")
+		s = strings.TrimRight(s, ".,;:!。．！；，：… ")
 		for _, pair := range [][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"<", ">"}, {`\(`, `\)`}, {`\[`, `\]`}} {
 			if inner, ok := strings.CutPrefix(s, pair[0]); ok {
 				if inner, ok = strings.CutSuffix(inner, pair[1]); ok && !strings.ContainsAny(inner, pair[0]+pair[1]) {
@@ -220,10 +311,8 @@ func bare(s string) string {
 	}
 }
 
-// isOrnament reports whether a character is a picture, or belongs to one.
-func isOrnament(r rune) bool {
-	return unicode.Is(unicode.So, r) && r != '°' || r == '\ufe0f' || r == '\u200d' || unicode.Is(unicode.Sk, r) && r > 0xffff
-}
+// isOrnament reports whether a character is a picture that means nothing, or yes.
+func isOrnament(r rune) bool { return strings.ContainsRune("✅✔✓☑👉🎯\ufe0f\u200d", r) }
 
 // isWord reports whether a character is a part of a word that has white space or
 // punctuation around it.
@@ -246,8 +335,9 @@ func fold(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// denial finds words after which something that is named may not be what is meant.
-var denial = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:not|never|no|none|neither|nor|cannot|without|unless|except|instead|rather|unlikely|unclear|` +
+// denial finds words that may deny what stands beside them. No list of them is whole:
+// it is for places where an answer is known to be.
+var denial = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:wrong|false|incorrect|doubt\pL*|not|never|no|none|neither|nor|cannot|without|unless|except|instead|rather|unlikely|unclear|` +
 	`whether|either|or|if|versus|vs|nicht|kein\pL*|nie|weder|oder|ob|pas|jamais|ni|aucun\pL*|non|ou|si|nunca|ningun\pL*|não|né|или|не|нет)(?:[^\pL]|$)|n't(?:[^\pL]|$)|不|没|非|ない`)
 
 // textItem is an answer that is a text.

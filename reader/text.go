@@ -2,6 +2,7 @@ package reader
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/maker-mdap/maker/domain/text"
@@ -56,19 +57,45 @@ func (t Text) field(raw json.RawMessage) (item, *redflag.Flag) {
 	return t.say(said)
 }
 
-// say reads a text. What announces a short answer is no part of it.
+// say reads a text. What announces a short answer is no part of it, nor are a fence and
+// emphasis around it.
 func (Text) say(said string) (item, *redflag.Flag) {
-	said = strings.TrimSpace(said)
-	if at := conclusion.FindStringIndex(said); at != nil && !strings.Contains(said, "\n") {
-		if opening := strings.ToLower(strings.Trim(said[:at[0]], "*_ ")); opening == "" || opening == "the" || opening == "the correct" || opening == "my" || opening == "die" {
-			if rest := strings.Trim(strings.TrimSpace(said[at[1]:]), "*_"); rest != "" {
-				said = rest
-			}
+	said = plainText(said)
+	if at := conclusion.FindStringIndex(said); at != nil && at[0] == 0 && !strings.Contains(said, "\n") {
+		mark := strings.TrimRight(said[:at[1]], "*_ ")
+		rest := said[len(mark):]
+		if strings.Count(mark, "**")%2 == 1 { // **Answer:** Paris
+			rest = strings.TrimPrefix(rest, "**")
+		}
+		if rest = plainText(rest); strings.Trim(rest, "*_") != "" {
+			said = rest
 		}
 	}
-	key := text.Canonical(said)
-	if key == "" {
+	comparable := said
+	if strings.Contains(said, "\n") { // lines are compared as they are, whether they were in a fence or not
+		comparable = "```\n" + said + "\n```"
+	}
+	key := text.Canonical(comparable)
+	if key == "" || text.Canonical(said) == "" {
 		return item{}, redflag.New(redflag.Empty, "there is nothing in the answer: %s", said)
 	}
 	return textItem(said, key), nil
+}
+
+var emphasis = regexp.MustCompile(`^(\*\*|\*|__|\x60)([^*\x60\n]+)(\*\*|\*|__|\x60)([.!]?)$`)
+
+// plainText is a text without a fence or emphasis around all of it.
+func plainText(s string) string {
+	s = strings.TrimSpace(s)
+	if inner, ok := strings.CutPrefix(s, "```"); ok {
+		if inner, ok = strings.CutSuffix(inner, "```"); ok && !strings.Contains(inner, "```") {
+			if _, body, ok := strings.Cut(inner, "\n"); ok { // after the name of a language
+				s = strings.Trim(body, "\n")
+			}
+		}
+	}
+	for m := emphasis.FindStringSubmatch(s); m != nil && m[1] == m[3]; m = emphasis.FindStringSubmatch(s) {
+		s = strings.TrimSpace(m[2]) + m[4]
+	}
+	return s
 }

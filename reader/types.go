@@ -3,8 +3,10 @@ package reader
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -61,9 +63,11 @@ func forType(t reflect.Type, depth int) (Reader, error) {
 		return Bool{}, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return Number{Integer: true}, nil
-	case reflect.Float32, reflect.Float64:
-		return Number{}, nil
+		return integer(t), nil
+	case reflect.Float32:
+		return Number{Min: "-3.4028234e38", Max: "3.4028234e38"}, nil
+	case reflect.Float64:
+		return Number{Min: "-1.797693134862315e308", Max: "1.797693134862315e308"}, nil
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return nil, fmt.Errorf("reader: it does not follow from %v how an answer is read; say how", t)
@@ -75,6 +79,16 @@ func forType(t reflect.Type, depth int) (Reader, error) {
 	default:
 		return nil, fmt.Errorf("reader: it does not follow from %v how an answer is read; say how", t)
 	}
+}
+
+// integer reads what an integer type can hold.
+func integer(t reflect.Type) Number {
+	n := Number{Integer: true, Min: "0", Max: json.Number(strconv.FormatUint(math.MaxUint64>>(64-t.Bits()), 10))}
+	if zero := reflect.Zero(t); zero.CanInt() {
+		n.Min = json.Number(strconv.FormatInt(math.MinInt64>>(64-t.Bits()), 10))
+		n.Max = json.Number(strconv.FormatInt(math.MaxInt64>>(64-t.Bits()), 10))
+	}
+	return n
 }
 
 func forStruct(t reflect.Type, depth int) (Reader, error) {

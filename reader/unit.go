@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,9 +9,9 @@ import (
 // names. Symbols are told by their letter case (mW, MW), words are not.
 var unitNames = map[string][]string{
 	"%": {"percent", "per cent", "pct", "prozent", "pour cent", "por ciento"}, "‰": {"per mille"},
-	"$": {"US$", "USD", "dollar", "dollars", "US dollars"}, "€": {"EUR", "euro", "euros"}, "£": {"GBP", "pound sterling", "pounds sterling"},
+	"$": {"US$", "USD", "dollar", "dollars", "US dollars", "usd"}, "€": {"EUR", "eur", "euro", "euros"}, "£": {"GBP", "pound sterling", "pounds sterling"},
 	"¥": {"JPY", "yen"}, "₹": {"INR", "Rs", "rupees"}, "CHF": {"francs"}, "cent": {"cents"},
-	"kg": {"kilogram", "kilograms", "kilogramme", "kilogrammes", "kilos"}, "g": {"gram", "grams", "gramm"}, "mg": {"milligram", "milligrams"},
+	"kg": {"KG", "Kg", "kilogram", "kilograms", "kilogramme", "kilogrammes", "kilos"}, "g": {"gram", "grams", "gramm"}, "mg": {"milligram", "milligrams"},
 	"t": {"tonne", "tonnes", "tons"}, "lb": {"lbs", "pound", "pounds"}, "oz": {"ounce", "ounces"},
 	"km": {"kilometer", "kilometers", "kilometre", "kilometres"}, "m": {"meter", "meters", "metre", "metres"},
 	"cm": {"centimeter", "centimeters", "centimetre", "centimetres"}, "mm": {"millimeter", "millimeters", "millimetre", "millimetres"},
@@ -49,71 +48,56 @@ var unitBySymbol, unitByWord = func() (symbols, words map[string]string) {
 	return symbols, words
 }()
 
+// longestSymbol is how many characters a unit may have that is told by its letter case.
+const longestSymbol = 4
+
 // canonicalUnit is the name that a unit shares with its other names.
 func canonicalUnit(name string) string {
 	name = strings.TrimSpace(name)
-	if canonical, ok := unitBySymbol[name]; ok {
+	if canonical, ok := knownUnit(name); ok {
 		return canonical
 	}
-	folded := fold(name)
-	if canonical, ok := unitByWord[folded]; ok {
-		return canonical
+	if utf8.RuneCountInString(name) <= longestSymbol {
+		return name
 	}
-	return folded
+	return fold(name)
 }
 
-// unitText is what may be a unit: a sign, or up to three words.
-var unitText = regexp.MustCompile(`^[ \x{a0}\x{202f}]?-?(?:\\?[%‰$€£¥₹℃℉]|°\s?[CF]?|[\pLµμΩ][\pLµμΩ0-9²³^]*(?:/[\pLµμ]+[²³0-9]*)?(?: [\pL]+){0,2})`)
-
-// unitAfter is the unit that a text begins with, as it is written: the one that was
-// asked for, or one that is known.
-func (n *numbers) unitAfter(text string) string {
-	if n.asked != "" {
-		trimmed := strings.TrimLeft(text, " \u00a0\u202f")
-		if len(trimmed) >= len(n.Unit) && strings.EqualFold(trimmed[:len(n.Unit)], n.Unit) && endsWord(trimmed[len(n.Unit):]) &&
-			canonicalUnit(trimmed[:len(n.Unit)]) == n.asked {
-			return text[:len(text)-len(trimmed)+len(n.Unit)]
-		}
+func knownUnit(name string) (string, bool) {
+	canonical, ok := unitBySymbol[name]
+	if !ok {
+		canonical, ok = unitByWord[fold(name)]
 	}
-	found := unitText.FindString(text)
-	for found != "" {
-		name := strings.TrimLeft(found, " \u00a0\u202f-\\")
-		_, symbol := unitBySymbol[name]
-		_, word := unitByWord[fold(name)]
-		if (symbol || word || n.asked != "" && canonicalUnit(name) == n.asked) && endsWord(text[len(found):]) {
-			return found
-		}
-		cut := strings.LastIndexByte(found, ' ')
-		if cut <= 0 {
-			break
-		}
-		found = found[:cut]
-	}
-	return ""
+	return canonical, ok
 }
 
-// endsWord reports whether a text goes on with something that is no part of the word, or
-// the unit, before it.
-func endsWord(rest string) bool {
-	r, _ := utf8.DecodeRuneInString(rest)
-	return rest == "" || !isWord(r) && !strings.ContainsRune("/²³^°·", r)
+// unit reads all of what follows a number as its unit: none, the one that was asked for,
+// or one that is known.
+func (n *numbers) unit(rest string) (canonical string, ok bool) {
+	name := strings.TrimLeft(rest, " \u00a0\u202f")
+	if name == "" {
+		return "", true
+	}
+	canonical = canonicalUnit(name)
+	if canonical == n.asked || isPlural(canonical, n.asked) || isPlural(n.asked, canonical) {
+		return n.asked, true
+	}
+	_, ok = knownUnit(name)
+	return canonical, ok && name != "B" && name != "K" // these may be billions and thousands
 }
+
+// isPlural reports whether a word is another one with an s; of symbols, ms is no m.
+func isPlural(word, of string) bool { return len(of) >= longestSymbol && word == of+"s" }
 
 // currencies are the names of units that stand before a number as well.
 var currencies = []string{"US$", "USD", "EUR", "GBP", "CHF", "JPY", "INR", "Rs", "$", "€", "£", "¥", "₹"}
 
-// currencyBefore takes a currency off the end of a text.
+// currencyBefore takes a currency off the beginning of a text.
 func currencyBefore(text string) (unit, rest string) {
-	trimmed := strings.TrimRight(text, " \u00a0\u202f")
 	for _, name := range currencies {
-		head, ok := strings.CutSuffix(trimmed, name)
-		if !ok {
-			continue
+		if rest, ok := strings.CutPrefix(text, name); ok {
+			return canonicalUnit(name), strings.TrimLeft(rest, " \u00a0\u202f")
 		}
-		if r, _ := utf8.DecodeLastRuneInString(head); isWord(r) && isWord(rune(name[0])) {
-			continue
-		}
-		return canonicalUnit(name), strings.TrimSuffix(head, `\`) // as in Markdown with formulas
 	}
 	return "", text
 }

@@ -139,6 +139,9 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	for _, s := range r.Steps {
 		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
 			s.Voting.Split(), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
+		if len(s.Voting.Unvoted) > 0 {
+			fmt.Fprintf(b, "\nNot voted on, one agent's words: %s\n", show.Markdown(strings.Join(s.Voting.Unvoted, ", ")))
+		}
 		for _, e := range r.Effects {
 			if e.Step == s.Step {
 				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
@@ -200,8 +203,12 @@ func DescribeRule(r vote.Rule) string {
 	switch r.Strategy {
 	case vote.FirstToK:
 		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
+	case vote.Adaptive:
+		return fmt.Sprintf("margins that adapt, so that all answers of the run are the likeliest but for a chance of %g; at most %d samples", r.Target, r.MaxSamples)
 	case vote.Majority:
 		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
+	case vote.Own:
+		return fmt.Sprintf("by a rule of the program's own, at most %d samples", r.MaxSamples)
 	default:
 		return "one sample"
 	}
@@ -209,11 +216,15 @@ func DescribeRule(r vote.Rule) string {
 
 // DescribeVoter says what a voter contributed.
 func DescribeVoter(v VoterResult) string {
-	text := fmt.Sprintf("%d votes, %d against the winner, %d discarded", v.Votes, v.Dissent, v.Flagged)
-	if v.CostUSD > 0 {
-		text += ", " + DescribeCost(&v.CostUSD)
+	text := plural(v.Votes, "vote")
+	if v.Dissent > 0 {
+		text += fmt.Sprintf(", %d against the winner", v.Dissent)
 	}
-	return text
+	text += fmt.Sprintf(", %d discarded", v.Flagged)
+	if v.CostUSD == nil {
+		return text + ", cost unknown"
+	}
+	return text + ", " + DescribeCost(v.CostUSD)
 }
 
 // DescribeCost formats a cost that may not be known.

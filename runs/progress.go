@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Progress is where a run stands.
@@ -16,9 +17,9 @@ type Progress struct {
 	RedFlagged int
 	Faults     int
 	Spent      usage.Spent
-	Elapsed    time.Duration // over all sessions
-	Trouble    string        // what the provider's outage is, if there is one
-
+	Elapsed    time.Duration     // over all sessions
+	Outlook    *adaptive.Outlook // of a run whose margins adapt: how it stands and is thought to end
+	Trouble    string            // what the provider's outage is, if there is one
 	// Answers are the outputs of this session's steps with how often each came, as JSON,
 	// where steps are records with few different answers.
 	Answers map[string]int

@@ -72,6 +72,9 @@ type Result struct {
 	TotalCostUSD    *float64    `json:"total_cost_usd"`
 	TotalDurationMS int64       `json:"total_duration_ms"`
 	Usage           usage.Spent `json:"usage"`
+
+	// Certificate is what the run proved, in short; see [Run.Certify].
+	Certificate *CertificateSummary `json:"certificate,omitempty"`
 }
 
 // StatusInterrupted is the status of a run whose process ended without a word.
@@ -152,6 +155,7 @@ func newResult(p *history.Report, written bool) *Result {
 		Voting: p.Voting, Voters: p.Voters(), Solve: p.Solve,
 		Effects: p.Effects, TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
 	}
+	r.Certificate = &CertificateSummary{Votes: p.Evidence.Votes(), Truth: p.Truth(checksOf(p))}
 	if r.Status == event.StatusRunning && !written {
 		r.Status = StatusInterrupted
 	}

@@ -143,6 +143,7 @@ func (a *app) finishAsk(r *maker.Result) error {
 			}
 			v := r.Steps[0].Voting
 			fmt.Fprintf(a.Err, "votes %s, %d discarded, %s%s\n", v.Split(), v.RedFlagged, runs.DescribeCost(r.TotalCostUSD), simulated)
+			report.Voters(a.Err, r)
 		}
 		_, err := fmt.Fprintln(a.Out, answerText(a.outputOf(r).JSON))
 		return err
@@ -151,6 +152,7 @@ func (a *app) finishAsk(r *maker.Result) error {
 	if f := r.FailedStep; f != nil {
 		report.Votes(a.Err, f)
 	}
+	report.Voters(a.Err, r)
 	for i := range r.Open {
 		fmt.Fprintf(a.Err, "so far: %s\n", show.Line(runs.DescribeOpen(&r.Open[i])))
 	}

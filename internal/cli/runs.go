@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/certify"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -186,6 +187,9 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	for _, line := range runs.DescribeVotes(s.Voting, true) {
 		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
 	}
+	if paths := report.Unvoted(s.Voting); paths != "" {
+		fmt.Fprintf(a.Out, "  not voted %s (one agent's words)\n", paths)
+	}
 	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
 		s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Faults, s.Voting.Cancelled)
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))
@@ -319,6 +323,15 @@ fit.`,
 			return err
 		},
 	}
+}
+
+func (a *app) certify() *cobra.Command {
+	cmd := certify.Command(certify.App{
+		Out: a.Out, Err: a.Err, Open: a.open, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
+		Usage: func(err error) error { return usageError{err} },
+	})
+	cmd.Args = exactArgs("RUN")
+	return cmd
 }
 
 func (a *app) printReplay(r *runs.Replay) {

@@ -143,7 +143,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, meant)}
 	}
 	if d := config.Find(name); d != nil {
-		return usageError{fmt.Errorf("%s has no flag --%s, which is about other kinds of run; see `%s --help`", cmd.CommandPath(), name, cmd.CommandPath())}
+		other := cmd.CommandPath() + " --help"
+		if d.For&config.Solving != 0 {
+			other = "maker solve --help"
+		}
+		return usageError{fmt.Errorf("%s has no flag --%s, which is about other kinds of run; see `%s`", cmd.CommandPath(), name, other)}
 	}
 	return usageError{fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
 }

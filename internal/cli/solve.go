@@ -3,29 +3,15 @@ package cli
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/preview"
 	"github.com/maker-mdap/maker/internal/report"
-	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
-
-// solveOptions are those for solving.
-func (s *settings) solveOptions(a *app) (*maker.Options, error) {
-	o, err := s.options(a)
-	if err != nil {
-		return nil, err
-	}
-	somebody := o.Ask != nil || o.Answers != nil || s.flags.Changed("escalate")
-	if !somebody { // nobody is asked where nobody is
-		o.Config.Solve.Escalate = slices.DeleteFunc(slices.Clone(o.Config.Solve.Escalate), func(name string) bool { return name == "person" })
-	}
-	return o, nil
-}
 
 func (a *app) solve() *cobra.Command {
 	var flags settings
@@ -53,11 +39,7 @@ not to use it.`,
 			if err != nil {
 				return err
 			}
-			opts, err := flags.solveOptions(a)
-			if err != nil {
-				return err
-			}
-			engine, err := a.newEngine(opts)
+			engine, err := flags.engine(a)
 			if err != nil {
 				return err
 			}
@@ -88,21 +70,7 @@ func (a *app) previewSolve(engine *maker.Engine, problem string) error {
 			*maker.SolvePreview
 		}{"preview", p})
 	}
-	fmt.Fprintf(a.Out, "asked first, %s, by %s:\n\n", show.Line(runs.DescribeRule(p.Rule)), show.Line(p.Model))
-	fmt.Fprintf(a.Out, "%s\n\nif voters agree at once:\n", report.Indented(p.Prompt))
-	for _, e := range p.Estimates {
-		name := "solved as it is"
-		if e.Parts > 0 {
-			name = fmt.Sprintf("in %d parts", e.Parts)
-		}
-		fmt.Fprintf(a.Out, "  %-16s %3d steps, some %4d calls and %7s tokens: about %s\n",
-			name, e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), runs.DescribeCost(e.CostUSD))
-	}
-	limit := "no limit of tokens"
-	if p.MaxTokens > 0 {
-		limit = fmt.Sprintf("it stops at %s tokens", report.Thousands(int(p.MaxTokens)))
-	}
-	fmt.Fprintf(a.Out, "nobody knows before how far it will be split; %s\n", limit)
+	preview.Solve(a.Out, p)
 	return nil
 }
 

@@ -202,8 +202,14 @@ func (s *stack) equip(ctx context.Context, j *kind.Job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.group(flow.Reasoning); err != nil {
-		return err
+	roles := []string{flow.Reasoning}
+	if name := s.config.Solve.ModelEscalation; name != "" {
+		roles = append(roles, name)
+	}
+	for _, role := range roles {
+		if _, err := s.group(role); err != nil {
+			return err
+		}
 	}
 	for i := range s.voters {
 		if s.voters[i].Agent, err = s.agentFor(s.voters[i], cheap[0].Model); err != nil {

@@ -58,6 +58,9 @@ func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 
 // CalibrateItems starts to measure the voters with questions of the user's own.
 func (e *Engine) CalibrateItems(ctx context.Context, p kind.ItemsParams) (*Run, error) {
+	if err := p.Distinct(); err != nil {
+		return nil, err
+	}
 	return e.launchParams(ctx, kind.CalibrateItems, p)
 }
 

@@ -151,10 +151,19 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	// TooLong says that the server wrote more than it was asked for. Nothing of that is
+	// worth reading, and the body is only its beginning: see [TooLongAnswer].
+	TooLong bool
 }
 
+// TooLongAnswer stands for one that is too long. It has no text: a part of one is not
+// what the model said.
+func TooLongAnswer() *model.Response { return &model.Response{Stop: model.StopLength} }
+
 // Post sends a request as JSON and reads the answer to its end, so that the connection
-// can be used again. An answer of more than most bytes (see [Room]) is an error. Its
+// can be used again. Of an answer of more than most bytes (see [Room]) only the beginning
+// is read; if that does not look like an answer it is an error. Its
 // errors are of type [*model.Error]; an answer with an error status is not one of them.
 func (c *Client) Post(ctx context.Context, request any, most int64) (*Reply, error) {
 	most = min(most, c.maxBytes)
@@ -195,10 +204,16 @@ func (c *Client) Post(ctx context.Context, request any, most int64) (*Reply, err
 	if err != nil {
 		return nil, c.broken(ctx, begin, a.Status, err)
 	}
-	if int64(len(a.Body)) > most {
+	if a.TooLong = int64(len(a.Body)) > most; a.TooLong && !answers(a.Body) {
 		return nil, c.Error(model.Transient, a.Status, fmt.Sprintf("the answer is larger than %d bytes, which is room enough for the tokens that were asked for (max_output)", most))
 	}
 	return a, nil
+}
+
+// answers reports whether a body begins like an answer of a model. Both protocols have its
+// words behind that name.
+func answers(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && bytes.Contains(body, []byte(`"content"`))
 }
 
 // CheckCalls returns an error if an answer asks for more calls of tools than any

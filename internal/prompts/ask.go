@@ -27,7 +27,14 @@ func (a Ask) Split() (shared, rest Data, err error) {
 	return shared, a, nil
 }
 
+// SameMeaning asks whether two answers say the same.
+type SameMeaning struct{ First, Second, Instruction string }
+
+// Prompt implements [Data].
+func (SameMeaning) Prompt() string { return "same_meaning" }
+
 var askSamples = []Data{
+	SameMeaning{First: "It is late.", Second: "It came too late.", Instruction: "Answer with exactly one of these: same, different."},
 	Ask{
 		Question: "Which of these is a bug report?", Instructions: []string{"Answer with exactly one of these: yes, no."},
 		Shown: []Attached{{Ref: "mail.txt", Label: "mail.txt", Text: "It crashes."}, {Ref: "screen.png", Label: "screen.png", Image: 1}},

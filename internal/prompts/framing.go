@@ -64,11 +64,17 @@ func (s *Set) framings(name string) []string {
 	names := []string{name}
 	for n := 2; n <= min(s.most, MaxFramings); n++ {
 		other := framing(name, n)
-		if _, ok := s.texts[other]; ok && (s.replaced[other] || !s.replaced[name]) {
+		if _, ok := s.texts[other]; ok && !s.Unused(other) {
 			names = append(names, other)
 		}
 	}
 	return names
+}
+
+// Unused reports whether a template is a built-in framing of one that is replaced: it would
+// not say the same, and is not sent.
+func (s *Set) Unused(name string) bool {
+	return !s.replaced[name] && s.replaced[plainName(name)]
 }
 
 func framing(name string, n int) string { return fmt.Sprintf("%s_%d", name, n) }

@@ -1,5 +1,10 @@
 package prompts
 
+import (
+	"slices"
+	"strings"
+)
+
 // YAMLFixer asks for the repair of a text that should have been YAML.
 type YAMLFixer struct {
 	Text    string
@@ -8,7 +13,8 @@ type YAMLFixer struct {
 
 // PlannerSystem teaches the planner what a plan is.
 type PlannerSystem struct {
-	MaxToolCalls int // of one step
+	MaxToolCalls int      // of one step
+	ProseNames   []string // of string fields that no vote is about
 }
 
 // PlannerUser asks for the plan of a task.
@@ -34,6 +40,19 @@ type Input struct {
 
 // NotNeeded is the input that no step produced.
 const NotNeeded = "null # it does not exist: what produces it was not needed"
+
+// Unvoted is a comment above an input that says what of it nobody has voted on: all of
+// it if the path is "*".
+func Unvoted(tag string, paths []string) string {
+	switch {
+	case len(paths) == 0:
+		return ""
+	case slices.Contains(paths, "*"):
+		return "# not voted on: one agent's answer\n"
+	default:
+		return "# not voted on, one agent's words: " + inside(tag, strings.Join(paths, ", ")) + "\n"
+	}
+}
 
 // ExecutorSystem tells an agent what a step is.
 type ExecutorSystem struct{}
@@ -129,7 +148,7 @@ func (q QualityCheck) Prompt() string { return "quality_" + q.Check }
 
 var planSamples = []Data{
 	YAMLFixer{Text: "a: [1", Problem: "line 1, column 4: the bracket is not closed"},
-	PlannerSystem{MaxToolCalls: 1},
+	PlannerSystem{MaxToolCalls: 1, ProseNames: []string{"summary", "notes"}},
 	PlannerUser{
 		Task: "Count the words in notes.txt.", Catalogue: "- Read (pure): Reads a file.\n",
 		Rejected: "plan: []", Problems: []string{"the plan has no steps (required_fields_present)"},

@@ -11,7 +11,9 @@ import (
 
 // printMeasured shows what a run that measured voters found out.
 func printMeasured(w io.Writer, r *runs.Result) {
-	if c := r.Solve.Calibrated; c != nil && (c.Valid > 0 || c.Samples == 0) {
+	if c := r.Solve.Calibrated; c == nil {
+		fmt.Fprintf(w, "  samples     %s so far, %s of them discarded; p and v are worked out when all of them are in\n", Thousands(r.Voting.Samples), Thousands(r.Voting.RedFlagged))
+	} else if c.Valid > 0 || c.Samples == 0 {
 		printCalibrated(w, c)
 	}
 	fmt.Fprintf(w, "  faults      %s\n", Thousands(r.Voting.Faults))
@@ -71,10 +73,20 @@ func printCalibrated(w io.Writer, c *event.Calibrated) {
 
 // printItems shows what items of the user's own told.
 func printItems(w io.Writer, m *event.Measured) {
+	of := Thousands(m.Of)
+	if m.Repeated > 0 {
+		of += fmt.Sprintf(" different questions (%s more repeat one of them and were left out)", Thousands(m.Repeated))
+	}
 	fmt.Fprintf(w, "  items       %s of %s, %s of them with at least 5 samples, %s without a valid answer\n",
-		Thousands(m.Items), Thousands(m.Of), Thousands(m.Deep), Thousands(m.Silent))
+		Thousands(m.Items), of, Thousands(m.Deep), Thousands(m.Silent))
 	if m.Greedy != nil {
-		fmt.Fprintf(w, "  greedy      one greedy sample is right on %s of the items\n", percent(m.Greedy))
+		by := ""
+		if m.GreedyBy != "" {
+			by = " of " + show.Line(m.GreedyBy) + ", the best alone,"
+		} else if len(m.Voters) > 1 { // as early releases measured it
+			by = " of " + show.Line(m.Voters[0].Name)
+		}
+		fmt.Fprintf(w, "  greedy      one greedy sample%s is right on %s of the items\n", by, percent(m.Greedy))
 	}
 	if m.BelowHalf == nil {
 		fmt.Fprintf(w, "  spread      not measured: how p differs between items takes 5 samples of at least 50 items\n")
@@ -99,13 +111,25 @@ func printItems(w io.Writer, m *event.Measured) {
 		if t.A == t.B {
 			who = "two samples of " + show.Line(t.A)
 		}
-		fmt.Fprintf(w, "  together    %s are both wrong on %s of %s items, %.1f %% if errors were independent; with the same answer %.0f %% of the time\n",
-			who, percent(&t.Both), Thousands(t.Items), 100*t.IfAlone, 100*t.SameWord)
+		fmt.Fprintf(w, "  together    %s are both wrong on %s of %s items, %.1f %% if errors were independent",
+			who, percent(&t.Both), Thousands(t.Items), 100*t.IfAlone)
+		if t.SameAnswer != nil && t.Both.Value > 0 {
+			fmt.Fprintf(w, "; with the same answer %.0f %% of the time", 100**t.SameAnswer)
+		}
+		fmt.Fprintln(w)
 	}
 }
 
 func part(p event.MeasuredPart) string {
-	return fmt.Sprintf("%s: p %.3f (%.3f to %.3f), v %.3f, %s samples", show.Line(p.Name), p.P.Value, p.P.Low, p.P.High, p.V.Value, Thousands(p.Samples))
+	known := "not measured: no answer is valid"
+	if p.P != nil && p.V.Value > 0 { // early releases have a p in any case
+		known = fmt.Sprintf("%.3f (%.3f to %.3f)", p.P.Value, p.P.Low, p.P.High)
+	}
+	text := fmt.Sprintf("%s: p %s, v %.3f, %s samples", show.Line(p.Name), known, p.V.Value, Thousands(p.Samples))
+	if p.Greedy != nil {
+		text += ", greedy " + percent(p.Greedy)
+	}
+	return text
 }
 
 func correlation(r *event.Range) string {

@@ -54,6 +54,10 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
 		Votes(w, f)
 	}
+	printUnvoted(w, r)
+	if r.Certificate != nil {
+		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
+	}
 	printCost(w, r)
 	const most = 10
 	shown := 0
@@ -131,6 +135,11 @@ func printVoting(w io.Writer, r *runs.Result) {
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
 	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
+	Voters(w, r)
+}
+
+// Voters tells what each of several voters contributed.
+func Voters(w io.Writer, r *runs.Result) {
 	for _, v := range r.Voters {
 		fmt.Fprintf(w, "  voter       %s: %s\n", show.Line(v.Voter), runs.DescribeVoter(v))
 	}

@@ -265,6 +265,11 @@ func AnyWrong(chance float64, steps int) float64 {
 	return -math.Expm1(float64(steps) * math.Log1p(-chance))
 }
 
+// AllRight is the chance that none of them is.
+func AllRight(chance float64, steps int) float64 {
+	return math.Exp(float64(steps) * math.Log1p(-chance))
+}
+
 // MinK is the smallest margin up to most for which the chance that any of so many steps is
 // wrong is at most target, even at the bad end of what was measured. If there is none it
 // is false, and the margin is the smallest one that does as well as can be hoped: more

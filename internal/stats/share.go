@@ -54,6 +54,15 @@ func Share(items []Cluster) Interval {
 	return i
 }
 
+// Most is the largest share of bad items that so many bad ones of n are likely for, in 95
+// of 100 measurements: the upper bound of Clopper and Pearson. It is 1 without an item.
+func Most(bad, n int) float64 {
+	if bad >= n {
+		return 1
+	}
+	return betaQuantile(Confidence, float64(bad+1), float64(n-bad))
+}
+
 func share(c Cluster) float64 { return float64(c.Good) / float64(c.Total) }
 
 // Mean is the mean of independent differences of shares and its interval, one more odd

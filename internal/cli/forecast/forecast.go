@@ -53,6 +53,8 @@ type Forecast struct {
 	Assumes string `json:"assumes"` // what the forecast is worth nothing without
 
 	*Measured // of a run that measured the voters
+
+	aloneError float64 // that any of so many single samples is wrong
 }
 
 // Measured is what the distribution of p over items adds: intervals.
@@ -87,7 +89,7 @@ func (e *Inputs) Alike() (*Forecast, error) {
 	out.StepError = vote.StepError(e.P, out.K)
 	out.RunError = vote.RunError(e.P, out.K, e.Steps)
 	out.Success = vote.RunSuccess(e.P, out.K, e.Steps)
-	out.Alone = math.Pow(e.P, float64(e.Steps))
+	out.alone(1 - e.P)
 	out.SamplesPerStep = vote.ExpectedSamples(e.P, e.V, out.K)
 	return out, e.price(out)
 }
@@ -162,8 +164,8 @@ func (e *Inputs) From(r *runs.Result, given func(string) bool) (*Forecast, error
 		StepErrorRange: event.Range(f.StepError), RunErrorRange: event.Range(f.RunError), Wrong: event.Range(f.Wrong),
 		Reached: f.RunError.High <= e.Target,
 	}
-	out.StepError, out.RunError, out.Success = f.StepError.Value, f.RunError.Value, 1-f.RunError.Value
-	out.Alone = math.Pow(c.P, float64(e.Steps))
+	out.StepError, out.RunError, out.Success = f.StepError.Value, f.RunError.Value, stats.AllRight(f.StepError.Value, e.Steps)
+	out.alone(fit.StepError(1).Value) // by the same distribution
 	out.SamplesPerStep = f.Votes / e.V
 	if calls := float64(r.Usage.Calls); calls > 0 { // what its calls took
 		if !given("input-tokens") {
@@ -183,12 +185,9 @@ func (e *Inputs) From(r *runs.Result, given func(string) bool) (*Forecast, error
 	return out, nil
 }
 
-// alone is the chance that one sample a step is right every time.
-func (f *Forecast) alone() string {
-	if f.Alone < 0.5 {
-		return report.Chance(f.Alone)
-	}
-	return report.Success(stats.AnyWrong(1-f.P, f.Steps))
+// alone says what one sample a step would come to, which is wrong with a given chance.
+func (f *Forecast) alone(chance float64) {
+	f.Alone, f.aloneError = stats.AllRight(chance, f.Steps), stats.AnyWrong(chance, f.Steps)
 }
 
 // Write shows a forecast to people.
@@ -199,12 +198,12 @@ func (f *Forecast) Write(w io.Writer) {
 	fmt.Fprintf(w, "k           %d\n", f.K)
 	if m := f.Measured; m == nil {
 		fmt.Fprintf(w, "error       %s per step, %s that any of %s steps is wrong\n", report.Chance(f.StepError), report.Chance(f.RunError), report.Thousands(f.Steps))
-		fmt.Fprintf(w, "success     %s; one sample a step would be right with %s\n", report.Success(f.RunError), f.alone())
+		fmt.Fprintf(w, "success     %s; one sample a step would be right with %s\n", report.Success(f.RunError), report.Success(f.aloneError))
 	} else {
 		fmt.Fprintf(w, "error       %s per step (%s to %s)\n", report.Chance(f.StepError), report.Chance(m.StepErrorRange.Low), report.Chance(m.StepErrorRange.High))
 		fmt.Fprintf(w, "wrong       %.3g of %s steps; a single run keeps to %.0f to %.0f\n", m.Wrong.Value, report.Thousands(f.Steps), m.Wrong.Low, m.Wrong.High)
 		fmt.Fprintf(w, "success     %s (%s to %s); one sample a step would be right with %s\n",
-			report.Success(f.RunError), report.Success(m.RunErrorRange.High), report.Success(m.RunErrorRange.Low), f.alone())
+			report.Success(f.RunError), report.Success(m.RunErrorRange.High), report.Success(m.RunErrorRange.Low), report.Success(f.aloneError))
 		if !m.Reached {
 			fmt.Fprintf(w, "target      an error of %g is NOT assured: at the bad end of what was measured it is %s\n", f.Target, report.Chance(m.RunErrorRange.High))
 		}

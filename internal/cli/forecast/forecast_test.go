@@ -170,6 +170,34 @@ func TestFromWithoutDistribution(t *testing.T) {
 	}
 }
 
+// TestOneSampleIsOneSample: a vote with margin 1 is one sample, and is forecast like it,
+// even if none of the samples was wrong, or none right.
+func TestOneSampleIsOneSample(t *testing.T) {
+	for _, right := range []int{0, 3, 5} {
+		r := &runs.Result{Run: "calibrate-items-1", Solve: &runs.SolveFigures{Calibrated: &event.Calibrated{
+			P: float64(right) / 5, V: 1, MaxK: 10, Measured: &event.Measured{
+				Items: 80, Deep: 80, BelowHalf: &event.Range{}, Cells: []event.Cell{{Right: right, Valid: 5, Items: 80}},
+			},
+		}}}
+		for _, steps := range []int{1, 10, 100} {
+			in := Inputs{Target: 0.01, Steps: steps, K: 1}
+			f, err := in.From(r, notGiven)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text bytes.Buffer
+			f.Write(&text)
+			_, success, _ := strings.Cut(text.String(), "success     ")
+			success, alone, _ := strings.Cut(success, "; one sample a step would be right with ")
+			success, _, _ = strings.Cut(success, " (")
+			alone, _, _ = strings.Cut(alone, "\n")
+			if f.Success != f.Alone || success != alone || !(f.Alone < 1) || strings.Contains(text.String(), "1e-300") {
+				t.Errorf("%d of 5 right, %d steps: success %q (%v), one sample %q (%v), want the same:\n%s", right, steps, success, f.Success, alone, f.Alone, text.String())
+			}
+		}
+	}
+}
+
 // TestNoErrorIsZero: whatever p is, an error is never printed as 0, nor success as 1.
 func TestNoErrorIsZero(t *testing.T) {
 	for _, p := range []float64{0.51, 0.9, 0.9999, 1 - 1e-12, 1 - 1e-16} {

@@ -78,6 +78,7 @@ func (f *Flags) Reader(readFile func(name string) (string, error)) (reader.Reade
 			if text, err = readFile(text); err != nil {
 				return nil, err
 			}
+			text = strings.TrimPrefix(text, "\ufeff") // as some editors begin a file
 		}
 		j.Schema = json.RawMessage(strings.TrimSpace(text))
 		r = j

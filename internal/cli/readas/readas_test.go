@@ -34,6 +34,9 @@ func TestReader(t *testing.T) {
 		{"--schema " + string(schema) + " --ignore a", reader.JSON{Schema: schema, Ignore: []string{"a"}}, ""},
 		{"--list --date", reader.List{Of: reader.Date{}}, ""},
 		{"--unordered", reader.List{Of: reader.Text{}, Unordered: true}, ""},
+		{"--schema bom", reader.JSON{Schema: schema}, ""},
+		{"--schema file --ignore remrak", nil, `no field "remrak"`},
+		{`--schema {"type":"strin"}`, nil, `type "strin"`},
 		{"--one-of yes,no --bool", nil, "--one-of and --bool"},
 		{"--ignore a", nil, "--ignore"},
 		{"--schema missing", nil, "no such file"},
@@ -48,6 +51,9 @@ func TestReader(t *testing.T) {
 		var got reader.Reader
 		if err == nil {
 			got, err = flags.Reader(func(name string) (string, error) {
+				if name == "bom" {
+					return "\ufeff" + string(schema), nil
+				}
 				if name != "file" {
 					return "", errors.New("no such file")
 				}

@@ -54,8 +54,12 @@ func askJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 	if err != nil {
 		return nil, err
 	}
+	var roles []string
+	if meaning(cfg) {
+		q.Meaning, roles = &flow.Meaning{}, []string{flow.Cheap}
+	}
 	return &Job{
-		Task: p.Question, Steps: 1, Prompts: set,
+		Task: p.Question, Steps: 1, Races: 1, Prompts: set, Roles: roles,
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
 			return chain.Run(f, single{q}, chain.Config{Terms: terms(cfg)}, at)
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/reader"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // chainKind is a task of a family that has many steps in a row.
@@ -58,7 +59,7 @@ func chainJob(env Env, family string, params json.RawMessage, cfg config.Config)
 		return nil, err
 	}
 	return &Job{
-		Task: task, Steps: c.Steps(), Readers: readers,
+		Task: task, Steps: c.Steps(), Races: c.Steps(), Readers: readers, Checks: runs.ChecksOf(c),
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
 			return chain.Run(f, c, chain.Config{Terms: terms(cfg)}, at)
 		},

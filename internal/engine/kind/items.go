@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/calibrate"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/table"
 	"github.com/maker-mdap/maker/reader"
 )
 
@@ -30,6 +31,45 @@ type ItemsParams struct {
 	Source string      `json:"source,omitempty"` // where the items are from, for people
 	Items  []Item      `json:"items"`
 	Answer flow.Format `json:"answer"` // a reader of package reader
+
+	// Repeated are the items that were left out because another one asks the same.
+	Repeated int `json:"repeated,omitempty"`
+}
+
+// Distinct leaves out items that ask what another one does: they tell nothing that it does
+// not. Two answers to one question are an error. It is for a new run; one that was begun
+// goes on with the items that it has.
+func (p *ItemsParams) Distinct() error {
+	as, err := reader.Of(p.Answer)
+	if err != nil {
+		return &config.Error{Field: "answer", Err: err}
+	}
+	type first struct {
+		item Item
+		want string
+	}
+	asked := map[string]first{}
+	var items []Item
+	var bad []error
+	for _, item := range p.Items {
+		question := strings.TrimSpace(item.Question)
+		_, want, err := calibrate.Expect(as, item.Answer)
+		before, again := asked[question]
+		switch {
+		case err != nil || question == "" || !again: // what is wrong with it is said with the others
+			items = append(items, item)
+			if err == nil {
+				asked[question] = first{item, want}
+			}
+		case before.want != want:
+			bad = append(bad, &table.LineError{Line: item.Line, Err: fmt.Errorf("the answer is %s, and to the same question on line %d it is %s", item.Answer, before.item.Line, before.item.Answer)})
+		}
+	}
+	if len(bad) > 0 {
+		return &config.Error{Field: "items", Err: table.Named(bad)}
+	}
+	p.Items, p.Repeated = items, len(p.Items)-len(items)
+	return nil
 }
 
 func itemsJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
@@ -50,7 +90,7 @@ func itemsJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job,
 	}
 	how := cfg.Solve.Calibration
 	measure := calibrate.Items{
-		Items: p.Items, Reader: as, Most: how.Problems, Samples: how.Samples, Target: how.Target, Steps: how.Steps, MaxK: how.MaxK,
+		Items: p.Items, Repeated: p.Repeated, Reader: as, Most: how.Problems, Samples: how.Samples, Target: how.Target, Steps: how.Steps, MaxK: how.MaxK,
 		Question: func(item Item) (*flow.Question, error) {
 			q := &flow.Question{Terms: terms(cfg)}
 			reader.Put(q, as)
@@ -83,9 +123,6 @@ func itemsJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job,
 	return j, nil
 }
 
-// mostBad is how many bad items are named.
-const mostBad = 10
-
 // checkItems names the items that nobody could be asked or judged by.
 func checkItems(items []Item, as reader.Reader) error {
 	var bad []error
@@ -95,14 +132,11 @@ func checkItems(items []Item, as reader.Reader) error {
 			err = errors.New("the question is empty")
 		}
 		if err != nil {
-			bad = append(bad, fmt.Errorf("line %d: %w", item.Line, err))
+			bad = append(bad, &table.LineError{Line: item.Line, Err: err})
 		}
 	}
-	switch {
-	case len(items) == 0:
+	if len(items) == 0 {
 		return errors.New("there are none")
-	case len(bad) > mostBad:
-		return fmt.Errorf("%w\nand %d more", errors.Join(bad[:mostBad]...), len(bad)-mostBad)
 	}
-	return errors.Join(bad...)
+	return table.Named(bad)
 }

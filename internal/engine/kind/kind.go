@@ -68,7 +68,7 @@ func (k Kind) Job(env Env, params json.RawMessage, cfg config.Config) (*Job, err
 type Env struct {
 	Families []domain.Family
 	Domains  map[string]domain.Adapter
-	Modules  func() []flow.Module // nil means the built-in ones
+	Modules  func(builtin Modules) []flow.Module // nil means the built-in ones
 	Warn     func(text string)
 }
 
@@ -83,6 +83,12 @@ func terms(cfg config.Config) flow.Terms {
 		Structured: structured, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 	}
 }
+
+// Terms are those of the questions of a run.
+func Terms(cfg config.Config) flow.Terms { return terms(cfg) }
+
+// meaning says whether texts are compared by what they say.
+func meaning(cfg config.Config) bool { return cfg.Compare == config.ByMeaning }
 
 // promptSet are the prompts with those that the user replaced.
 func promptSet(cfg config.Config) (*prompts.Set, error) {
@@ -106,7 +112,9 @@ type Job struct {
 	Form    event.Form // as is this
 	Dir     string     // the folder of the run, known when it begins
 	Task    string
-	Steps   int // how many there will be, if known
+	Steps   int    // how many there will be, if known
+	Races   int    // how many questions will be put to voters, if known
+	Checks  string // what code that knows the answer looks at, as in event.TaskSubmitted
 	Readers domain.Readers
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents

@@ -139,7 +139,7 @@ func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 		return nil, err
 	}
 	m := &mapping{questions: questions, set: set, terms: terms(cfg)}
-	j := &Job{Steps: p.Records - p.Same, Prompts: set, Several: len(questions) > 1}
+	j := &Job{Steps: p.Records - p.Same, Races: p.Records - p.Same, Prompts: set, Several: len(questions) > 1}
 	j.Task = fmt.Sprintf("Answer for %d records", p.Records)
 	if p.Source != "" {
 		j.Task += " of " + p.Source

@@ -112,7 +112,7 @@ func solverConfig(cfg config.Config, name string, adapter domain.Adapter, set *p
 		NoDirect:   s.NoDirect,
 		MaxDepth:   s.MaxDepth, MaxNodes: s.MaxNodes, MaxFillRounds: s.MaxFillRounds, MaxStagnant: s.MaxStagnant,
 		Escalate:      []solver.Escalation{},
-		ComposeByCode: s.ComposeByCode, VerifyVotes: s.VerifyVotes, RequireWork: s.RequireWork, Facts: s.Facts,
+		ComposeByCode: s.ComposeByCode, VerifyVotes: s.VerifyVotes, RequireWork: !s.AllowNoWork, Facts: s.Facts,
 	}
 	for _, e := range s.Escalate {
 		how.Escalate = append(how.Escalate, solver.Escalation(e))

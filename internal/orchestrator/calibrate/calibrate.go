@@ -89,7 +89,7 @@ const (
 
 // Rule is the rule of a run whose margin was found by measuring.
 func Rule(configured vote.Rule, k int) vote.Rule {
-	return vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: max(configured.MaxSamples, k)}
+	return vote.Rule{Strategy: vote.FirstToK, K: k, MinVotes: configured.MinVotes, MaxSamples: max(configured.MaxSamples, k)}
 }
 
 // KeyPrefix is what the keys of the questions of a calibration begin with.

@@ -3,7 +3,6 @@ package calibrate
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/stats"
@@ -52,7 +51,7 @@ func (m *measuring) conclude() event.Calibrated {
 		return e
 	}
 
-	d := &event.Measured{Items: len(m.chosen), Of: len(m.Items.Items), Cells: cells(voted)}
+	d := &event.Measured{Items: len(m.chosen), Of: len(m.Items.Items), Repeated: m.Repeated, Cells: cells(voted)}
 	for _, list := range m.taken {
 		if c := counted(list); c.Total == 0 {
 			d.Silent++
@@ -152,18 +151,35 @@ func (m *measuring) parts(d *event.Measured) {
 		}
 	}
 	for _, t := range stats.ErrTogether(samples, len(m.Voters)) {
-		d.Together = append(d.Together, event.ErrTogether{
-			A: m.Voters[t.A].Name, B: m.Voters[t.B].Name, Items: t.Pairs, Both: event.Range(t.Both), IfAlone: t.Chance, SameWord: t.Alike,
-		})
+		both := event.ErrTogether{A: m.Voters[t.A].Name, B: m.Voters[t.B].Name, Items: t.Pairs, Both: event.Range(t.Both), IfAlone: t.Chance}
+		if t.Both.Value > 0 {
+			both.SameAnswer = &t.Alike
+		}
+		d.Together = append(d.Together, both)
 	}
-	var greedy []stats.Cluster
-	for _, list := range m.greedy {
-		if len(list) > 0 { // one that cannot be read is no right answer
-			greedy = append(greedy, stats.Cluster{Good: counted(list).Good, Total: 1})
+	m.baseline(d)
+}
+
+// baseline is what the greedy samples of each voter came to, and of the best of them.
+func (m *measuring) baseline(d *event.Measured) {
+	for i := range m.Voters {
+		var greedy []stats.Cluster
+		for _, list := range m.greedy {
+			if list = by(i, list); len(list) > 0 { // one that cannot be read is no right answer
+				greedy = append(greedy, stats.Cluster{Good: counted(list).Good, Total: 1})
+			}
+		}
+		if len(greedy) == 0 {
+			continue
+		}
+		v := &d.Voters[i]
+		v.Greedy = rangeOf(stats.Share(greedy))
+		if d.Greedy == nil || v.Greedy.Low > d.Greedy.Low || v.Greedy.Low == d.Greedy.Low && v.Name < m.Voters[m.best].Name {
+			m.best, d.Greedy = i, v.Greedy
 		}
 	}
-	if len(greedy) > 0 {
-		d.Greedy = rangeOf(stats.Share(greedy))
+	if len(m.Voters) > 1 && d.Greedy != nil {
+		d.GreedyBy = m.Voters[m.best].Name
 	}
 }
 
@@ -182,7 +198,9 @@ func (m *measuring) part(name string, of func(outcome) bool) event.MeasuredPart 
 		p.Samples += len(some)
 		right, valid = append(right, c), append(valid, stats.Cluster{Good: c.Total, Total: len(some)})
 	}
-	p.P, p.V = event.Range(stats.Share(right)), event.Range(stats.Share(valid))
+	if p.V = event.Range(stats.Share(valid)); p.V.Value > 0 {
+		p.P = rangeOf(stats.Share(right))
+	}
 	return p
 }
 
@@ -227,9 +245,9 @@ func (m *measuring) gain(k int, p float64, d *event.Measured, fit *stats.Mixture
 	if d.Greedy != nil {
 		var differences []float64
 		for i, list := range m.greedy {
-			if c := counted(voting(m.taken[i])); len(list) > 0 && c.Total > 0 {
+			if c := counted(voting(m.taken[i])); len(by(m.best, list)) > 0 && c.Total > 0 {
 				voted := fit.Posterior(c.Good, c.Total, func(p float64) float64 { return vote.StepSuccess(p, k) })
-				differences = append(differences, voted-float64(counted(list).Good))
+				differences = append(differences, voted-float64(counted(by(m.best, list)).Good))
 			}
 		}
 		greedy := stats.Mean(differences)
@@ -256,6 +274,9 @@ func (m *measuring) against(d *event.Measured) string {
 	text := fmt.Sprintf("which is %s points over one of its samples", points(d.GainOverSample))
 	if d.GainOverGreedy != nil {
 		text += fmt.Sprintf(" and %s over one greedy sample", points(d.GainOverGreedy))
+		if d.GreedyBy != "" {
+			text += fmt.Sprintf(" of %s, the best alone", d.GreedyBy)
+		}
 	}
 	return text
 }
@@ -289,8 +310,11 @@ func (m *measuring) advice(e *event.Calibrated, d *event.Measured) []string {
 	if d.SameFraming != nil && d.SameFraming.Value >= copies {
 		say("Samples in one framing are nearly copies of each other (correlation %.2f): another --temperature or other framings would make opinions of them.", d.SameFraming.Value)
 	}
-	if worse := m.worse(d); worse != "" {
-		say("Framing %s is clearly worse than the others: leave it out, or mend it.", worse)
+	if i := m.worse(len(d.Framings), func(o outcome) int { return o.framing }); i >= 0 {
+		say("Framing %s is clearly worse than the others: leave it out, or mend it.", d.Framings[i].Name)
+	}
+	if i := m.worse(len(d.Voters), func(o outcome) int { return o.voter }); i >= 0 {
+		say("The voter %s is clearly worse than the others: leave it out.", d.Voters[i].Name)
 	}
 	if d.Gain == Gains && e.P >= 0.5 && (d.BelowHalf == nil || d.BelowHalf.Value < hopeless) {
 		return list
@@ -313,24 +337,26 @@ func (m *measuring) advice(e *event.Calibrated, d *event.Measured) []string {
 	return list
 }
 
-// worse is the framing that is clearly worse than the others.
-func (m *measuring) worse(d *event.Measured) string {
-	records := make([]vote.Record, len(d.Framings))
+// worse is which of several framings or voters is clearly worse than the others; -1 if
+// none is.
+func (m *measuring) worse(several int, which func(outcome) int) int {
+	if several < 2 {
+		return -1
+	}
+	records := make([]vote.Record, several)
 	for _, list := range m.taken {
 		for _, o := range list {
-			records[o.framing].Samples++
+			records[which(o)].Samples++
 			if !o.right {
-				records[o.framing].Bad++
+				records[which(o)].Bad++
 			}
 		}
 	}
-	if i := vote.Worse(records); i >= 0 && len(records) > 1 {
-		return d.Framings[i].Name
-	}
-	return ""
+	return vote.Worse(records)
 }
 
-// apart says which voters err least together.
+// apart says which voters err least together. Nothing is known about the errors of one
+// that made none.
 func apart(d *event.Measured) string {
 	var best *event.ErrTogether
 	for i := range d.Together {
@@ -338,13 +364,18 @@ func apart(d *event.Measured) string {
 			best = t
 		}
 	}
-	if best == nil {
+	switch {
+	case best == nil || best.IfAlone == 0:
+		return ""
+	case best.Both.Value == 1:
+		return "None of the voters was right once: another model would be worth more."
+	case d.AcrossVoters == nil:
 		return ""
 	}
 	verdict := "they share their errors, so that another model would be worth more"
-	if d.AcrossVoters != nil && d.AcrossVoters.Value < 0.5 {
+	if d.AcrossVoters.Value < 0.5 {
 		verdict = "they err apart, so that voting together helps"
 	}
-	return fmt.Sprintf("%s are both wrong on %.1f %% of the items, %.1f %% if they erred independently: %s.",
-		strings.Join([]string{best.A, best.B}, " and "), 100*best.Both.Value, 100*best.IfAlone, verdict)
+	return fmt.Sprintf("%s and %s are both wrong on %.1f %% of the items, %.1f %% if they erred independently: %s.",
+		best.A, best.B, 100*best.Both.Value, 100*best.IfAlone, verdict)
 }

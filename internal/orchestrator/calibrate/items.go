@@ -30,8 +30,9 @@ type Voter struct {
 
 // Items says what to measure with items of the user's own.
 type Items struct {
-	Items  []Item
-	Reader reader.Reader
+	Items    []Item
+	Repeated int // items that were left out because another one asks the same
+	Reader   reader.Reader
 
 	// Question asks for an item, in all framings; its rule does not matter. It is the
 	// same whenever it is asked for.
@@ -56,8 +57,8 @@ const firstSamples = 2
 
 // RunItems measures the voters, emits the calibrated event and returns it.
 //
-// Every item is asked one greedy sample, the baseline, and two samples as a vote takes
-// them. Then a random part of the items gets [Items.Samples], which tells how p differs
+// Every item is asked one greedy sample of each voter, the baseline, and two samples as a
+// vote takes them. Then a random part of the items gets [Items.Samples], which tells how p differs
 // between items. If some of those come out wrong more often than right the others get as
 // many: how many such items there are is what the outcome of votes hangs on. That part is
 // chosen by chance and not by what came of an item, so that every item stands for all.
@@ -101,8 +102,9 @@ type measuring struct {
 	keyOf  []func(json.RawMessage) (string, bool) // of an answer to each of them
 	want   []string                               // the key of the right one
 
-	greedy [][]outcome // of each item, at most one
+	greedy [][]outcome // of each item, at most one of each voter
 	taken  [][]outcome
+	best   int // the voter whose greedy samples are right most often
 }
 
 // outcome is a sample that was answered, right or wrong or not at all.
@@ -184,7 +186,7 @@ func Expect(r reader.Reader, answer json.RawMessage) (keyOf func(json.RawMessage
 }
 
 // ask takes the samples from one number to another of some of the items, -1 being the
-// greedy one. Those of one item are asked one after the other.
+// greedy ones. Those of one item are asked one after the other.
 func (m *measuring) ask(f flow.Flow, key string, low, high, from, to int) error {
 	return f.Parallel(KeyPrefix+key, high-low, func(i int, f flow.Flow) error {
 		item := low + i
@@ -192,7 +194,12 @@ func (m *measuring) ask(f flow.Flow, key string, low, high, from, to int) error 
 		if err != nil {
 			return fmt.Errorf("calibrate: line %d: %w", m.chosen[item].Line, err)
 		}
-		for n := from; n < to; n++ {
+		if from < 0 {
+			if err := m.greedily(f, item, q); err != nil {
+				return err
+			}
+		}
+		for n := max(from, 0); n < to; n++ {
 			if err := m.sample(f, item, n, q); err != nil {
 				return err
 			}
@@ -206,9 +213,6 @@ func (m *measuring) ask(f flow.Flow, key string, low, high, from, to int) error 
 // It shows how alike samples are that have all but chance in common; a vote would not
 // take it.
 func plan(item, n, framings, voters int) (framing, voter int, further bool) {
-	if n < 0 { // the greedy one
-		return 0, 0, false
-	}
 	if again := furtherSample(framings, voters); again > 0 && n >= again {
 		further = n == again
 		if n--; further {
@@ -230,30 +234,43 @@ func furtherSample(framings, voters int) int {
 	return 0
 }
 
-// sample takes one sample of an item.
-func (m *measuring) sample(f flow.Flow, item, n int, of *flow.Question) error {
-	framings := max(len(of.Variants), 1)
-	framing, voter, further := plan(item, n, framings, len(m.Voters))
-	who := m.Voters[voter]
-	q := *of
-	q.Rule = vote.Rule{Strategy: vote.None, MaxSamples: 1}
-	q.Variants, q.Class, q.Model = nil, "", who.Model
-	if len(of.Variants) > 0 {
-		q.Prompt, q.Framing = of.Variants[framing], framing+1
-	}
-	key := "greedy"
-	if n >= 0 {
-		key = fmt.Sprint(n)
-		q.FirstTemperature = q.Temperature
-		if who.Temperature != nil {
-			q.FirstTemperature = who.Temperature
+// greedily takes one greedy sample of each voter: whoever is named first, a vote is held
+// against the best of them.
+func (m *measuring) greedily(f flow.Flow, item int, of *flow.Question) error {
+	for voter := range m.Voters {
+		key := "greedy"
+		if voter > 0 {
+			key = fmt.Sprintf("greedy/%d", voter)
+		}
+		if err := m.take(f, key, item, outcome{voter: voter}, *of, &m.greedy[item]); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// sample takes one sample of an item as a vote does.
+func (m *measuring) sample(f flow.Flow, item, n int, of *flow.Question) error {
+	framing, voter, further := plan(item, n, max(len(of.Variants), 1), len(m.Voters))
+	q := *of
+	q.FirstTemperature = q.Temperature
+	if own := m.Voters[voter].Temperature; own != nil {
+		q.FirstTemperature = own
+	}
+	return m.take(f, fmt.Sprint(n), item, outcome{framing: framing, voter: voter, further: further}, q, &m.taken[item])
+}
+
+// take asks a question once, in a framing and by a voter, and adds what came of it.
+func (m *measuring) take(f flow.Flow, key string, item int, o outcome, q flow.Question, to *[]outcome) error {
+	if len(q.Variants) > 0 {
+		q.Prompt, q.Framing = q.Variants[o.framing], o.framing+1
+	}
+	q.Rule = vote.Rule{Strategy: vote.None, MaxSamples: 1}
+	q.Variants, q.Class, q.Model = nil, "", m.Voters[o.voter].Model
 	v, err := f.Decide(key, &q)
 	if err != nil {
 		return err
 	}
-	o := outcome{framing: framing, voter: voter, further: further}
 	switch v.Status {
 	case flow.Decided:
 		got, valid := m.keyOf[item](v.Answer)
@@ -263,11 +280,7 @@ func (m *measuring) sample(f flow.Flow, item, n int, of *flow.Question) error {
 	default:
 		return nil // nobody answered
 	}
-	if n < 0 {
-		m.greedy[item] = append(m.greedy[item], o)
-	} else {
-		m.taken[item] = append(m.taken[item], o)
-	}
+	*to = append(*to, o)
 	return nil
 }
 
@@ -285,6 +298,11 @@ func (m *measuring) pays(deep int) bool {
 // voting are the samples that a vote would take.
 func voting(list []outcome) []outcome {
 	return slices.DeleteFunc(slices.Clone(list), func(o outcome) bool { return o.further })
+}
+
+// by are the samples of one voter.
+func by(voter int, list []outcome) []outcome {
+	return slices.DeleteFunc(slices.Clone(list), func(o outcome) bool { return o.voter != voter })
 }
 
 // counted is how many of the valid samples were right.

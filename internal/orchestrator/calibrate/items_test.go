@@ -36,7 +36,7 @@ type asked struct {
 func answering(c Items, framings int, say func(asked) string) *flowtest.Flow {
 	seen := map[int]int{}
 	return flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
-		a := asked{framing: q.Framing, voter: q.Model, greedy: strings.HasSuffix(key, "greedy")}
+		a := asked{framing: q.Framing, voter: q.Model, greedy: strings.Contains(key, "greedy")}
 		if _, err := fmt.Sscanf(q.Prompt, "%d", &a.item); err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func TestItemsOfVoters(t *testing.T) {
 	var names []string
 	for _, x := range m.Together {
 		names = append(names, x.A+"+"+x.B)
-		if x.A != x.B && (x.Both.Value != 0.25 || x.SameWord != 1 || x.IfAlone < 0.1 || x.IfAlone > 0.15) {
+		if x.A != x.B && (x.Both.Value != 0.25 || x.SameAnswer == nil || *x.SameAnswer != 1 || x.IfAlone < 0.1 || x.IfAlone > 0.15) {
 			t.Errorf("both: %+v, want 0.25 with the same answer, 0.125 if they were independent", x)
 		}
 	}

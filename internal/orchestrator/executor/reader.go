@@ -103,7 +103,7 @@ func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if flag != nil {
 		return domain.Answer{}, flag
 	}
-	key, err := r.key(keyed, fields)
+	key, err := vote.Canonical(keyed, r.format.compared(keyed, fields))
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
 	}
@@ -161,15 +161,29 @@ func (r mappingReader) readFields(value json.RawMessage, fields map[string]json.
 	return read, keyed, nil
 }
 
-// key is what the answer is counted under.
-func (r mappingReader) key(value json.RawMessage, fields map[string]json.RawMessage) (string, error) {
-	if !r.format.Decision {
-		return vote.Canonical(value, r.format.Key)
+// compared says what of an answer counts. An answer of which nothing would count is
+// compared as a whole: nobody may agree on nothing.
+func (f *MappingFormat) compared(value json.RawMessage, fields map[string]json.RawMessage) vote.KeyOptions {
+	o := f.Key
+	if f.Decision {
+		o = vote.KeyOptions{Ignore: []string{reasonField}}
+		if _, chosen := fields[nextStepField]; chosen {
+			o = vote.KeyOptions{VoteOn: []string{nextStepField}}
+		}
 	}
-	if _, chosen := fields[nextStepField]; !chosen {
-		return vote.Canonical(value, vote.KeyOptions{Ignore: []string{reasonField}})
+	if key, err := vote.Canonical(value, o); err == nil && key == "{}" {
+		return vote.KeyOptions{}
 	}
-	return vote.Canonical(value, vote.KeyOptions{VoteOn: []string{nextStepField}})
+	return o
+}
+
+// unvoted are the paths of what did not count in an answer that won.
+func (f *MappingFormat) unvoted(answer json.RawMessage) []string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(answer, &fields) != nil {
+		return nil
+	}
+	return vote.Unvoted(answer, f.compared(answer, fields))
 }
 
 // empty reports whether a field says nothing.

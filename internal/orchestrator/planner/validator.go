@@ -91,12 +91,16 @@ func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(string, e
 	if err != nil {
 		return // the run is over; the pipeline knows why
 	}
-	_, report := plan.Validate(text, static)
+	p, report := plan.Validate(text, static)
 	if !report.Passed {
 		v.reject(key, event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Checks: FailedChecks(report)}, yield)
 		return
 	}
-	passed := event.ValidationPassed{Plan: e.Plan, Attempt: e.Attempt, Replan: e.Replan}
+	passed := event.ValidationPassed{Plan: e.Plan, Attempt: e.Attempt, Replan: e.Replan, Notes: report.Notes}
+	passed.ChecksPassed, passed.ChecksSkipped = report.Count()
+	if pretty, err := plan.Encode(p); err == nil && len(report.Notes) > 0 {
+		passed.Plan = event.TextValue(pretty) // as it was read
+	}
 	if v.config.Quality {
 		checks, score, err := v.quality(f, key, e)
 		if err != nil {
@@ -110,6 +114,7 @@ func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(string, e
 			checks[i].Passed = true // it is the score of all together that counts
 		}
 		passed.Score, passed.Checks = &score, checks
+		passed.ChecksPassed += len(checks)
 	}
 	yield(key+"/validated", passed)
 }

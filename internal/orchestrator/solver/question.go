@@ -9,10 +9,7 @@ import (
 )
 
 // way is how a question is put: as usual, or differently after an escalation.
-type way struct {
-	diverse bool
-	model   string // instead of the usual one
-}
+type way = flow.Way
 
 // form is what the answers to a question look like and who reads them.
 type form struct {
@@ -21,8 +18,7 @@ type form struct {
 	schema string
 }
 
-// question puts what data says in words. Voters who are to be diverse are not asked
-// greedily.
+// question puts what data says in words.
 func (c *Config) question(step int, w way, model string, answer form, data prompts.Data) (*flow.Question, error) {
 	q := &flow.Question{
 		Step: step, Model: model, Answer: flow.Format{Reader: answer.reader, Params: answer.params},
@@ -31,13 +27,7 @@ func (c *Config) question(step int, w way, model string, answer form, data promp
 	if c.Structured != "" {
 		q.Schema = json.RawMessage(answer.schema)
 	}
-	if w.model != "" {
-		q.Model = w.model
-	}
-	if w.diverse {
-		warm := float64(diverseTemperature)
-		q.FirstTemperature, q.Temperature = &warm, &warm
-	}
+	w.Put(q)
 	return q, c.Prompts.Put(q, data)
 }
 
@@ -101,7 +91,7 @@ var (
 		"answer", "confidence", "support")
 	checkSchema = object(`"requirements":`+listOf(object(
 		`"requirement":`+said+`,"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
-		"requirement", "status", "reason"), 1, maxListed)+`,"complete":{"type":"boolean"},"missing_work":`+listOf(said, 0, maxMissing),
+		"requirement", "status", "reason"), 1, maxListed)+`,"complete":{"type":"boolean"},"missing_work":`+listOf(said, 0, maxItems),
 		"requirements", "complete", "missing_work")
 )
 

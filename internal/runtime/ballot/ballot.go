@@ -63,6 +63,11 @@ type Options struct {
 	// Tools finds the tools that questions name; nil means that there are none.
 	Tools *tool.Registry
 
+	// Decide is the voting rule of questions whose rule is [vote.Own], and Flag a red flag
+	// beside those of the question; nil means that there is none.
+	Decide vote.Decider
+	Flag   func(q *flow.Question, a *redflag.Answer) *redflag.Flag
+
 	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
 	Redact func(string) string
 }
@@ -179,6 +184,9 @@ type Watch struct {
 	// returns.
 	Sample func(*Sample)
 
+	// Judge compares texts, for questions that are decided by meaning.
+	Judge Judge
+
 	// Stopped is told how the vote stands if it ends without a verdict.
 	Stopped func(Standing)
 }
@@ -189,6 +197,13 @@ type Watch struct {
 // exhausted, or the model refuses every request. A question without a winner is
 // not an error.
 func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.Verdict, error) {
+	return b.DecideBy(ctx, q, nil, w)
+}
+
+// DecideBy is Decide for a question whose rule may be adaptive, with the margins that are
+// in force then. (As a part of the watch, which the race does not keep, they would make all
+// of it escape to the heap.)
+func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, w Watch) (*flow.Verdict, error) {
 	if err := q.Rule.Validate(); err != nil {
 		return nil, err
 	}
@@ -200,7 +215,11 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 	if err != nil {
 		return nil, err
 	}
-	r := newRace(b, q, reader, voters)
+	if q.Rule.Strategy == vote.Adaptive && (len(margins) == 0 || q.Rule.MaxSamples < 1) {
+		return nil, errors.New("ballot: an adaptive rule needs margins and a cap, which only a run has")
+	}
+	r := newRace(b, q, reader, voters, margins)
+	r.judge = w.Judge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
@@ -230,23 +249,12 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 
 var errTimeout = errors.New("the time of the question is over")
 
-// votersOf are those whom the question is for.
-func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
-	if q.Model == flow.Voters {
-		return b.voters, nil
-	}
-	if b.opts.Group == nil {
-		return nil, fmt.Errorf("ballot: nobody is called %q", q.Model)
-	}
-	return b.opts.Group(q.Model)
-}
-
 // room is how many samples of a question can be in flight at once: they all
 // must find a place in the channel even when nobody reads it any more.
 func (b *Ballot) room(rule vote.Rule) int {
 	most := rule.MaxSamples
 	if rule.Strategy == vote.FirstToK {
-		most = min(most, rule.K+b.opts.Spare)
+		most = min(most, max(rule.K, rule.MinVotes)+b.opts.Spare)
 	}
 	return min(most, b.opts.BatchSize)
 }
@@ -288,6 +296,8 @@ type race struct {
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
 	lastFault atomic.Pointer[model.Error]
 
+	groups   groups // of answers that are compared by meaning
+	judge    Judge
 	byVoter  []map[string]int // votes by key, if there are several voters
 	active   [][]int          // framings that each voter is asked in; empty if there are no several
 	shares   []share          // what voters contributed in framings
@@ -303,9 +313,9 @@ type race struct {
 	discarded   []event.Discarded // all flags, in order of their first one
 }
 
-func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
+func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, margins []int) *race {
 	r := &race{
-		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
+		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide, margins...),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
@@ -393,6 +403,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			r.ballot.warmth.heat(r.prefix())
 		}
 		r.read(s)
+		if err := r.regroup(s, r.judge); err != nil {
+			return nil, err
+		}
 		failed := r.count(s)
 		if observe != nil {
 			observe(s)
@@ -411,7 +424,9 @@ func (r *race) drain(observe func(*Sample)) {
 			if s.Response == nil || s.fatal != nil || s.missing || r.over() {
 				continue
 			}
-			r.read(&s)
+			if r.read(&s); r.regroup(&s, nil) != nil {
+				continue // nobody is asked any more
+			}
 			r.count(&s)
 			if observe != nil {
 				observe(&s)
@@ -493,7 +508,7 @@ func (r *race) read(s *Sample) {
 		s.Answer = r.readIntent(s.Work.Intent)
 		return
 	}
-	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output}
+	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
 		return
 	}
@@ -513,7 +528,9 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	a.Value = s.Answer.Value
-	s.Flag = r.q.Flags.CheckValue(&a)
+	if s.Flag = r.q.Flags.CheckValue(&a); s.Flag == nil && r.ballot.opts.Flag != nil {
+		s.Flag = r.ballot.opts.Flag(r.q, &a)
+	}
 }
 
 // fail sorts out what kind of end an error is.
@@ -658,7 +675,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Candidates = r.candidates()
 		v.Voting.Answers = v.Candidates
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split()
 	case flow.FlaggedOut:
 		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:

@@ -355,6 +355,23 @@ func TestCancellation(t *testing.T) {
 	})
 }
 
+// TestMinVotes: as many samples as the rule wants at least are in flight at once, all of
+// which find a place when nobody waits for them any more.
+func TestMinVotes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := vote.Rule{Strategy: vote.FirstToK, K: 2, MinVotes: 5, MaxSamples: 10}
+		s := &script{replies: texts("a", "a", "a", "b", "a")}
+		if v := decide(t, s, nil, question(rule)); v.Status != flow.Decided || v.Voting.Samples != 5 || v.Voting.Margin != 3 {
+			t.Errorf("%s with %+v, want 5 votes and a margin of 3", v.Status, v.Voting)
+		}
+		b := New(only(s), readers, nil)
+		defer b.Close()
+		if got := b.room(rule); got < 5 {
+			t.Errorf("there is room for %d samples of %+v, want 5", got, rule)
+		}
+	})
+}
+
 func TestBadQuestions(t *testing.T) {
 	b := New(only(&script{}), readers, nil)
 	defer b.Close()

@@ -45,7 +45,7 @@ func (a *attempt) request() *model.Request {
 
 // framing is which of the variants a sample gets, from 1; 0 if there are none. Each
 // voter goes through all of its framings and begins with another one, so that neither
-// sees the other's only. Samples of one call are asked in the same words.
+// sees the other's only; a question that was asked before goes on where that one ended. Samples of one call are asked in the same words.
 func (r *race) framing(n int) int {
 	if len(r.active) == 0 {
 		return 0
@@ -55,7 +55,7 @@ func (r *race) framing(n int) int {
 		call = r.callOf(n)
 	}
 	own := r.active[n%voters]
-	return own[(call%voters+call/voters)%len(own)]
+	return own[(call%voters+call/voters+r.q.Asked/voters)%len(own)]
 }
 
 // callOf is the number of the call that a sample of a single voter is asked for with,

@@ -42,7 +42,7 @@ func (r *race) resume(w *Watch) {
 			continue
 		}
 		s := r.revive(e)
-		if r.read(&s); s.Flag == nil && vote.ShortKey(s.Answer.Key) != e.Vote || s.Flag != nil && e.Flag == nil {
+		if r.read(&s); r.regroup(&s, r.judge) != nil || s.Flag == nil && vote.ShortKey(s.Answer.Key) != e.Vote || s.Flag != nil && e.Flag == nil {
 			continue
 		}
 		r.count(&s)

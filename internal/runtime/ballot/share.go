@@ -39,6 +39,7 @@ type share struct {
 	votes          map[string]int // by key
 	flagged        int
 	cost           float64
+	unpriced       bool // not all of the cost is known
 }
 
 // countShare counts a sample that has arrived, where there is more than one share.
@@ -52,7 +53,11 @@ func (r *race) countShare(s *Sample) {
 		r.shares = append(r.shares, share{voter: s.voter, framing: s.Framing, votes: map[string]int{}})
 	}
 	have := &r.shares[i]
-	if s.Response != nil && s.Response.CostUSD != nil {
+	switch {
+	case s.Response == nil:
+	case s.Response.CostUSD == nil:
+		have.unpriced = true
+	default:
 		have.cost = usage.AddUSD(have.cost, *s.Response.CostUSD)
 	}
 	if s.Flag != nil {
@@ -70,7 +75,10 @@ func (r *race) sharesFor(status flow.Status, key string) []event.Share {
 		return cmp.Or(cmp.Compare(a.voter, b.voter), cmp.Compare(a.framing, b.framing))
 	})
 	for _, s := range r.shares {
-		e := event.Share{Voter: r.voters[s.voter].Name, Framing: s.framing, Flagged: s.flagged, CostUSD: s.cost}
+		e := event.Share{Voter: r.voters[s.voter].Name, Framing: s.framing, Flagged: s.flagged}
+		if !s.unpriced {
+			e.CostUSD = &s.cost
+		}
 		for k, n := range s.votes {
 			e.Votes += n
 			if status == flow.Decided && k != key {

@@ -125,11 +125,15 @@ func (f *Framings) Due() []event.FramingRetired {
 func (h *History) countVotes(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
-		if h.compact {
+		if h.Submitted.Form.ByStep() {
+			h.Framings.Count("", e.Voting.Shares)
+		}
+	case event.StepFailed:
+		if h.records {
 			h.Framings.Count("", e.Voting.Shares)
 		}
 	case event.VoteCompleted:
-		if !h.compact {
+		if !h.Submitted.Form.ByStep() {
 			h.Framings.Count(e.Class, e.Voting.Shares)
 		}
 	}

@@ -86,6 +86,7 @@ type History struct {
 	emitted map[string]emitted
 
 	Framings Framings // how they did; of a chain by its steps
+	Policies Policies // of an adaptive rule
 
 	report *Report // nil unless it is wanted
 	audit  *Audit  // nil unless it is wanted; it goes with a report
@@ -137,16 +138,14 @@ func (h *History) Visit(l runlog.Line) error {
 		if n, right, ok := stepOf(l.Raw); ok {
 			h.Records.completed(n, right)
 			h.forgetRecord(n, true)
-			h.committed(l)
-			return h.countShares(l)
+			return h.committed(l)
 		}
 	}
 	if l.Type == event.TypeStepCompleted && h.compact && h.report == nil {
 		// The hot path of a million-step log: remember, decode later.
 		clear(h.Verdicts)
 		clear(h.Votes)
-		h.committed(l)
-		return h.countShares(l)
+		return h.committed(l)
 	}
 	if h.passesOver(l.Type) {
 		return nil
@@ -177,12 +176,16 @@ func (h *History) Visit(l runlog.Line) error {
 }
 
 // committed takes a step that is not decoded.
-func (h *History) committed(l runlog.Line) {
+func (h *History) committed(l runlog.Line) error {
 	h.Steps++
 	h.keepStep(l)
 	h.last = append(h.last[:0], l.Raw...)
 	h.End = nil
 	h.unpaid = usage.Spent{}
+	if err := h.countStep(l); err != nil {
+		return err
+	}
+	return h.countShares(l)
 }
 
 // keepStep remembers the last step, to be decoded when there is no later one.
@@ -212,6 +215,7 @@ func (h *History) learn(rec event.Record) error {
 	}
 	h.take(rec)
 	h.countVotes(rec.Event)
+	h.countPolicies(rec.Event)
 	if h.report != nil {
 		h.report.take(h, rec.Event)
 	}
@@ -254,6 +258,7 @@ func (h *History) take(rec event.Record) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
 		h.compact, h.records = e.Form == event.FormChain, e.Form == event.FormRecords
+		h.configurePolicies()
 		h.begin(0, e.Setup)
 	case event.RunResumed:
 		h.resumed(rec.Time, e)
@@ -418,6 +423,7 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 	h.begin(e.Step, e.Setup)
 	if e.Config != nil {
 		h.Config = e.Config
+		h.configurePolicies()
 	}
 	if e.Spent.Calls > 0 {
 		h.paid(e.Spent)

@@ -128,7 +128,7 @@ func ReadReport(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (r.Form == event.FormChain || r.Form == event.FormRecords) && !r.pool { // the index does not tell voters apart
+	if (r.Form == event.FormChain || r.Form == event.FormRecords && r.endedWell()) && !r.pool { // the index does not tell voters apart
 		if x, err := runlog.OpenIndex(dir); err == nil {
 			err := r.countIndexed(x)
 			x.Close()
@@ -147,6 +147,11 @@ func ReadReport(dir string) (*Report, error) {
 	return r, nil
 }
 
+// endedWell reports whether all steps of the run are in its index: none was given up.
+func (r *Report) endedWell() bool {
+	return len(r.ends) > 0 && r.ends[len(r.ends)-1] != nil && r.ends[len(r.ends)-1].Type() == event.TypeTaskCompleted
+}
+
 // countIndexed adds the steps that an index has, and reads those that may be listed.
 func (r *Report) countIndexed(x *runlog.Index) error {
 	for s, err := range x.All() {
@@ -154,13 +159,19 @@ func (r *Report) countIndexed(x *runlog.Index) error {
 			return err
 		}
 		last := r.Committed == x.Len()-1
-		if last || r.Committed < MaxListed || s.Answers > 1 && len(r.contested) < MaxListed {
+		counted := r.countIndexedRace(s)
+		if last || r.Committed < MaxListed || s.Answers > 1 && len(r.contested) < MaxListed || !counted {
 			e, err := x.Event(s)
 			if err != nil {
 				return err
 			}
-			r.count(e)
-			continue
+			if !counted {
+				r.countRaces(e)
+			}
+			if r.Committed < MaxListed || last || len(r.contested) < MaxListed {
+				r.count(e)
+				continue
+			}
 		}
 		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
 		r.Committed++

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // MaxListed is how many steps and effects a report lists. Of a longer run it lists the
@@ -49,6 +51,10 @@ type Report struct {
 	CostUSD    *float64
 	DurationMS int64
 	Usage      usage.Spent
+
+	Evidence *certificate.Evidence // how its races ended
+	Params   json.RawMessage       // of the kind
+	Checks   string                // what the family's checks are worth, if the log says so
 
 	// What is listed depends on how many steps there are in the end.
 	early     []event.StepCompleted
@@ -106,6 +112,8 @@ type config struct {
 	Voters         []string  `json:"voters"`
 	Voting         vote.Rule `json:"voting"`
 	BatchSize      int       `json:"batch_size"`
+
+	Warm map[string]adaptive.Learnt `json:"warm"`
 }
 
 // readConfig reads the configuration that a log has. One that is not there says nothing.
@@ -139,6 +147,8 @@ func (r *Report) begin(rec event.Record) error {
 	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
 	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1
+	r.Params, r.Checks = e.Params, e.Checks
+	r.Evidence = certificate.New(lengthOf(e).Options(vote.Rule{Target: adaptive.DefaultTarget}, c.Warm))
 	if e.Form == event.FormTree || e.Form == event.FormMeasurement {
 		r.Solve = &Solve{}
 		r.solving = newSolving(c.BatchSize)
@@ -159,6 +169,7 @@ func (r *Report) take(h *History, e event.Event) {
 	r.note(e)
 	r.takeSolve(e)
 	r.countVoters(e)
+	r.countRaces(e)
 	switch e := e.(type) {
 	case event.StepCompleted:
 		r.count(e)
@@ -255,6 +266,7 @@ func (r *Report) finish() {
 		r.end(e)
 	}
 	r.Steps = r.listed()
+	r.finishRaces()
 	if r.Committed > 0 {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(r.Committed)
 	}

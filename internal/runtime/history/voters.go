@@ -9,45 +9,62 @@ import (
 
 // A Voter is what one of several voters contributed to a run.
 type Voter struct {
-	Voter   string  `json:"voter"`
-	Votes   int     `json:"votes"`
-	Dissent int     `json:"dissent"` // those of them that were for an answer that lost
-	Flagged int     `json:"flagged"`
-	CostUSD float64 `json:"cost_usd"` // as far as it is known
+	Voter   string   `json:"voter"`
+	Votes   int      `json:"votes"`
+	Dissent int      `json:"dissent"` // those of them that were for an answer that lost
+	Flagged int      `json:"flagged"`
+	CostUSD *float64 `json:"cost_usd"` // null if that of any answer is not known
 }
 
 // countVoters adds what an event says about the voters. In a chain the steps say it,
 // elsewhere the votes.
 func (r *Report) countVoters(e event.Event) {
-	var shares []event.Share
 	switch e := e.(type) {
 	case event.StepCompleted:
-		if r.Form == event.FormChain {
-			shares = e.Voting.Shares
+		if r.Form.ByStep() {
+			r.voters = addShares(r.voters, e.Voting.Shares)
+		}
+	case event.StepFailed:
+		if r.Form == event.FormRecords {
+			r.voters = addShares(r.voters, e.Voting.Shares)
 		}
 	case event.VoteCompleted:
-		if r.Form != event.FormChain {
-			shares = e.Voting.Shares
+		if !r.Form.ByStep() {
+			r.voters = addShares(r.voters, e.Voting.Shares)
 		}
-	}
-	for _, s := range shares {
-		i := slices.IndexFunc(r.voters, func(v Voter) bool { return v.Voter == s.Voter })
-		if i < 0 {
-			i = len(r.voters)
-			r.voters = append(r.voters, Voter{Voter: s.Voter})
-		}
-		v := &r.voters[i]
-		v.Votes += s.Votes
-		v.Dissent += s.Dissent
-		v.Flagged += s.Flagged
-		v.CostUSD = usage.AddUSD(v.CostUSD, s.CostUSD)
 	}
 }
 
-// Voters are those of a run that has several.
+func addShares(voters []Voter, shares []event.Share) []Voter {
+	for _, s := range shares {
+		i := slices.IndexFunc(voters, func(v Voter) bool { return v.Voter == s.Voter })
+		if i < 0 {
+			i = len(voters)
+			voters = append(voters, Voter{Voter: s.Voter, CostUSD: new(float64)})
+		}
+		v := &voters[i]
+		v.Votes += s.Votes
+		v.Dissent += s.Dissent
+		v.Flagged += s.Flagged
+		if v.CostUSD != nil && s.CostUSD != nil {
+			sum := usage.AddUSD(*v.CostUSD, *s.CostUSD)
+			v.CostUSD = &sum
+		} else {
+			v.CostUSD = nil
+		}
+	}
+	return voters
+}
+
+// Voters are those of a run that has several. In a chain those of the step that ended the
+// run count too: it is tried again if the run goes on.
 func (r *Report) Voters() []Voter {
-	if len(r.voters) < 2 {
+	voters := r.voters
+	if r.Failed != nil && r.Form == event.FormChain {
+		voters = addShares(slices.Clone(voters), r.Failed.Voting.Shares)
+	}
+	if len(voters) < 2 {
 		return nil
 	}
-	return r.voters
+	return voters
 }

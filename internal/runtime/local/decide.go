@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ import (
 
 // Decide implements flow.Flow.
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	unbranched := key
 	key, err := b.fullKey(byDecide, key)
 	if err != nil {
 		return nil, err
@@ -54,12 +56,17 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
 		}
 	}
+	if q.Meaning != nil && b.opts.Same != nil {
+		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
+	}
+	margins, policy := b.margins(q)
 	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
-	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
+	v, err := b.opts.Ballot.DecideBy(b.ctx, q, margins, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
 	}
+	v.Voting.Policy = policy
 	if v.Status == flow.FlaggedOut {
 		v.Said = said
 	}
@@ -76,7 +83,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		asked = partsOf(q)
 	}
 	e := event.VoteCompleted{
-		Question: key, Class: q.Class, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Question: key, Class: q.Class, Pool: q.Model, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
 		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
@@ -84,10 +91,28 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if b.opts.Checkpoints { // its votes count when the step is committed
 		_ = b.append(e)
 	} else {
-		b.appendVoted("", e, q.Class, v.Voting.Shares)
+		b.appendVoted("", e, voted{q.Class, b.policyClass(q), v.Voting, v.Status == flow.Decided})
 	}
 	return v, b.failed.get()
 }
+
+// judge asks whether two answers to a question say the same. The judgement is logged like
+// every verdict: a resume finds it there.
+func (b *branch) judge(key string, q *flow.Question, first, other string) (bool, *flow.Verdict, error) {
+	ask, err := b.opts.Same(first, other)
+	if err != nil {
+		return false, nil, err
+	}
+	ask.Step, ask.Scope = q.Step, q.Scope
+	v, err := b.Decide(fmt.Sprintf("%s/same/%s-%s", key, sumOf(first), sumOf(other)), ask)
+	if err != nil {
+		return false, nil, err
+	}
+	return v.Status == flow.Decided && string(v.Answer) == SaysSame, v, nil
+}
+
+// SaysSame is the answer to the question whether two texts say the same, if they do.
+const SaysSame = `"same"`
 
 // leftOpen notes how a vote stands that the session ends without a verdict on.
 func (r *Runtime) leftOpen(key string, step int, s ballot.Standing) {

@@ -28,6 +28,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Options configure a Runtime.
@@ -60,8 +61,21 @@ type Options struct {
 	Approve approval.Policy
 	Person  person.Person
 
+	// Same asks whether two texts say the same; it is answered with "same" if so. Nil means
+	// that nobody can be asked.
+	Same func(first, other string) (*flow.Question, error)
+
 	// Looks are the kinds of looks at the world that orchestrators can take.
 	Looks Looks
+
+	// Kind is that of the run, after which the class of a chain's questions is called.
+	Kind string
+
+	// Length is how long the run will be, and Warm what an earlier run learnt, for an
+	// adaptive rule. GoOnIfFutile goes on when more votes will not help.
+	Length       history.Length
+	Warm         map[string]adaptive.Learnt
+	GoOnIfFutile bool
 
 	// Past is what the log held when it was opened, nil for a new run.
 	Past *history.History
@@ -77,7 +91,7 @@ type Runtime struct {
 	started time.Time
 	past    *history.History
 
-	framings sync.Mutex // held while a vote is counted in past.Framings
+	counting sync.Mutex // held while a vote is counted in past.Framings and past.Policies
 
 	effects effect.Performer
 	usedMu  sync.Mutex
@@ -159,6 +173,7 @@ func New(opts Options) *Runtime {
 	if r.past == nil {
 		r.past = history.New("")
 	}
+	r.past.Policies.Configure(opts.Length.Options(opts.Setup.Rule, opts.Warm), opts.Setup.Rule)
 	r.effects = effect.Performer{
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
 	}
@@ -181,7 +196,9 @@ func (r *Runtime) Flow(ctx context.Context) flow.Flow {
 // also that of an Emit, which cannot return one.
 func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) error {
 	b := &branch{Runtime: r, ctx: ctx, failed: new(failure)}
-	b.retire(r.past.Framings.Due()) // the session before was killed over them
+	if err := b.settle(); err != nil {
+		return err
+	}
 	if err := orchestrate(b); err != nil {
 		return err
 	}
@@ -392,9 +409,13 @@ func (b *branch) Emit(key string, e event.Event) {
 			b.progress.Answers.add(step.Output.JSON)
 		}
 		if b.opts.Checkpoints {
-			b.appendVoted(key, e, "", step.Voting.Shares)
+			b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting, decided: true})
 			return
 		}
+	}
+	if step, ok := e.(event.StepFailed); ok && b.opts.Alike { // the run goes on without it
+		b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting})
+		return
 	}
 	_ = b.appendKeyed(key, e) // it is remembered
 }

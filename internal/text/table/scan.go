@@ -124,11 +124,14 @@ func readObject(text []byte) (Record, error) {
 	if _, more := d.Token(); !errors.Is(more, io.EOF) {
 		return r, errors.New("something follows the JSON object; want one on each line")
 	}
+	if err := checkKeys(json.NewDecoder(bytes.NewReader(text))); err != nil {
+		return r, err
+	}
 	fields := json.NewDecoder(bytes.NewReader(text))
 	_, _ = fields.Token() // the brace; the text is JSON, as was just seen
 	for fields.More() {
 		name, _ := fields.Token()
-		if name, ok := name.(string); ok && !slices.Contains(r.Columns, name) {
+		if name, ok := name.(string); ok {
 			r.Columns = append(r.Columns, name)
 		}
 		var skip json.RawMessage

@@ -4,6 +4,7 @@ package table
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,6 +35,9 @@ const mostBad = 10
 
 // Read reads all records: see [Scan]. Its error names all lines that cannot be read.
 func Read(data []byte) ([]Record, error) {
+	if after, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte("[")); ok && bytes.HasPrefix(bytes.TrimSpace(after), []byte("{")) {
+		return nil, errors.New("it is a JSON list; want one JSON object on each line, without brackets and commas around them")
+	}
 	var list []Record
 	var bad []error
 	for r, err := range Scan(bytes.NewReader(data), ',') {
@@ -60,6 +64,33 @@ func Named(errs []error) error {
 		return fmt.Errorf("%w\nand %d more", errors.Join(errs[:mostBad]...), len(errs)-mostBad)
 	}
 	return errors.Join(errs...)
+}
+
+// checkKeys reads a value that is valid and looks for a key that its object has already:
+// nobody could tell which of the two is meant.
+func checkKeys(d *json.Decoder) error {
+	t, err := d.Token()
+	if open, ok := t.(json.Delim); err != nil || !ok || open == ']' || open == '}' {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for d.More() {
+		if t == json.Delim('{') {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			if seen[key] {
+				return fmt.Errorf("the key %q is there twice", key)
+			}
+			seen[key] = true
+		}
+		if err := checkKeys(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token() // what closes it
+	return err
 }
 
 // A Prompt is a template over the columns of a record.

@@ -34,12 +34,18 @@ func TestRead(t *testing.T) {
 			want: []Record{{Line: 1, Values: map[string]any{"a": json.Number("1")}}},
 			bad:  []string{"line 2: ", "line 3: something follows", "line 4: null"},
 		},
+		"same key": {
+			text: "{\"a\":1,\"b\":{\"a\":1}}\n{\"a\":1,\"b\":[{\"a\":1},2],\"a\":2}\n{\"b\":{\"c\":1,\"c\":1}}\n",
+			want: []Record{{Line: 1, Values: map[string]any{"a": json.Number("1"), "b": map[string]any{"a": json.Number("1")}}}},
+			bad:  []string{`line 2: the key "a" is there twice`, `line 3: the key "c" is there twice`},
+		},
 		"bad fields": {
 			text: "a,b\n1,2\n1\n1,2,3\n",
 			want: []Record{{Line: 2, Values: map[string]any{"a": "1", "b": "2"}}},
 			bad:  []string{"line 3: 1 fields, and there are 2 columns", "line 4: 3 fields"},
 		},
 		"open quote":  {text: "a,b\n1,2\n\"x,3\n", want: []Record{{Line: 2, Values: map[string]any{"a": "1", "b": "2"}}}, bad: []string{"line 3: "}},
+		"JSON list":   {text: "[\n  {\"question\": \"a?\", \"answer\": 1},\n]", bad: []string{"a JSON list; want one JSON object on each line"}},
 		"same column": {text: "a,a\n1,2\n", bad: []string{`line 1: column 2 is called "a"`}},
 		"nothing":     {text: " \n", bad: []string{"no records"}},
 		"only names":  {text: "a,b\n", bad: []string{"no records"}},
@@ -81,7 +87,7 @@ func TestScan(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"b", "a"}, {"b", "a"}}, columns); diff != "" || len(bad) != 1 {
 		t.Errorf("Scan(tabs): %q, -want +got\n%s", bad, diff)
 	}
-	columns, bad = read("{\"z\":1,\"a\":{\"x\":2}}\n{\"a\":\n{\"a\":3,\"z\":4,\"a\":5}\n"+strings.Repeat("x", maxRecord+1)+"\n{\"b\":1}\n", ',')
+	columns, bad = read("{\"z\":1,\"a\":{\"x\":2}}\n{\"a\":\n{\"a\":3,\"z\":4}\n"+strings.Repeat("x", maxRecord+1)+"\n{\"b\":1}\n", ',')
 	if diff := cmp.Diff([][]string{{"z", "a"}, {"a", "z"}, {"b"}}, columns); diff != "" {
 		t.Errorf("Scan(lines): -want +got\n%s", diff)
 	}
