@@ -10,16 +10,15 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
-	"github.com/maker-mdap/maker/internal/text/table"
 	"github.com/maker-mdap/maker/reader"
 	"github.com/maker-mdap/maker/runs"
 )
 
 // A Record is one row of a table, by the names of its columns.
-type Record = table.Record
+type Record = kind.Record
 
 // A RecordError is what is wrong with a record. It fails alone.
-type RecordError = table.LineError
+type RecordError = kind.RecordError
 
 // A Table is what [Engine.Map] answers questions about.
 type Table struct {

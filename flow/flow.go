@@ -73,6 +73,10 @@ type Flow interface {
 // Branch is what the keys of a branch of a Parallel begin with.
 func Branch(key string, i int) string { return key + "/" + strconv.Itoa(i) + "/" }
 
+// Records is the key of the Parallel over the records of a table: what lies below one of
+// its branches is over once the record is.
+const Records = "record"
+
 // Below returns a function that reports whether a key is one of those in keys, or lies
 // below one: what [event.TaskFailed] reopens.
 func Below(keys []string) func(key string) bool {

@@ -19,6 +19,12 @@ import (
 	"github.com/maker-mdap/maker/reader"
 )
 
+// What the records of a table come as.
+type (
+	Record      = table.Record
+	RecordError = table.LineError
+)
+
 // mapKind is the same questions for each record of a table.
 var mapKind = Kind{Name: Map, Form: event.FormRecords, Settings: config.Mapping, job: mapJob}
 

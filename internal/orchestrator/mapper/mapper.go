@@ -5,7 +5,6 @@ package mapper
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -37,12 +36,6 @@ type Record interface {
 // Skipped is the status of a record that another one stands for.
 const Skipped flow.Status = "same"
 
-// key is that of all records.
-const key = "record"
-
-// Key is what the keys of a record begin with.
-func Key(record int) string { return strings.TrimSuffix(flow.Branch(key, record), "/") }
-
 // Outcome is how the records ended.
 type Outcome struct {
 	Records   int `json:"records"`
@@ -61,7 +54,7 @@ type Outcome struct {
 // task_completed, or task_failed if some have no answer.
 func Run(f flow.Flow, c Config) error {
 	ended := make([]end, c.Records) // what a million records take is a megabyte
-	err := f.Parallel(key, c.Records, func(i int, f flow.Flow) error {
+	err := f.Parallel(flow.Records, c.Records, func(i int, f flow.Flow) error {
 		status, right := c.Ended(i)
 		if status == "" {
 			var err error

@@ -8,7 +8,6 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/orchestrator/mapper"
 )
 
 // Records are how the records of a run have ended so far. A million of them take less than
@@ -90,7 +89,7 @@ func (h *History) forgetRecord(n int, votes bool) {
 	if len(h.Verdicts) == 0 && len(h.Votes) == 0 {
 		return
 	}
-	below := mapper.Key(n) + "/"
+	below := flow.Branch(flow.Records, n)
 	for key := range h.Verdicts {
 		if strings.HasPrefix(key, below) {
 			delete(h.Verdicts, key)
