@@ -18,6 +18,11 @@
 //
 // Package runs reads runs without an engine, also those of other processes.
 //
+// # One question
+//
+// [Ask] puts one question to the voters and returns the answer as a Go value; how it is
+// read follows from its type. [Steps] makes a chain of such questions.
+//
 // # Promises
 //
 // A decision is made by the rule that was asked for or not at all: a race

@@ -1,6 +1,8 @@
 package maker
 
 import (
+	"context"
+
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/plan"
 )
@@ -12,6 +14,15 @@ type Estimate = plan.Estimate
 // with branches is taken to go through all of its steps.
 func (e *Engine) Estimate(planText string) (*Estimate, error) {
 	return e.engine.Estimate(planText)
+}
+
+// A RunPreview is what a task in words would begin with: the planner's prompt, the tools,
+// the rule, and what plans of several lengths may take.
+type RunPreview = engine.RunPreview
+
+// PreviewRun says what Run would ask first. It asks no model, and needs no key.
+func (e *Engine) PreviewRun(ctx context.Context, task string) (*RunPreview, error) {
+	return e.engine.PreviewRun(ctx, task)
 }
 
 // A SolvePreview is what solving a problem would begin with: the model that is asked first,

@@ -42,7 +42,7 @@ func ExampleEngine_Solve() {
 - match: '"ask":"solve","problem":"Mix red'
   sequence: true
   answers:
-    - {text: '{"solution": "a nice one", "confidence": 0.9, "work_shown": ""}'}
+    - {text: '{"solution": "a nice one", "confidence": 0.9, "work_shown": "counted"}'}
     - {text: '{"solution": "Orange", "confidence": 0.9, "work_shown": "warm colours"}'}
     - {text: '{"solution": "orange", "confidence": 0.9, "work_shown": "between them"}'}
 `), 0o644)
@@ -73,5 +73,5 @@ func ExampleEngine_Solve() {
 	fmt.Println(result.Voting.Samples, "samples,", result.Voting.RedFlagged, "of them discarded")
 	// Output:
 	// completed orange direct
-	// 3 samples, 1 of them discarded
+	// 7 samples, 1 of them discarded
 }

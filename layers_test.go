@@ -26,8 +26,8 @@ var (
 	// pure packages compute and nothing else: the vocabulary, the texts that are sent to
 	// models, and the reading of what they answer.
 	pure = []string{
-		"./event", "./vote", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
-		"./outline",
+		"./event", "./vote", "./vote/adaptive", "./redflag", "./flow", "./usage", "./domain", "./plan", "./internal/prompts", "./internal/text/...",
+		"./outline", "./reader", "./domain/text", "./internal/stats", "./internal/certificate",
 	}
 
 	// orchestrators decide what happens next.

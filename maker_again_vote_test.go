@@ -64,7 +64,7 @@ func newClerk(t *testing.T, model, topic string) *clerk {
 
 // What prompts are called by.
 const (
-	stepTopic  = `# Step\n\n(.*)`
+	stepTopic  = `(?:# Step|# What to do|# The step|# Your step|Please do this one thing:)\n\n(.*)`
 	hanoiTopic = `(?s).*Current state: ([^\n]*)`
 	solveTopic = `"ask":("\w+","problem":"\w+")`
 )

@@ -177,6 +177,32 @@ func TestRunsShareTheLimit(t *testing.T) {
 	})
 }
 
+// TestMaxInFlight: a run's cap on the calls in flight at a server holds for all runs that
+// ask it, as long as that run goes on.
+func TestMaxInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		held := &wire{}
+		simulator := simHandler(t)
+		held.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second)
+			simulator.ServeHTTP(w, r)
+		})
+		e := newEngine(t, maker.Options{Transport: held, Config: maker.Config{
+			Model: overHTTP, BaseURL: "http://one.invalid/v1", Voting: maker.FirstToK(20), CallTimeout: time.Hour, MaxInFlight: 3,
+		}})
+		capped := mustResult(t, startHanoi(t, e, 1))
+		if got := held.most.Load(); capped.Status != event.StatusCompleted || got != 3 {
+			t.Errorf("a run with MaxInFlight 3 = %s with %d calls in flight, want 3", capped.Status, got)
+		}
+		free := startHanoi(t, newEngine(t, maker.Options{Transport: held, Config: maker.Config{
+			Model: overHTTP, BaseURL: "http://one.invalid/v1", Voting: maker.FirstToK(20), CallTimeout: time.Hour,
+		}}), 1)
+		if mustResult(t, free); held.most.Load() != 16 {
+			t.Errorf("a run without had %d calls in flight, want 16", held.most.Load())
+		}
+	})
+}
+
 // TestAnotherServerHasItsOwnLimit: a run that goes on at another address has nothing to
 // do with the outage of the first one.
 func TestAnotherServerHasItsOwnLimit(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 func unlimited(c *maker.Config) {
 	c.Model, c.BaseURL = perfect, ""
 	c.MaxCalls, c.MaxTokens, c.MaxUSD, c.Deadline = 0, 0, 0, 0
+	c.Voting.MaxSamples = max(c.Voting.MaxSamples, 150)
 }
 
 // wantResumable resumes a run that did not end well: it completes, and what was
@@ -206,6 +207,11 @@ func TestUndecidedAndFailedRunsCanBeResumed(t *testing.T) {
 				t.Errorf("the log has %v, want one step_failed and one task_failed", types)
 			}
 			wantReplay(t, e, r.Run)
+			if r.Status == event.StatusUndecided { // it goes on with the votes it has
+				if again := resume(t, e, r.Run, nil); again.Status != event.StatusUndecided || again.Usage.Calls != r.Usage.Calls {
+					t.Errorf("resumed without more samples: %s after %d calls, want undecided after %d", again.Status, again.Usage.Calls, r.Usage.Calls)
+				}
+			}
 			wantResumable(t, e, r, disks)
 		})
 	}

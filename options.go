@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -47,6 +48,9 @@ const (
 	KindDo        = kind.Do        // do tasks as a person wrote them
 	KindSolve     = kind.Solve     // split, solve the parts, compose
 	KindCalibrate = kind.Calibrate // measure the voters
+	KindAsk       = kind.Ask       // one question
+
+	KindCalibrateItems = kind.CalibrateItems // measure the voters with items of one's own
 )
 
 // The domains that are built in.
@@ -84,10 +88,18 @@ type Options struct {
 	// Tools are further tools for the agents of runs that have some.
 	Tools []tool.Tool
 
-	// Modules take the place of the planner, the validator and the executor in runs
-	// that plan; nil means the built-in ones. Each run needs its own, so this is a
-	// function that makes them.
-	Modules func() []flow.Module
+	// Modules makes the modules of a run that plans, from the built-in ones: it may
+	// replace one of them, put another beside them, or leave them all. Each run needs its
+	// own, so this is a function. Nil means the built-in ones.
+	Modules func(builtin Modules) []flow.Module
+
+	// Decide is the voting rule of runs whose Config.Voting is [vote.Own].
+	Decide vote.Decider
+
+	// RedFlag says why an answer that passed all other checks is to be discarded; nil if
+	// it is not. It is asked for every answer to every question, from several goroutines,
+	// and is a pure function of them. Nil means that there is no such flag.
+	RedFlag func(q *flow.Question, a *redflag.Answer) *redflag.Flag
 
 	// Ask puts a question to the person and returns the answer, or ErrAbsent if
 	// nobody is there. Without it a run that needs a person stops and can be
@@ -108,6 +120,9 @@ type Options struct {
 	// Logger gets diagnostics; nil discards them.
 	Logger *slog.Logger
 }
+
+// Modules are the parts of a run that plans; see Options.Modules.
+type Modules = kind.Modules
 
 // A Question is put to the person that a run works for.
 type Question = flow.HumanQuestion

@@ -37,7 +37,8 @@ plan:
 	twoStepRules = `
 - match: 'Return the number seven'
   answers: [{text: 'value: 7', weight: 4}, {text: 'value: 8', weight: 1}]
-- match: '(?s)Double step_0_output.*value: 7'
+- match: 'Double step_0_output'
+  and: ['value: 7']
   answers: [{text: 'value: 14', weight: 4}, {text: seven and seven, weight: 1}]
 - match: 'Fail at once'
   answers: [{text: 'error: as you say'}]
@@ -210,7 +211,7 @@ func (shout) Process(_ flow.Flow, e event.Event) iter.Seq[event.Event] {
 func TestOwnModules(t *testing.T) {
 	engine := newEngine(t, maker.Options{
 		Config:  maker.Config{Model: "sim/default"},
-		Modules: func() []flow.Module { return []flow.Module{shout{}} },
+		Modules: func(maker.Modules) []flow.Module { return []flow.Module{shout{}} },
 	})
 	run, err := engine.Run(context.Background(), "hello")
 	if err != nil {
@@ -237,7 +238,7 @@ func TestLargeOutputs(t *testing.T) {
 	long := strings.Repeat("all work and no play ", 5000)
 	model := rulesFile(t, `[
 		{"match": "Return the number seven", "answers": [{"text": "value: `+long+`end", "tokens": 9}]},
-		{"match": "(?s)Double step_0_output.*value: \"?([a-z ]+end)", "answers": [{"text": "value: ${1}", "tokens": 9}]}]`)
+		{"match": "Double step_0_output", "and": ["value: \"?([a-z ]+end)"], "answers": [{"text": "value: ${1}", "tokens": 9}]}]`)
 	engine := newEngine(t, maker.Options{Config: maker.Config{Model: model, MaxCalls: 1, MaxOutput: 100_000}})
 	run, err := engine.Exec(t.Context(), twoSteps)
 	if err != nil {

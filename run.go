@@ -2,11 +2,13 @@ package maker
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/engine"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // A Run is one execution of one task. It goes on by itself; its methods may be
@@ -36,6 +38,9 @@ func (r *Run) ID() string { return r.run.ID() }
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.run.Kind() }
 
+// Rule is when a question of the run is decided.
+func (r *Run) Rule() vote.Rule { return r.run.Rule() }
+
 // Form is how its steps hang together.
 func (r *Run) Form() event.Form { return r.run.Form() }
 
@@ -64,3 +69,17 @@ type Progress = runs.Progress
 
 // Progress returns where the run stands now. It is cheap.
 func (r *Run) Progress() Progress { return r.run.Progress() }
+
+// output is that of a run that is over, with its content: a large one is kept beside the
+// log.
+func (r *Run) output(result *Result) (json.RawMessage, error) {
+	if result.Output.Ref == nil {
+		return result.Output.JSON, nil
+	}
+	stored, err := runs.Open(r.Dir())
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := stored.Load(result.Output)
+	return loaded.JSON, err
+}

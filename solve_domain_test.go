@@ -247,7 +247,7 @@ func TestSolveKeepsText(t *testing.T) {
 		run := solve(t, e, problem)
 		r := mustResult(t, run)
 		solved := eventsOf[event.StepCompleted](t, run.Dir())
-		if r.Task != problem || r.Status != event.StatusCompleted || len(solved) != 1 {
+		if r.Task != problem || r.Status != event.StatusCompleted || len(solved) != 2 {
 			t.Errorf("Solve(%s) = %q, %s", quoted, r.Task, r.Status)
 		}
 		p, err := e.PreviewSolve(problem)

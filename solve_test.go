@@ -161,7 +161,7 @@ func TestSolve(t *testing.T) {
 		rules string
 		want  want
 	}{
-		{"as it is", `"ask":"solve" => s:7`, want{"7", "direct", 1, 1, 0}},
+		{"as it is", `"ask":"solve" => s:7`, want{"7", "direct", 2, 1, 0}},
 		{"in two parts", everything, want{"LR", "composed", 7, 3, 1}},
 		{"with a gap that is filled", disagree + halves + parts + `"ask":"solve","problem":"rest" => s:!
 "ask":"check".*"answer":"LR" => no:rest
@@ -192,9 +192,8 @@ func TestSolve(t *testing.T) {
 func TestSolveFigures(t *testing.T) {
 	// The first split is decided at the second attempt, and one sample is discarded.
 	model := scripted(t, `"ask":"solve","problem":"whole" =1> s:1 | s:2 | s:3 | s:4
-You split problems(.|\n)*"ask":"decompose","problem":"whole" =1> p:a;b | p:c;d | p:left;right | p:right;left | p:left;right
+"ask":"decompose","problem":"whole" =1> p:a;b | p:c;d | p:e;f | p:g;h | p:left;right
 "ask":"pick" => {"pick":"none of them","reason":"r"}
-"ask":"decompose","problem":"whole" => p:left;right
 "ask":"decompose" => atom
 "ask":"solve","problem":"left" =1> s:L | no JSON | s:L
 "ask":"solve","problem":"right" => s:R
@@ -257,7 +256,7 @@ func TestSolveFails(t *testing.T) {
 		},
 		{
 			"nobody can compose", disagree + halves + parts + `"ask":"answer" => what?
-`, event.StatusFailed, "compose 0: all 5 samples were discarded", "", 80,
+`, event.StatusFailed, "compose 0: all 5 samples were discarded", "left: L\nright: R", 80,
 		},
 		{
 			"never complete", disagree + halves + parts + joined + `"ask":"check" => no:more
@@ -279,7 +278,7 @@ func TestSolveFails(t *testing.T) {
 				t.Errorf("Solve() made %d calls, want at most %d", r.Usage.Calls, test.calls)
 			}
 			a := answerOf(t, r)
-			if a.Status != "draft" || a.Confidence != 0.3 || a.Answer != test.answer && (test.answer != "" || !strings.Contains(never+" ", "s:"+a.Answer+" ")) {
+			if a.Status != "draft" && (a.Status != "parts" || test.name != "nobody can compose") || a.Confidence != 0.3 || a.Answer != test.answer && (test.answer != "" || !strings.Contains(never+" ", "s:"+a.Answer+" ")) {
 				t.Errorf("Solve() = %+v, want the draft %q with a confidence of 0.3", a, test.answer)
 			}
 			if r.FailedStep == nil || r.Stop != "" {

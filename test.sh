@@ -93,6 +93,7 @@ measure() {
   return 1
 }
 measure overhead -disks 17
+measure adaptive -disks 17
 measure latency
 measure load
 measure patience

@@ -35,6 +35,7 @@ type Agent interface {
 type Task struct {
 	System string
 	Prompt string
+	Shared int           // bytes at the beginning of the prompt that other attempts have too
 	Images []model.Image // shown with the prompt
 	Tools  []tool.Tool   // it may use these
 	Done   []flow.Move   // decided and executed before, in order

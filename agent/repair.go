@@ -3,11 +3,13 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/usage"
 )
 
@@ -29,6 +31,11 @@ func (r *repairing) Attempt(ctx context.Context, t *Task) (*Result, error) {
 	result, err := r.agent.Attempt(ctx, t)
 	if err != nil || t.Repair == "" || result.Intent != nil || result.Flag != nil {
 		return result, err
+	}
+	if result.Stop == model.StopLength {
+		// What is missing cannot be repaired, only invented.
+		result.Flag = redflag.New(redflag.Truncated, "the answer was cut off at its output limit of %d tokens (--max-output)", t.MaxOutput)
+		return result, nil
 	}
 	var cleaned yamlclean.Result
 	switch t.Repair {
@@ -71,7 +78,7 @@ func (r *repairing) rewrite(ctx context.Context, t *Task, result *Result, text s
 	}
 	resp, err := r.cheap.Generate(ctx, &model.Request{
 		Messages:    []model.Message{{Role: model.User, Text: prompt}},
-		Temperature: new(float64), MaxOutput: min(len(text)/2+1000, 32_000), OnFault: t.OnFault,
+		Temperature: new(float64), MaxOutput: repairedSize(text), OnFault: t.OnFault,
 	})
 	if err != nil {
 		return "", err
@@ -85,5 +92,15 @@ func (r *repairing) rewrite(ctx context.Context, t *Task, result *Result, text s
 		sum := usage.AddUSD(*result.CostUSD, *resp.CostUSD)
 		result.CostUSD = &sum
 	}
+	if resp.Stop == model.StopLength {
+		return "", errors.New("the repaired text was cut off")
+	}
 	return resp.Text, nil
+}
+
+// repairedSize bounds what a repair of a text may write, in tokens: the text again and a
+// little more. Tokens have two bytes at least in any language that we know of.
+func repairedSize(text string) int {
+	const quotes, most = 64, 32_000
+	return min(len(text)/2+quotes, most)
 }

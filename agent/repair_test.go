@@ -89,6 +89,56 @@ func TestNothingToRepair(t *testing.T) {
 	}
 }
 
+// TestNoRepairOfWhatWasCut: what is missing cannot be repaired. It is a red flag even if
+// what there is can be read.
+func TestNoRepairOfWhatWasCut(t *testing.T) {
+	cheap := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+		t.Error("the cheap model was asked")
+		return nil, errors.New("no")
+	})
+	for _, policy := range []flow.Repair{flow.RepairOff, flow.RepairSyntax, flow.RepairLLM} {
+		for _, text := range []string{hopeless, "a: 1\nb: 2"} {
+			a := agent.WithRepair(says{Text: text, Stop: model.StopLength}, cheap, prompts.Default())
+			got, err := a.Attempt(t.Context(), &agent.Task{Repair: policy, MaxOutput: 9})
+			if err != nil || got.Output != nil || got.Flag == nil || got.Flag.Name != redflag.Truncated || !strings.Contains(got.Flag.Reason, "9 tokens (--max-output)") {
+				t.Errorf("Attempt(%s, %q cut off) = %+v, %v, want a red flag", policy, text, got, err)
+			}
+		}
+	}
+	// A text that is none of data is for the checks of its question.
+	got, err := agent.WithRepair(says{Text: "cut", Stop: model.StopLength}, cheap, prompts.Default()).Attempt(t.Context(), &agent.Task{})
+	if err != nil || got.Flag != nil {
+		t.Errorf("Attempt() of a text = %+v, %v, want it as it was", got, err)
+	}
+}
+
+// TestRepairsAreShort: a repair writes about as much as there is, not as much as an answer
+// may have, and one that is cut off is none.
+func TestRepairsAreShort(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		text        string
+		stop        model.StopReason
+		least, most int
+		want        string
+	}{
+		{"short", hopeless, model.StopEnd, len(hopeless), 100, `{"a":2}`},
+		{"long", hopeless + strings.Repeat(" long", 1000), model.StopEnd, 2000, 3000, `{"a":2}`},
+		{"endless", hopeless + strings.Repeat(" long", 100_000), model.StopEnd, 32_000, 32_000, `{"a":2}`},
+		{"cut off", hopeless, model.StopLength, 1, 100, ""},
+	} {
+		limit := 0
+		cheap := model.Func(func(_ context.Context, req *model.Request) (*model.Response, error) {
+			limit = req.MaxOutput
+			return &model.Response{Text: "a: 2", Stop: test.stop}, nil
+		})
+		got, err := agent.WithRepair(says{Text: test.text}, cheap, prompts.Default()).Attempt(t.Context(), &agent.Task{Repair: flow.RepairLLM, MaxOutput: 4096})
+		if err != nil || string(got.Output) != test.want || limit < test.least || limit > test.most {
+			t.Errorf("%s: Attempt() = %s, %v with a limit of %d, want %s with %d to %d", test.name, got.Output, err, limit, test.want, test.least, test.most)
+		}
+	}
+}
+
 // TestAFailedRepair leaves the answer to its reader, unless the run is over.
 func TestAFailedRepair(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())

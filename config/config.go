@@ -15,6 +15,7 @@ import (
 
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Defaults that others need to know. Those of all settings are in [Settings].
@@ -49,6 +50,20 @@ type Config struct {
 	// Voting is the rule; the default is first to lead by 3.
 	Voting vote.Rule `json:"voting"`
 
+	// TargetError is the chance with which some answer of the whole run may not be the
+	// likeliest one of its voters, if Voting is adaptive (0.05); of a run that measures
+	// voters the error for which it is to find a margin (0.01).
+	TargetError float64 `json:"target_error,omitempty"`
+
+	// OnFutile says what to do when more votes will not make the run right: "stop" (the
+	// default), or "warn" and go on.
+	OnFutile string `json:"on_futile,omitempty"`
+
+	// WarmRun names an earlier run with the same voters, and Warm is what it learnt about
+	// classes of questions, with which an adaptive rule begins.
+	WarmRun string                     `json:"warm_run,omitempty"`
+	Warm    map[string]adaptive.Learnt `json:"warm,omitempty"`
+
 	// ReplayFrom names a file that Options.Record wrote, to answer from instead of
 	// asking the model.
 	ReplayFrom string `json:"replay_from,omitempty"`
@@ -62,12 +77,20 @@ type Config struct {
 	// can give several (1).
 	SamplesPerCall int `json:"samples_per_call,omitempty"`
 
-	// StructuredMode asks providers for JSON: "json_schema" or "json_object";
-	// "" asks for text.
+	// StructuredMode asks providers for JSON: "json_schema", "json_object", or "none" for
+	// text. The default is "auto": a schema where the question has one. A provider that
+	// does not take it is asked for text from then on, with a warning.
 	StructuredMode string `json:"structured_mode,omitempty"`
 
+	// Compare is how answers that are prose are compared: "exact", which is the default, or
+	// ByMeaning.
+	Compare string `json:"compare,omitempty"`
+
+	// Framings is in how many ways each question is put to voters, in turn (5).
+	Framings int `json:"framings,omitempty"`
+
 	// FirstTemperature is that of the first sample of a question (0),
-	// Temperature that of the others (0.1).
+	// Temperature that of the others (0.7; of chains 0.1, as in the paper).
 	FirstTemperature *float64 `json:"first_temperature,omitempty"`
 	Temperature      *float64 `json:"temperature,omitempty"`
 
@@ -84,6 +107,10 @@ type Config struct {
 	RetryAttempts int           `json:"retry_attempts,omitempty"`
 	RetryDelay    time.Duration `json:"retry_delay_ns,omitempty"`
 	CallTimeout   time.Duration `json:"call_timeout_ns,omitempty"`
+
+	// MaxInFlight caps the calls in flight at one server; 0 leaves that to what it turns
+	// out to bear. Runs of one engine that ask the same server keep to the lowest.
+	MaxInFlight int `json:"max_in_flight,omitempty"`
 
 	// Limits of the whole run, over all its sessions; 0 means none. Deadline
 	// is per session.
@@ -200,7 +227,8 @@ type Solve struct {
 	MaxStagnant   int `json:"max_stagnant_rounds,omitempty"`
 
 	// Escalate says what is done, in this order, when voters do not agree:
-	// diversity, model, split, person. Nil means all of them; an empty list, nothing.
+	// diversity, model, split, person. Nil means all of them, but for the person in runs
+	// with plans and tasks, which have this and ModelEscalation too; an empty list, nothing.
 	Escalate []string `json:"escalate"`
 
 	// ComposeByCode lets the domain put solutions together where it can, instead of a
@@ -211,8 +239,8 @@ type Solve struct {
 	// counted; otherwise it looks only at what won.
 	VerifyVotes bool `json:"verify_votes,omitempty"`
 
-	// RequireWork discards solutions that do not show how they were found.
-	RequireWork bool `json:"require_work,omitempty"`
+	// AllowNoWork counts solutions that do not show how they were found, too.
+	AllowNoWork bool `json:"allow_no_work,omitempty"`
 
 	// Facts are what everybody who works on a part may know: at most five.
 	Facts []string `json:"facts,omitempty"`
@@ -266,6 +294,9 @@ type Tools struct {
 	Allow   []string `json:"allow,omitempty"`
 	Deny    []string `json:"deny,omitempty"`
 }
+
+// ByMeaning has the cheap model say whether two texts say the same.
+const ByMeaning = "meaning"
 
 // FirstToK is the rule that one answer must lead by k.
 func FirstToK(k int) vote.Rule { return vote.Rule{Strategy: vote.FirstToK, K: k} }

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/vote"
 )
 
 var update = flag.Bool("update", false, "write docs/settings.md anew")
 
 // every is each kind of run.
-var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring}
+var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items}
 
 func TestSettingsAreSound(t *testing.T) {
 	names, letters := map[string]bool{}, map[string]bool{}
@@ -77,7 +79,7 @@ func TestDefaultsAreFine(t *testing.T) {
 // TestEveryFieldHasASetting: what is in a configuration has a description, but for what
 // a setting that is kept elsewhere comes to.
 func TestEveryFieldHasASetting(t *testing.T) {
-	other := []string{"Flags", "Prompts", "Plan.Voting", "Plan.MaxReplans", "Outline.OnFailure", "Outline.ContextBudget"}
+	other := []string{"Flags", "Prompts", "Plan.Voting", "Plan.MaxReplans", "Outline.OnFailure", "Outline.ContextBudget", "Warm", "Voting.Target", "Solve.Calibration.Target"}
 	described := map[uintptr]bool{}
 	var c Config
 	for _, s := range Settings() {
@@ -126,6 +128,7 @@ func TestValues(t *testing.T) {
 		{"sandbox", "off", "off", ""},
 		{"sandbox", "on", "", "want auto, strict or off"},
 		{"structured_mode", "none", "none", ""},
+		{"structured_mode", "auto", "auto", ""},
 		{"log", "full", "full", ""},
 		{"direct", "false", "false", ""},
 		{"direct", "maybe", "", "want true or false"},
@@ -190,7 +193,7 @@ func TestTable(t *testing.T) {
 
 // kindNames are the commands that start a kind of run.
 var kindNames = map[Kinds]string{
-	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate",
+	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items",
 }
 
 func table() string {
@@ -276,5 +279,35 @@ func TestCheckRefuses(t *testing.T) {
 		if err := c.Check(Solving); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Check() = %v, want an error with %s", err, test.want)
 		}
+	}
+}
+
+// TestMinSamples: the solver decides nothing on fewer than three votes, unless one vote is
+// all that was asked for, or a rule is given as a whole.
+func TestMinSamples(t *testing.T) {
+	for _, test := range []struct {
+		kind  Kinds
+		rule  vote.Rule
+		least int
+	}{
+		{Solving, vote.Rule{}, 3},
+		{Solving, vote.Rule{K: 5}, 3},
+		{Solving, vote.Rule{K: 1}, 0},
+		{Solving, vote.Rule{K: 2, MaxSamples: 2}, 2},
+		{Solving, vote.Rule{K: 2, MinVotes: 1}, 1},
+		{Solving, vote.Rule{K: 2, MinVotes: 6}, 6},
+		{Solving, FirstToK(2), 0},
+		{Solving, vote.Rule{Strategy: vote.None}, 0},
+		{Run, vote.Rule{}, 0},
+		{Asking, vote.Rule{}, 0},
+	} {
+		c := Config{Model: "sim/default", Voting: test.rule}.WithDefaults(test.kind)
+		if err := c.Check(test.kind); err != nil || c.Voting.MinVotes != test.least {
+			t.Errorf("%+v has %d votes at least, %v, want %d", test.rule, c.Voting.MinVotes, err, test.least)
+		}
+	}
+	c := Config{Model: "sim/default", Voting: vote.Rule{MinVotes: 21}}.WithDefaults(Solving)
+	if err := c.Check(Solving); err == nil || !strings.Contains(err.Error(), "min_samples") {
+		t.Errorf("Check() with 21 votes at least of 20 samples = %v, want an error about min_samples", err)
 	}
 }

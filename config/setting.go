@@ -18,11 +18,13 @@ const (
 	Do                          // do tasks as a person wrote them
 	Solving                     // solve a problem without a plan
 	Measuring                   // measure the voters
+	Asking                      // one question
+	Items                       // measure the voters with questions of one's own
 
 	Planning = Run | PlanOnly | Exec | Validate
 	Agents   = Planning | Do // whose steps are done by agents
-	Voting   = Chain | Agents | Solving
-	All      = Voting | Measuring
+	Voting   = Chain | Agents | Solving | Asking
+	All      = Voting | Measuring | Items
 )
 
 // A Setting describes something that can be set about a run.

@@ -100,7 +100,6 @@ type (
 	orZero   struct{ at *int }      // 0 is kept as -1, because 0 means the default
 	orNone   struct{ at *float64 }  // 0 is kept as next, because 0 means the default
 	full     struct{ at *bool }     // full or compact
-	noneWord struct{ at *string }   // none is kept as ""
 )
 
 // next is the smallest share above 0 that is worth telling from it.
@@ -160,9 +159,7 @@ func valueOf(s *Setting, at any) *value {
 	case *time.Duration:
 		return duration(s, at)
 	case *string:
-		return words(s, at, "")
-	case noneWord:
-		return words(s, at.at, "none")
+		return words(s, at)
 	case *bool:
 		return truth(s, at, "true", "false")
 	case contrary:
@@ -250,22 +247,11 @@ func duration(s *Setting, at *time.Duration) *value {
 	}
 }
 
-// words keeps one of them as "".
-func words(s *Setting, at *string, unset string) *value {
+func words(s *Setting, at *string) *value {
 	return &value{
 		of: s, at: at, kind: "text", number: noNumber,
-		text: func() string {
-			if *at == "" {
-				return unset
-			}
-			return *at
-		},
-		set: func(text string) error {
-			if *at = text; text == unset {
-				*at = ""
-			}
-			return nil
-		},
+		text:   func() string { return *at },
+		set:    func(text string) error { *at = text; return nil },
 		isZero: func() bool { return *at == "" },
 	}
 }

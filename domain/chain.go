@@ -27,6 +27,16 @@ type Chain interface {
 	Finish(last json.RawMessage) error
 }
 
+// A Checker is a chain that says what its checks are worth. That of another one is taken
+// to know nothing.
+type Checker interface {
+	Chain
+
+	// Checks says whether Check knows the right output of each step, and Finish that of
+	// the last one.
+	Checks() (steps, last bool)
+}
+
 // A Family is a kind of task that the engine can run by name: what it needs to
 // resume a run from its log.
 type Family struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,9 +28,9 @@ func dollars(usd float64) *float64 { return &usd }
 var (
 	spent = usage.Spent{
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
-		USD: 0.0123, Unpriced: 1, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
+		USD: 0.0123, Unpriced: 1, NoPrice: true, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
 	}
-	sample = event.Sample{Voter: "m",
+	sample = event.Sample{Voter: "m", Framing: 2,
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
 		Tokens: usage.Tokens{Input: 120, CacheRead: 4, CacheWrite: 5, Output: 30, Reasoning: 6}, CostUSD: dollars(1e-7), DurationMS: 12,
 		ToolCalls: 2, Intent: &intent, Repaired: true,
@@ -38,11 +39,15 @@ var (
 	checks = []event.Check{{Name: "step_numbering", Passed: false, Step: new(int), Message: "step 0 is missing", Score: dollars(0.5)}}
 	voting = event.Voting{
 		Strategy: vote.FirstToK, Samples: 6, RedFlagged: 1, Faults: 2, Cancelled: 1,
-		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3,
-		ByModel: map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
+		Votes: map[string]int{"b": 1, "a": 4}, Margin: 3, Unvoted: []string{"summary", "items.*.note"},
+		ByModel:   map[string]map[string]int{"sim/default": {"b": 1, "a": 2}, "openai/gpt-4.1-mini": {"a": 2}},
+		Shares:    []event.Share{{Voter: "m", Framing: 2, Votes: 5, Dissent: 2, Flagged: 1, CostUSD: new(0.25)}},
+		Answers:   []event.Candidate{{Answer: json.RawMessage(`{"a":1}`), Votes: 3}, {Answer: json.RawMessage(`{"a":2}`), Votes: 2}},
+		Discarded: []event.Discarded{{Flag: "too_long", Count: 1, Reason: "801 tokens", Said: "Well,"}},
+		Policy:    7,
 	}
-	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
-		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, MaxSamples: 9}, Simulated: true,
+	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, Target: .05, MinVotes: 2, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
+		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, Target: .01, MinVotes: 2, MaxSamples: 9}, Simulated: true,
 	}}}
 )
 
@@ -53,30 +58,38 @@ func transcript() []event.Record {
 		event.TaskSubmitted{
 			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Form: event.FormChain, Task: "Towers of Hanoi with 3 disks",
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
-			Prompts: map[string]string{"planner_user": "0123456789abcdef"},
+			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Races: 7, Checks: event.ChecksSteps,
 		},
 		event.StepStarted{Step: 4, Title: "move"},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n"), Read: event.TextValue("[1,0,2]")},
 		event.SampleRedFlagged{Sample: sample, Flag: "truncated", Reason: "it stops in the middle", Text: event.TextValue("move = [1")},
 		event.SampleFaulted{Question: "step/4", Step: 4, Sample: 2, Kind: "rate_limited", Status: 429, Message: "sim: rate limited (HTTP 429)"},
 		event.VoteCompleted{
-			Question: "step/4", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Question: "step/4", Class: "solve_atom", Pool: "strong", Step: 4, Scope: "step/4", Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
 			Rule: setup.Rule, Spent: spent, Repaired: true,
-			Asked: map[string]string{"prompt": "0123456789abcdef"},
+			Asked: map[string]string{"prompt": "0123456789abcdef"}, Said: "no idea",
 		},
 		event.VoteResumed{Question: "step/4", Step: 4, Samples: []int{0, 2}},
 		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
+		event.PolicyChanged{
+			Change:  adaptive.Change{Policy: 2, Class: "solve_atom@strong", Why: adaptive.WhyFit, Epoch: 1, Races: 12, Margins: []int{6, 10, 14}},
+			Outlook: adaptive.Outlook{Bound: .98, Forecast: .97, ExpectedWrong: .01, VotesToCome: 5000, Dearest: "solve_atom@strong"},
+		},
+		event.PolicyFutile{Futility: adaptive.Futility{Races: 500, NearTies: 9.5, Share: .006, Steps: 100000, Chance: 1e-100}},
+		event.FramingRetired{Class: "solve_atom", Voter: "m", Framing: 3, Own: vote.Record{Samples: 25, Bad: 20}, Others: vote.Record{Samples: 100, Bad: 9}},
 		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
-			Step: 4, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Step: 4, By: event.ByPerson, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent,
 		},
-		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent},
+		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},
-		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Final: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft")},
+		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Final: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft"),
+			Open: []event.OpenVote{{Question: "step/5", Step: 5, Voting: event.Voting{Strategy: vote.FirstToK, Samples: 2, RedFlagged: 1, Faults: 1, Votes: map[string]int{"a": 1}, Margin: 1},
+				Flag: "empty", Reason: "nothing there", Fault: "no answer"}}},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup},
 		event.RunCancelled{Reason: "interrupted", Spent: spent},
@@ -88,7 +101,7 @@ func transcript() []event.Record {
 		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`)},
 		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
-		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks},
+		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks, ChecksPassed: 17, ChecksSkipped: 1, Notes: []string{"step 0: it is left out"}},
 		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
 		event.ReplanRequested{Replan: 1, Step: 4, Reason: "it failed", Outputs: event.JSONValue(json.RawMessage(`[{"name":"step_0_output","output":1}]`))},
 		event.OutlineCreated{Tasks: event.JSONValue(json.RawMessage(`[{"id":1}]`))},
@@ -114,13 +127,19 @@ func transcript() []event.Record {
 			Problems: 5, Samples: 25, Valid: 24, Right: 20, Basis: "known", P: 0.8333, PLow: 0.6412, PHigh: 0.9332, PUsed: 0.7872,
 			V: 0.96, VLow: 0.8046, VHigh: 0.9929, Confidence: 0.95, Target: 0.01, Steps: 7, K: 4, MaxK: 5, Limited: true,
 			StepError: 0.0053, RunError: 0.0366, SamplesPerStep: 7.1, Reason: "the target needs a margin of 6",
+			Assumes: "steps are like these", Measured: &event.Measured{
+				Items: 60, Of: 80, Silent: 1, Deep: 55, Cells: []event.Cell{{Right: 4, Valid: 5, Items: 59}},
+				BelowHalf: &event.Range{Value: 0.1, Low: 0.05, High: 0.2}, Greedy: &event.Range{Value: 0.9, Low: 0.8, High: 0.95},
+				Voters: []event.MeasuredPart{{Name: "a", Samples: 5, P: &event.Range{Value: 0.5, High: 1}, V: event.Range{Value: 1, High: 1}}},
+				Gain:   "unclear", Says: []string{"more items would tell"},
+			},
 		},
 	}
 	empty := []event.Event{
 		event.TaskSubmitted{Form: event.FormChain}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
 		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
 		event.BudgetExhausted{}, event.RunResumed{}, event.RunCancelled{}, event.BudgetClaimed{},
-		event.VoteResumed{}, event.QuestionChanged{}, event.Observed{}, event.EffectReleased{},
+		event.VoteResumed{}, event.QuestionChanged{}, event.FramingRetired{}, event.Observed{}, event.EffectReleased{},
 		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
 		event.ClarificationRequested{}, event.ClarificationProvided{},
 		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{}, event.OutlineCreated{},

@@ -71,6 +71,9 @@ func randomStep(rng *rand.Rand) event.StepCompleted {
 	if rng.IntN(2) == 0 {
 		e.Title = randomText(rng)
 	}
+	if rng.IntN(3) == 0 {
+		e.Voting.Unvoted = []string{randomText(rng), "a.b"}
+	}
 	if rng.IntN(3) > 0 {
 		usd := randomMoney(rng)
 		e.CostUSD = &usd
@@ -83,6 +86,7 @@ func randomStep(rng *rand.Rand) event.StepCompleted {
 	}
 	if rng.IntN(3) == 0 {
 		e.Voting.ByModel = map[string]map[string]int{randomText(rng): {randomText(rng): 1, "a": 2}, "m": {}}
+		e.Voting.Shares = []event.Share{{Voter: randomText(rng), Framing: 1, Votes: 2}, {Flagged: 3, CostUSD: new(rng.Float64())}}
 	}
 	return e
 }

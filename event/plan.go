@@ -39,6 +39,14 @@ type ValidationPassed struct {
 	Replan  int      `json:"replan,omitempty"`
 	Score   *float64 `json:"score,omitempty"`  // of the quality checks together
 	Checks  []Check  `json:"checks,omitempty"` // those of quality
+
+	// ChecksPassed is how many checks passed, those of quality included, and
+	// ChecksSkipped how many could not be judged.
+	ChecksPassed  int `json:"checks_passed"`
+	ChecksSkipped int `json:"checks_skipped,omitempty"`
+
+	// Notes say what of the plan was read in another way than it is written.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // ValidationFailed is a plan that may not be executed.

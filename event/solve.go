@@ -17,6 +17,7 @@ const (
 	ByCode           = "code"
 	ByMemo           = "memo" // the same problem was solved before
 	ByPerson         = "person"
+	BySplit          = "split" // the steps that a step was split into
 	ByLimit          = "limit" // of the depth or the size of the tree
 	ByDefault        = "default"
 )
@@ -129,6 +130,95 @@ type Calibrated struct {
 	SamplesPerStep float64 `json:"samples_per_step"`
 
 	Reason string `json:"reason,omitempty"` // why the basis is what it is, or the margin is limited
+
+	// Assumes is what the forecast is worth nothing without.
+	Assumes string `json:"assumes,omitempty"`
+
+	// Measured is what items of the user's own told, if there were any.
+	Measured *Measured `json:"measured,omitempty"`
+}
+
+// Measured is what questions with known answers told about the voters, item by item.
+// What is nil was not measured.
+type Measured struct {
+	Items  int `json:"items"`  // that were asked
+	Of     int `json:"of"`     // that there are, each question counted once
+	Silent int `json:"silent"` // without a single valid answer
+	Deep   int `json:"deep"`   // with as many valid answers as the distribution needs
+
+	// Repeated are the items that were left out because another one asks the same.
+	Repeated int `json:"repeated,omitempty"`
+
+	// Cells are how many items had so many right answers of so many valid ones: what a
+	// forecast is made from.
+	Cells []Cell `json:"cells"`
+
+	// How p is distributed over the items: the shares of those below one half, which no
+	// vote can mend, of those up to 0.8, and of those above.
+	BelowHalf *Range `json:"below_half"`
+	Middling  *Range `json:"middling"`
+	Easy      *Range `json:"easy"`
+
+	StepError *Range `json:"step_error"` // of a vote with the margin K
+
+	// How alike whether right or wrong samples of one item are: 0 if errors are
+	// independent, 1 if samples are copies.
+	SameFraming    *Range `json:"icc_same_framing"`
+	AcrossFramings *Range `json:"icc_across_framings"`
+	AcrossVoters   *Range `json:"icc_across_voters"`
+
+	Greedy         *Range `json:"greedy"`           // share of items that one greedy sample of the best voter gets right
+	GainOverSample *Range `json:"gain_over_sample"` // of a vote over one of its samples
+	GainOverGreedy *Range `json:"gain_over_greedy"` // of a vote over one greedy sample
+
+	// GreedyBy is the voter whose greedy samples are right most often, if there are several.
+	// Without it they are those of the first one.
+	GreedyBy string `json:"greedy_by,omitempty"`
+
+	Voters   []MeasuredPart `json:"voters"`
+	Framings []MeasuredPart `json:"framings"`
+	Together []ErrTogether  `json:"err_together,omitempty"`
+
+	// Gain says whether a vote gains anything: "yes", "no" or "unclear"; Says says it in
+	// words, and what else would.
+	Gain string   `json:"gain"`
+	Says []string `json:"says"`
+}
+
+// A Range is an estimate and the ends of its interval.
+type Range struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// A Cell counts items with the same result.
+type Cell struct {
+	Right int `json:"right"`
+	Valid int `json:"valid"`
+	Items int `json:"items"`
+}
+
+// MeasuredPart is what the samples of one voter, or in one framing, came to.
+type MeasuredPart struct {
+	Name    string `json:"name"`
+	Samples int    `json:"samples"`
+	P       *Range `json:"p"` // nil without a valid answer
+	V       Range  `json:"v"`
+	Greedy  *Range `json:"greedy,omitempty"` // share of items that one greedy sample of the voter gets right
+}
+
+// ErrTogether is how often two voters are wrong about the same item; twice the same one
+// stands for two samples of it.
+type ErrTogether struct {
+	A       string  `json:"a"`
+	B       string  `json:"b"`
+	Items   int     `json:"items"`
+	Both    Range   `json:"both"`
+	IfAlone float64 `json:"if_independent"`
+
+	// SameAnswer is the share of these errors with the same wrong answer; nil without one.
+	SameAnswer *float64 `json:"same_answer"`
 }
 
 // Type implements [Event] for each type of event.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // The types of event.
@@ -22,6 +23,9 @@ const (
 	TypeVoteResumed      Type = "vote_resumed"
 	TypeVoteCompleted    Type = "vote_completed"
 	TypeQuestionChanged  Type = "question_changed"
+	TypeFramingRetired   Type = "framing_retired"
+	TypePolicyChanged    Type = "policy_changed"
+	TypePolicyFutile     Type = "policy_futile"
 	TypeObserved         Type = "observed"
 	TypeStepCompleted    Type = "step_completed"
 	TypeStepFailed       Type = "step_failed"
@@ -46,6 +50,7 @@ const (
 const (
 	StopCancelled     = "cancelled"     // a person ended it
 	StopWaiting       = "waiting"       // it needs a person, and none is there
+	StopFutile        = "futile"        // more votes will not make it right
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
 )
 
@@ -58,6 +63,9 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeVoteResumed:      decodeAs[VoteResumed],
 	TypeVoteCompleted:    decodeAs[VoteCompleted],
 	TypeQuestionChanged:  decodeAs[QuestionChanged],
+	TypeFramingRetired:   decodeAs[FramingRetired],
+	TypePolicyChanged:    decodeAs[PolicyChanged],
+	TypePolicyFutile:     decodeAs[PolicyFutile],
 	TypeObserved:         decodeAs[Observed],
 	TypeStepCompleted:    decodeAs[StepCompleted],
 	TypeStepFailed:       decodeAs[StepFailed],
@@ -117,7 +125,20 @@ type TaskSubmitted struct {
 
 	// Prompts are the hashes of the templates that the run asks with, by name.
 	Prompts map[string]string `json:"prompts,omitempty"`
+
+	// Races is how many questions are put to voters, if known. In a chain each step is one.
+	Races int `json:"races,omitempty"`
+
+	// Checks says what code that knows the answer looks at: ChecksSteps or ChecksLast;
+	// empty if there is none, or nobody knows.
+	Checks string `json:"checks,omitempty"`
 }
+
+// What code that knows the answer looks at.
+const (
+	ChecksSteps = "steps" // the output of each step, and the last one
+	ChecksLast  = "last"  // the last output
+)
 
 // StepStarted marks the start of a step; long runs log it only on request.
 type StepStarted struct {
@@ -135,7 +156,8 @@ type Sample struct {
 	Tokens      usage.Tokens `json:"tokens"`
 	CostUSD     *float64     `json:"cost_usd"`
 	DurationMS  int64        `json:"duration_ms"`
-	Voter       string       `json:"voter,omitempty"` // that was asked, if it goes by another name
+	Voter       string       `json:"voter,omitempty"`   // that was asked, if it goes by another name
+	Framing     int          `json:"framing,omitempty"` // of the question that it was asked in, from 1, if there are several
 
 	// Of a sample that an agent made: the tools it called itself, the call that it
 	// proposes, and whether its answer had to be repaired to be read.
@@ -183,8 +205,55 @@ type Voting struct {
 	Votes      map[string]int `json:"votes"`
 	Margin     int            `json:"margin"`
 
+	// Unvoted are the parts of the answer that were not compared, as paths: they are one
+	// agent's words, whatever the votes are.
+	Unvoted []string `json:"unvoted,omitempty"`
+
 	// ByModel has the votes of each model, if several were asked.
 	ByModel map[string]map[string]int `json:"by_model,omitempty"`
+
+	// Shares say what each voter contributed in each framing, if there are several of
+	// one or the other.
+	Shares []Share `json:"shares,omitempty"`
+
+	// Answers are those that got votes, most of them first, if nothing won, or if Votes
+	// has a hash in the place of one of several.
+	Answers []Candidate `json:"answers,omitempty"`
+
+	// Discarded are the red flags, if nothing won.
+	Discarded []Discarded `json:"discarded,omitempty"`
+
+	// Policy is the number of the policy whose margins were in force, of an adaptive rule.
+	Policy int `json:"policy,omitempty"`
+}
+
+// Among is the vote as one of several, whose samples are counted in all.
+func (v Voting) Among(all Voting) Voting {
+	v.Samples, v.RedFlagged, v.Faults, v.Cancelled = all.Samples, all.RedFlagged, all.Faults, all.Cancelled
+	return v
+}
+
+// Discarded are the answers to a question that got the same red flag.
+type Discarded struct {
+	Flag   string `json:"flag"`
+	Count  int    `json:"count"`
+	Reason string `json:"reason"`         // of the first one
+	Said   string `json:"said,omitempty"` // the beginning of the first one
+}
+
+// A Share is what became of the samples that one voter was asked for in one framing.
+type Share struct {
+	Voter   string   `json:"voter"`
+	Framing int      `json:"framing,omitempty"` // from 1; 0 if there are no several
+	Votes   int      `json:"votes,omitempty"`
+	Dissent int      `json:"dissent,omitempty"` // those of them that were for an answer that lost
+	Flagged int      `json:"flagged,omitempty"`
+	CostUSD *float64 `json:"cost_usd,omitempty"` // nil if that of any sample is not known; in early logs also if it is 0
+}
+
+// Record is how it did, for a comparison with others.
+func (s Share) Record() vote.Record {
+	return vote.Record{Samples: s.Votes + s.Flagged, Bad: s.Dissent + s.Flagged}
 }
 
 // Contested reports whether there was more than one answer.
@@ -201,6 +270,31 @@ func (v Voting) Split() string {
 		b = strconv.AppendInt(b, int64(n), 10)
 	}
 	return string(b)
+}
+
+// FramingRetired says that a voter is not asked in a framing any more in questions of a
+// class: it did clearly worse in it than in the others.
+type FramingRetired struct {
+	Class   string      `json:"class"`
+	Voter   string      `json:"voter"`
+	Framing int         `json:"framing"`
+	Own     vote.Record `json:"own"`
+	Others  vote.Record `json:"others"` // that are left
+}
+
+// PolicyChanged says how far the leader of a race must be ahead from now on, in questions
+// of a class, by the votes of the runner-up: an adaptive rule has learnt something. The
+// races that begin after it go by it.
+type PolicyChanged struct {
+	adaptive.Change
+
+	// How the run stands: so far, and as it is thought to end.
+	Outlook adaptive.Outlook `json:"outlook"`
+}
+
+// PolicyFutile says that more votes will not make the run right.
+type PolicyFutile struct {
+	adaptive.Futility
 }
 
 // VoteResumed says that a question which an earlier session left open is being
@@ -227,7 +321,7 @@ type VoteCompleted struct {
 	// Intent is the call that won instead of an answer.
 	Intent *Intent `json:"intent,omitempty"`
 
-	// Candidates are what was voted for, if nothing won.
+	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.
 	Candidates []Candidate `json:"candidates,omitempty"`
 
 	Rule  vote.Rule   `json:"rule"`  // that was asked for
@@ -236,9 +330,17 @@ type VoteCompleted struct {
 	// Repaired says that the answer that won had to be repaired to be read.
 	Repaired bool `json:"repaired,omitempty"`
 
+	// Class is that of the question, by which it is counted how framings do, and Pool is
+	// who was asked, if not the run's own voters.
+	Class string `json:"class,omitempty"`
+	Pool  string `json:"pool,omitempty"`
+
 	// Asked are hashes of the parts of the question but for its rule, by name, so that
 	// a resume can tell whether it asks the same.
 	Asked map[string]string `json:"asked,omitempty"`
+
+	// Said is what the last discarded sample said, if none was valid.
+	Said string `json:"said,omitempty"`
 }
 
 // QuestionChanged says that a question would now be asked differently than it was.
@@ -268,6 +370,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
+	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`
@@ -282,6 +385,22 @@ type StepFailed struct {
 	Reason string      `json:"reason"`
 	Voting Voting      `json:"voting"`
 	Spent  usage.Spent `json:"spent"`
+
+	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.
+	Candidates []Candidate `json:"candidates,omitempty"`
+}
+
+// Voted are the answers that got votes, most of them first, if nothing won.
+func (e *StepFailed) Voted() []Candidate { return votedFor(e.Status, e.Candidates, e.Voting) }
+
+// Voted are the answers that got votes, most of them first, if nothing won.
+func (e *VoteCompleted) Voted() []Candidate { return votedFor(e.Status, e.Candidates, e.Voting) }
+
+func votedFor(status string, old []Candidate, v Voting) []Candidate {
+	if len(old) > 0 || status == "decided" {
+		return old
+	}
+	return v.Answers
 }
 
 // A Setup is what a session of a run was done with. A resume can change it.
@@ -330,6 +449,10 @@ type TaskFailed struct {
 	// but for calls that the person refused.
 	Reopen []string `json:"reopen,omitempty"`
 
+	// Open are the votes that were under way, at most MaxOpen. Their samples are in the
+	// log, and a resume counts them.
+	Open []OpenVote `json:"open,omitempty"`
+
 	Stop       string      `json:"stop,omitempty"` // the limit that stopped it, or one of the Stop constants
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"`
@@ -337,6 +460,20 @@ type TaskFailed struct {
 	// Output is what there is all the same.
 	Output Value `json:"output,omitzero"`
 }
+
+// An OpenVote is how a vote stood that had no verdict when the session ended.
+type OpenVote struct {
+	Question string `json:"question"`
+	Step     int    `json:"step"`
+	Voting   Voting `json:"voting"`
+
+	Flag   string `json:"flag,omitempty"`   // of the last answer that was discarded
+	Reason string `json:"reason,omitempty"` // why it was
+	Fault  string `json:"fault,omitempty"`  // what the last attempt that failed said
+}
+
+// MaxOpen is how many open votes an event lists.
+const MaxOpen = 20
 
 // BudgetClaimed says, before it happens, up to what totals the run may now spend.
 // It is logged only where there is a limit. If the session ends without a word,
@@ -387,6 +524,9 @@ func (SampleFaulted) Type() Type    { return TypeSampleFaulted }
 func (VoteResumed) Type() Type      { return TypeVoteResumed }
 func (VoteCompleted) Type() Type    { return TypeVoteCompleted }
 func (QuestionChanged) Type() Type  { return TypeQuestionChanged }
+func (FramingRetired) Type() Type   { return TypeFramingRetired }
+func (PolicyChanged) Type() Type    { return TypePolicyChanged }
+func (PolicyFutile) Type() Type     { return TypePolicyFutile }
 func (Observed) Type() Type         { return TypeObserved }
 func (StepCompleted) Type() Type    { return TypeStepCompleted }
 func (StepFailed) Type() Type       { return TypeStepFailed }
@@ -407,6 +547,10 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	if e.Title != "" {
 		b = append(b, `,"title":`...)
 		b = appendString(b, e.Title)
+	}
+	if e.By != "" {
+		b = append(b, `,"by":`...)
+		b = appendString(b, e.By)
 	}
 	b = append(b, `,"output":`...)
 	b = appendValue(b, e.Output)
@@ -472,13 +616,41 @@ func (v *Voting) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `,"margin":`...)
 	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	if len(v.Unvoted) > 0 {
+		if paths, err := json.Marshal(v.Unvoted); err == nil { // never fails for this type
+			b = append(b, `,"unvoted":`...)
+			b = append(b, paths...)
+		}
+	}
 	if len(v.ByModel) > 0 {
 		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
 			b = append(b, `,"by_model":`...)
 			b = append(b, votes...)
 		}
 	}
+	if len(v.Shares) > 0 {
+		if shares, err := json.Marshal(v.Shares); err == nil { // never fails: costs are finite
+			b = append(b, `,"shares":`...)
+			b = append(b, shares...)
+		}
+	}
+	if len(v.Answers) > 0 {
+		b = appendRare(b, `,"answers":`, v.Answers)
+	}
+	if len(v.Discarded) > 0 {
+		b = appendRare(b, `,"discarded":`, v.Discarded)
+	}
+	b = appendCount(b, "policy", int64(v.Policy))
 	return append(b, '}')
+}
+
+// appendRare appends a field that few events have.
+func appendRare[T any](b []byte, name string, list []T) []byte {
+	text, err := json.Marshal(list)
+	if err != nil { // never: answers are JSON
+		return b
+	}
+	return append(append(b, name...), text...)
 }
 
 func appendSpent(b []byte, s usage.Spent) []byte {
@@ -494,6 +666,9 @@ func appendSpent(b []byte, s usage.Spent) []byte {
 	b = append(b, `},"usd":`...)
 	b = appendFloat(b, s.USD)
 	b = appendCount(b, "unpriced", s.Unpriced)
+	if s.NoPrice {
+		b = append(b, `,"no_price":true`...)
+	}
 	b = appendCount(b, "unreported", s.Unreported)
 	b = appendCount(b, "abandoned", s.Abandoned)
 	if s.HeldUSD != 0 {

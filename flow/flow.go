@@ -102,9 +102,29 @@ type Question struct {
 	Prompt string `json:"prompt"`
 
 	// Variants, if there are any, are asked instead of Prompt, in turn: sample n
-	// gets the n-th, modulo their number. They say the same in another way or
-	// order, so that no order can win by being one.
+	// gets the n-th, modulo their number. They are framings of the same content, in
+	// other words or in another order: who is asked in other words errs in other ways,
+	// and no order can win by being one. The first is the plain one.
 	Variants []string `json:"variants,omitempty"`
+
+	// Framing is which framing Prompt is, from 1, if this is one of several and the
+	// question is asked in no other: so framings are measured.
+	Framing int `json:"framing,omitempty"`
+
+	// Asked is how many samples were taken before of a question with the same framings: those
+	// of this one begin after theirs.
+	Asked int `json:"asked,omitempty"`
+
+	// Meaning, if not nil, has texts compared by what they say.
+	Meaning *Meaning `json:"meaning,omitempty"`
+
+	// Class names what kind of question it is, such as the prompt that it was made
+	// from: how framings do is counted by class.
+	Class string `json:"class,omitempty"`
+
+	// Shared is how many bytes at the beginning of Prompt and of all Variants are the
+	// same and worth caching.
+	Shared int `json:"shared,omitempty"`
 
 	// Images are shown with the prompt.
 	Images []Image `json:"images,omitempty"`
@@ -119,7 +139,9 @@ type Question struct {
 
 	Terms
 
-	// Schema is what the JSON of an answer fits, with the structured mode "json_schema".
+	// Schema is what the JSON of an answer fits, with the structured modes "json_schema"
+	// and "auto". Its reader reads text as well: a provider may not take a schema, and
+	// where there are tools none is asked for.
 	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// TimeoutMS is how long deciding may take; 0 means no limit of its own.
@@ -128,6 +150,14 @@ type Question struct {
 	// DelayMS is how long to wait before the first sample: a question that is asked
 	// again after a failure gives the world time to mend.
 	DelayMS int64 `json:"delay_ms,omitempty"`
+}
+
+// Meaning says which parts of an answer are compared by what they say instead of to the
+// letter: those that the paths name (see [vote.KeyOptions]), or all strings. A new text is
+// put to the cheap model against the first one of each group, and joins the first that
+// says the same.
+type Meaning struct {
+	Paths []string `json:"paths,omitempty"`
 }
 
 // Terms are how a question is put and decided, whatever it is about.
@@ -141,8 +171,9 @@ type Terms struct {
 	FirstTemperature *float64 `json:"first_temperature,omitempty"`
 	Temperature      *float64 `json:"temperature,omitempty"`
 
-	// Structured asks the provider for JSON: "json_schema" for JSON that fits a
-	// schema, "json_object" for any object, "" for text.
+	// Structured asks the provider for JSON, unless the voters are offered tools: "json_schema" for JSON that fits a
+	// schema, "json_object" for any object, [StructuredAuto] for the former if the
+	// question has a schema, "" for text.
 	Structured string `json:"structured,omitempty"`
 
 	// MaxOutput bounds the tokens of one answer.
@@ -151,6 +182,9 @@ type Terms struct {
 	// MaxFaults is how many failed attempts the question bears.
 	MaxFaults int `json:"max_faults,omitempty"`
 }
+
+// StructuredAuto asks for JSON where the question has a schema for it.
+const StructuredAuto = "auto"
 
 // An Image is a picture that voters are shown.
 type Image struct {
@@ -253,9 +287,12 @@ type Status string
 const (
 	Decided    Status = "decided"
 	Undecided  Status = "undecided"   // votes, but no winner within the cap
-	FlaggedOut Status = "flagged_out" // the cap is used up by red flags alone
+	FlaggedOut Status = "flagged_out" // nothing but red flags, up to the cap or to Hopeless
 	Failed     Status = "failed"      // too many faults
 )
+
+// Hopeless is how many red flags without a single vote end a question before its cap.
+const Hopeless = 20
 
 // A Verdict is the outcome of a question.
 type Verdict struct {
@@ -267,6 +304,9 @@ type Verdict struct {
 
 	// Repaired says that the answer that won had to be repaired to be read.
 	Repaired bool `json:"repaired,omitempty"`
+
+	// Said is what the last discarded sample said, in part, if none was valid.
+	Said string `json:"said,omitempty"`
 
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`

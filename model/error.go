@@ -43,6 +43,10 @@ type Error struct {
 	// nothing can be billed for it.
 	NotSent bool
 
+	// TimedOut says that no answer came in time. A call waits in the queue of its server
+	// too, so that may mean that there are too many of them.
+	TimedOut bool
+
 	// Faults are the attempts before this one, filled in by the retry decorator.
 	Faults []*Error
 

@@ -48,6 +48,10 @@ type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text"`
 
+	// Shared is how many bytes at the beginning of the text other requests have too:
+	// with [Request.CachePrefix] a provider caches as far as this.
+	Shared int `json:"shared,omitempty"`
+
 	// Images are shown before the text of a user's turn.
 	Images []Image `json:"images,omitempty"`
 
@@ -125,8 +129,9 @@ type Request struct {
 	// made.
 	OnFault func(*Error) bool `json:"-"`
 
-	// CachePrefix says that tools and system prompt are shared by many requests,
-	// so that it pays to have the provider cache them.
+	// CachePrefix says that tools, system prompt and the shared beginning of the first
+	// message are those of many requests, so that it pays to have the provider cache
+	// them.
 	CachePrefix bool `json:"cache_prefix,omitempty"`
 
 	// Earlier is how many equal requests an earlier process made before this one. It is

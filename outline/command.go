@@ -63,8 +63,20 @@ type TaskCompleted struct {
 	NodeID int
 	Result string
 
+	// Details are what was said beside the result. Later tasks are told them as long as
+	// there is room, the result as long as it fits at all.
+	Details string
+
 	// By says who or what settled the result, such as "vote 3:0" or "command".
 	By string
+}
+
+// Text is all that was said.
+func (e TaskCompleted) Text() string {
+	if e.Result == "" || e.Details == "" {
+		return e.Result + e.Details
+	}
+	return e.Result + "\n\n" + e.Details
 }
 
 // TaskFailed says that an attempt at a running task failed.

@@ -13,13 +13,13 @@ import (
 
 // A Compactor keeps what the tasks of a run found out within a budget of tokens.
 //
-// Results stay as they are while they fit. When they do not, the oldest have to
+// Everything stays as it is while it fits. When it does not, the oldest details have to
 // be summarised, together with the summary so far: [Compactor.Request] says so,
 // and the answer goes to [Compactor.Accept], which takes it or says what is wrong
 // with it. If no good summary is to be had, [Compactor.Fallback] makes one of the
 // sentences that matter. Nothing is ever cut off blindly.
 //
-//	c.Add(task, title, result)
+//	c.Add(task, title, result, details)
 //	for r := c.Request(); r != nil; r = c.Request() {
 //		... ask for a summary of r.Text, once or a few times ...
 //		if err := c.Accept(summary); err != nil {
@@ -29,11 +29,17 @@ import (
 //
 // # What is carried over
 //
+// The result of each task is kept whole, word for word, as long as all of them fit into
+// the context beside a short summary: details go first. Only then the oldest results
+// become part of a summary, which says which tasks it is about; they are named.
+// What the last task found out is never cut in the middle: it is there as a whole, or
+// summarised as a whole.
+//
 // Names, numbers, paths and addresses that a later task mentions must be in
 // the summary; one without them is rejected. So is one with an address or a path
-// that is not in the text. Which tasks come later is told by [Compactor.Expect].
-// If they mention more than a summary can hold, it has to have what is needed first.
-// What people decided stays as it is as long as there is room.
+// that is not in the text, and one that is not about the text. Which tasks come later is
+// told by [Compactor.Expect]. If they mention more than a summary can hold, it has to have
+// what is needed first. What people decided stays as it is as long as there is room.
 //
 // # Size
 //
@@ -50,9 +56,11 @@ type Compactor struct {
 	last    int // the last task that is expected
 	summary note
 	notes   []note // verbatim, oldest first
-	size    int    // tokens of summary and notes
+	size    int    // tokens of all
 	request *request
 
+	partly   int              // the task of whose details some are summarised and some are not yet
+	results  []int            // tasks whose results are not whole any more, in order
 	expected map[string][]int // the tasks that mention a key, in order
 	named    map[string]bool  // keys of identifiers among them
 }
@@ -68,7 +76,8 @@ type note struct {
 type noteKind byte
 
 const (
-	resultNote noteKind = iota
+	detailNote noteKind = iota
+	resultNote
 	decisionNote
 	summaryNote
 )
@@ -105,6 +114,20 @@ func (c *Compactor) maxKept() int      { return c.budget / 4 } // of results, af
 func (c *Compactor) maxDecisions() int { return c.budget / 8 } // word for word
 func (c *Compactor) maxSize() int      { return c.budget/4*3 - titleTokens }
 
+// maxResults is what results may take, beside so many tokens of decisions and a short
+// summary, before the oldest of them are summarised, and keptResults what they take then.
+func (c *Compactor) maxResults(decisions int) int {
+	return c.maxSize() - decisions - c.minSummary() - leftOutTokens
+}
+func (c *Compactor) keptResults() int { return c.budget / 4 }
+
+// minSummary is how long a summary may be when results take all the room there is.
+func (c *Compactor) minSummary() int { return c.maxSummary() / 2 }
+
+// leftOutTokens is more than the title of a summary and a line about what was left out
+// take.
+const leftOutTokens = 60
+
 // Expect says that a task that is still to come has this text. It is called for
 // every task at the start.
 func (c *Compactor) Expect(task int, text string) {
@@ -134,19 +157,33 @@ func (c *Compactor) nextNeed(key string) int {
 	return 0
 }
 
-// Add takes in the result of a task.
-func (c *Compactor) Add(task int, title, result string) {
+// Add takes in what a task found out: its result, which is kept whole, and details.
+// Either may be empty.
+func (c *Compactor) Add(task int, title, result, details string) {
 	c.now = max(c.now, task)
 	head := fmt.Sprintf("Task %d: %s\n", task, clip.Words(valid(title), maxName))
 	if EstimateTokens(head) > c.maxNote()/2 {
 		head = fmt.Sprintf("Task %d:\n", task)
 	}
-	result = strings.TrimSpace(valid(result))
-	if result == "" {
-		result = "(no result)"
-	}
 	const end = "\n\n"
-	for _, part := range portions(result, 3*c.maxNote()-len(head)-len(end)) {
+	result, details = strings.TrimSpace(valid(result)), strings.TrimSpace(valid(details))
+	switch text := head + result + end; {
+	case result == "" && details == "":
+		details = "(no result)"
+	case result == "":
+	case EstimateTokens(text) > c.maxResults(c.maxDecisions()):
+		c.size -= EstimateTokens(c.leftOut())
+		c.results = mergeTask(c.results, task) // it does not fit at all
+		c.size += EstimateTokens(c.leftOut())
+		details = strings.TrimSpace(result + end + details)
+	default:
+		c.keep(note{kind: resultNote, first: task, last: task, text: text})
+		head = detailsHead(task)
+	}
+	if details == "" {
+		return
+	}
+	for _, part := range portions(details, 3*c.maxNote()-len(head)-len(end)) {
 		c.keep(note{first: task, last: task, text: head + part + end})
 	}
 }
@@ -158,7 +195,7 @@ const maxQuestion = 120
 func (c *Compactor) Decided(task int, a Answer) {
 	text := fmt.Sprintf("- Task %d: %s Decided by %s: %s\n", task, clip.Words(valid(a.Question), maxQuestion), clip.Words(valid(a.By), maxName), strings.TrimSpace(valid(a.Answer)))
 	if EstimateTokens(text) > c.maxDecisions()/2 {
-		c.Add(task, "a decision", text)
+		c.Add(task, "a decision", "", text)
 		return
 	}
 	c.keep(note{kind: decisionNote, first: task, last: task, text: text})
@@ -227,8 +264,12 @@ type request struct {
 // Request says what has to be summarised before the context fits its budget
 // again, or nil. It stays the same until a summary is accepted.
 func (c *Compactor) Request() *SummaryRequest {
-	if c.request == nil && c.size > c.maxSize() && len(c.notes) > 0 {
-		c.request = c.newRequest()
+	for c.request == nil && (c.size > c.maxSize() || c.partly > 0) {
+		r := c.newRequest()
+		if r.Text == "" {
+			break // there is nothing to summarise
+		}
+		c.request = r
 	}
 	if c.request == nil {
 		return nil
@@ -243,14 +284,22 @@ func (c *Compactor) newRequest() *request {
 	var text strings.Builder
 	parts := []note{c.summary}
 	text.WriteString(c.summary.text)
+	rest := leftOutTokens
 	for i, n := range c.notes {
-		if r.taken[i] {
-			parts = append(parts, n)
-			text.WriteString(n.text)
+		if !r.taken[i] {
+			if n.kind != detailNote || n.first != c.partly { // which is next
+				rest += n.tokens
+			}
+			continue
 		}
+		parts = append(parts, n)
+		text.WriteString(n.text)
 	}
 	r.Text = strings.TrimSpace(text.String())
-	r.MaxTokens = c.maxSummary()
+	r.MaxTokens = max(c.minSummary(), min(c.maxSummary(), c.maxSize()-rest))
+	if len(parts) == 1 { // the summary alone has to be shorter, and not soon again
+		r.MaxTokens = c.minSummary()
+	}
 	for _, n := range parts {
 		if n.text == "" {
 			continue
@@ -265,37 +314,47 @@ func (c *Compactor) newRequest() *request {
 	return r
 }
 
-// oldest chooses the notes to summarise: the oldest results, until what is left is
-// small, and decisions only if there are too many. It takes no more than fits into
-// a request.
+// oldest chooses the notes to summarise: the oldest details, until what is left is small;
+// results only if they alone do not fit, and decisions only if there are too many. It
+// takes no more than fits into a request. None means that the summary has to be shorter.
 func (c *Compactor) oldest() []bool {
 	taken := make([]bool, len(c.notes))
-	results, decisions := 0, 0
+	var sizes [summaryNote]int
+	newest := 0 // tokens of the details of the last task
 	for _, n := range c.notes {
-		if n.kind == decisionNote {
-			decisions += n.tokens
-		} else {
-			results += n.tokens
+		if sizes[n.kind] += n.tokens; n.kind == detailNote && n.first == c.now {
+			newest += n.tokens
 		}
 	}
-	spare := c.maxDecisions()
-	if decisions > spare {
-		spare /= 2 // so that it does not happen again soon
+	limits := sizes
+	if limits[decisionNote] > c.maxDecisions() {
+		limits[decisionNote] = c.maxDecisions() / 2 // so that it does not happen again soon
 	}
-	sum := 0
+	if limits[resultNote] > c.maxResults(limits[decisionNote]) {
+		limits[resultNote] = c.keptResults()
+	}
+	room := c.maxSize() - limits[resultNote] - limits[decisionNote] - c.maxSummary()
+	limits[detailNote] = min(limits[detailNote], c.maxKept(), max(room, 0))
+	if newest > limits[detailNote] && newest <= room {
+		limits[detailNote] = newest
+	}
+	sum, begun := 0, c.partly // the task whose details are being taken
+	c.partly = 0
 	for i, n := range c.notes {
-		rest, limit := &results, c.maxKept()
-		if n.kind == decisionNote {
-			rest, limit = &decisions, spare
-		}
-		if *rest <= limit {
+		whole := n.kind == detailNote && n.first == begun
+		if sizes[n.kind] <= limits[n.kind] && !whole || n.kind == resultNote && n.first == c.now {
 			continue
 		}
 		if sum += n.tokens; sum > c.maxSize() {
+			if whole {
+				c.partly = n.first // the next request goes on with it
+			}
 			break
 		}
-		*rest -= n.tokens
-		taken[i] = true
+		sizes[n.kind] -= n.tokens
+		if taken[i] = true; n.kind == detailNote {
+			begun = n.first
+		}
 	}
 	return taken
 }

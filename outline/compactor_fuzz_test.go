@@ -3,6 +3,7 @@ package outline
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +44,7 @@ func paragraphOf(rng *rand.Rand, n int) string {
 func longRun(t *testing.T, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
-	budget := 4*MinBudget + rng.IntN(1500) // so that a summary can hold all things
+	budget := 8*MinBudget + rng.IntN(1500) // so that a summary can hold all things
 	c := newCompactor(t, budget)
 	texts := make([]string, 1+rng.IntN(60))
 	for i := range texts {
@@ -51,11 +52,17 @@ func longRun(t *testing.T, seed uint64) {
 		c.Expect(i+1, texts[i])
 	}
 	named := map[string]bool{}
+	whole := map[int]string{} // results
 	for i, text := range texts {
 		task := i + 1
 		got := c.Context()
 		if n := EstimateTokens(got); n > budget {
 			t.Fatalf("seed %d: task %d: the context has %d tokens, want at most %d", seed, task, n, budget)
+		}
+		for of, result := range whole {
+			if left := slices.Contains(c.results, of); !left && !strings.Contains(got+"\n", result+"\n") || left && (of == i || !strings.Contains(got, "Left out for lack of room: the results of task")) {
+				t.Fatalf("seed %d: task %d: the result of task %d, left out: %t, want it whole or named: %q", seed, task, of, left, got)
+			}
 		}
 		have := tasks.IndexOf(got)
 		for word := range tasks.Words(text) {
@@ -75,7 +82,17 @@ func longRun(t *testing.T, seed uint64) {
 				named[strings.ToLower(word)] = true
 			}
 		}
-		c.Add(task, text, result)
+		value := ""
+		if rng.IntN(3) > 0 {
+			value = paragraphOf(rng, 1+rng.IntN(200))
+			whole[task] = strings.TrimSpace(value)
+			for word, kind := range tasks.Words(value) {
+				if kind != "" {
+					named[strings.ToLower(word)] = true
+				}
+			}
+		}
+		c.Add(task, text, value, result)
 		compactAll(t, c, func(r *SummaryRequest) string {
 			switch rng.IntN(4) {
 			case 0:
@@ -83,7 +100,7 @@ func longRun(t *testing.T, seed uint64) {
 			case 1:
 				return names(r) + " /invented/path.txt"
 			default:
-				return "Still open: " + names(r)
+				return "The work went well with " + names(r)
 			}
 		})
 	}
@@ -110,7 +127,7 @@ func FuzzResults(f *testing.F) {
 	f.Fuzz(func(t *testing.T, result, later string) {
 		c := newCompactor(t, MinBudget)
 		c.Expect(2, later)
-		c.Add(1, result, result)
+		c.Add(1, result, "", result)
 		var whole strings.Builder
 		for _, n := range c.notes {
 			_, text, _ := strings.Cut(n.text, "\n")

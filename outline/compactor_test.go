@@ -24,9 +24,9 @@ func filler(n int) string {
 
 func TestResultsStayVerbatimWhileTheyFit(t *testing.T) {
 	c := newCompactor(t, 2000)
-	c.Add(1, "Add login", "Login is in src/login.go.\n\n  indented")
+	c.Add(1, "Add login", "", "Login is in src/login.go.\n\n  indented")
 	c.Decided(2, Answer{Question: "Which port?", Answer: "8080", By: "Ada"})
-	c.Add(2, "Add\nlogout", "")
+	c.Add(2, "Add\nlogout", "", "")
 	if r := c.Request(); r != nil {
 		t.Errorf("Request() = %+v, want nil: everything fits", r)
 	}
@@ -62,9 +62,9 @@ func crowded(t *testing.T) *Compactor {
 	c.Expect(1, "Set up the server")
 	c.Expect(7, "Restart heliotrope-9 on port 8443")
 	c.Expect(8, "Tell lovelace")
-	c.Add(1, "Set up the server", "The host is heliotrope-9 and listens on 8443. We asked Ada Lovelace about ORD-1. See /srv/app/config.yml and https://a.b/c.")
+	c.Add(1, "Set up the server", "", "The host is heliotrope-9 and listens on 8443. We asked Ada Lovelace about ORD-1. See /srv/app/config.yml and https://a.b/c.")
 	for task := 2; task <= 6; task++ {
-		c.Add(task, "Do more", filler(600))
+		c.Add(task, "Do more", "", filler(600))
 	}
 	return c
 }
@@ -84,7 +84,7 @@ func TestRequest(t *testing.T) {
 	if again := c.Request(); cmp.Diff(r, again) != "" {
 		t.Errorf("Request() changed without a summary")
 	}
-	c.Add(7, "Late", "a result that comes while the summary is made")
+	c.Add(7, "Late", "", "a result that comes while the summary is made")
 	if again := c.Request(); cmp.Diff(r, again) != "" {
 		t.Errorf("Request() changed when a result was added")
 	}
@@ -95,7 +95,7 @@ func TestRequest(t *testing.T) {
 		t.Errorf("Request() = %+v after a summary, want nil", r)
 	}
 	text := c.Context()
-	if !strings.HasPrefix(text, "Summary:\nThe host heliotrope-9") || !strings.Contains(text, "while the summary is made") || EstimateTokens(text) > 1200 {
+	if !strings.HasPrefix(text, "Summary of tasks 1 to 5:\nThe host heliotrope-9") || !strings.Contains(text, "while the summary is made") || EstimateTokens(text) > 1200 {
 		t.Errorf("Context() = %q, want the summary and the latest results", text)
 	}
 }
@@ -153,10 +153,10 @@ func TestFallback(t *testing.T) {
 	// What finds no room for its sentence is named.
 	c = newCompactor(t, MinBudget)
 	c.Expect(9, "Look at ZEBRA-1 and ZEBRA-2")
-	c.Add(1, "x", strings.Repeat("word ", 50)+"ZEBRA-1 "+strings.Repeat("word ", 50)+"ZEBRA-2")
-	c.Add(2, "x", filler(300))
-	c.Add(3, "x", filler(300))
-	c.Add(4, "x", filler(300))
+	c.Add(1, "x", "", strings.Repeat("word ", 50)+"ZEBRA-1 "+strings.Repeat("word ", 50)+"ZEBRA-2")
+	c.Add(2, "x", "", filler(300))
+	c.Add(3, "x", "", filler(300))
+	c.Add(4, "x", "", filler(300))
 	for c.Request() != nil {
 		c.Fallback()
 	}
@@ -167,13 +167,13 @@ func TestFallback(t *testing.T) {
 	// Nothing to name.
 	c = newCompactor(t, MinBudget)
 	for task := 1; task < 5; task++ {
-		c.Add(task, "x", filler(300))
+		c.Add(task, "x", "", filler(300))
 	}
 	if c.Request() == nil {
 		t.Fatal("Request() = nil, want one")
 	}
 	c.Fallback()
-	if text := c.Context(); !strings.HasPrefix(text, "Summary:\nTasks 1 to ") {
+	if text := c.Context(); !strings.HasPrefix(text, "Summary of tasks 1 to 2:\nDone: tasks 1 to ") {
 		t.Errorf("Context() = %q, want a word about the tasks", text)
 	}
 }
@@ -183,9 +183,9 @@ func TestFallback(t *testing.T) {
 func TestSummaryKeepsItsMarks(t *testing.T) {
 	c := newCompactor(t, MinBudget)
 	c.Expect(90, "Call heliotrope")
-	c.Add(1, "x", "The host is called Heliotrope by all.")
+	c.Add(1, "x", "", "The host is called Heliotrope by all.")
 	for task := 2; task < 20; task++ {
-		c.Add(task, "x", filler(300))
+		c.Add(task, "x", "", filler(300))
 		for r := c.Request(); r != nil; r = c.Request() {
 			if len(r.Must) != 1 || !strings.EqualFold(r.Must[0].Text, "heliotrope") {
 				t.Fatalf("task %d: Request().Must = %v, want the host", task, r.Must)
@@ -207,7 +207,7 @@ func TestManyNeeds(t *testing.T) {
 		fmt.Fprintf(&list, "REC-%04d lives at /data/%04d.csv\n", n, n)
 		c.Expect(records+1-n, fmt.Sprintf("Process REC-%04d", n)) // the last comes first
 	}
-	c.Add(1, "List the records", list.String())
+	c.Add(1, "List the records", "", list.String())
 	for r := c.Request(); r != nil; r = c.Request() {
 		if n := len(r.Must); n > maxMust || EstimateTokens(names(r)) > r.MaxTokens/2 {
 			t.Fatalf("Request().Must has %d names, more than a summary can hold", n)
@@ -223,7 +223,7 @@ func TestDecisionsStay(t *testing.T) {
 	c := newCompactor(t, 1200)
 	c.Decided(1, Answer{Question: "Which colour?", Answer: "blue", By: "user"})
 	for task := 1; task < 50; task++ {
-		c.Add(task, "x", filler(400))
+		c.Add(task, "x", "", filler(400))
 		compactAll(t, c, nil)
 	}
 	if text := c.Context(); !strings.Contains(text, "- Task 1: Which colour? Decided by user: blue") {

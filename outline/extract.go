@@ -24,7 +24,8 @@ func (c *Compactor) extracts(n note) []extract {
 	if n.kind == summaryNote {
 		task = 0
 	} else {
-		text = strings.TrimPrefix(strings.TrimPrefix(text, "- "), fmt.Sprintf("Task %d:", task))
+		text = strings.TrimPrefix(text, "- ")
+		text = strings.TrimPrefix(strings.TrimPrefix(text, fmt.Sprintf("Task %d:", task)), strings.TrimSpace(detailsHead(task)))
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		for _, s := range tasks.Sentences(strings.TrimPrefix(strings.TrimSpace(line), "- ")) {
@@ -115,9 +116,20 @@ func (r *request) extractive() string {
 	}
 	b.WriteString(names)
 	if b.Len() == 0 {
-		fmt.Fprintf(&b, "Tasks %d to %d are done.", r.first, r.last)
+		fmt.Fprintf(&b, "Done: %s.", tasksFrom(r.first, r.last))
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// detailsHead begins details whose result is a note of its own.
+func detailsHead(task int) string { return fmt.Sprintf("Task %d, details:\n", task) }
+
+// tasksFrom names tasks: "task 3", "tasks 1 to 4".
+func tasksFrom(first, last int) string {
+	if first == last {
+		return fmt.Sprintf("task %d", first)
+	}
+	return fmt.Sprintf("tasks %d to %d", first, last)
 }
 
 // row is the extract as a line of a summary.
@@ -130,7 +142,6 @@ func (l *extract) row() string {
 
 // The titles of the parts of a context.
 const (
-	summaryTitle   = "Summary:\n"
 	decisionsTitle = "Decisions:\n"
 	resultsTitle   = "Results:\n"
 )
@@ -139,17 +150,21 @@ const (
 // [Compactor.Request] returns nil.
 func (c *Compactor) Context() string {
 	var b, decisions, results strings.Builder
-	for _, n := range c.notes {
-		if n.kind == decisionNote {
+	for i, n := range c.notes {
+		switch {
+		case n.kind == decisionNote:
 			decisions.WriteString(n.text)
-		} else {
+		case n.kind == detailNote && i > 0 && c.notes[i-1].kind == resultNote && c.notes[i-1].first == n.first:
+			results.WriteString(strings.TrimPrefix(n.text, detailsHead(n.first))) // they follow their result
+		default:
 			results.WriteString(n.text)
 		}
 	}
-	for _, part := range [][2]string{{summaryTitle, c.summary.text}, {decisionsTitle, decisions.String()}, {resultsTitle, results.String()}} {
+	for _, part := range [][2]string{{fmt.Sprintf("Summary of %s:\n", tasksFrom(c.summary.first, c.summary.last)), c.summary.text}, {decisionsTitle, decisions.String()}, {resultsTitle, results.String()}} {
 		if part[1] != "" {
 			b.WriteString(part[0] + part[1])
 		}
 	}
+	b.WriteString(c.leftOut())
 	return strings.TrimSpace(b.String())
 }

@@ -79,7 +79,7 @@ func TestLongRun(t *testing.T) {
 				if task%every == 0 {
 					result = fmt.Sprintf("%s The box VAULT-%04d has the token t%dx. %s", result[:1000], task, task*7, result[1000:])
 				}
-				c.Add(task, text(task), result)
+				c.Add(task, text(task), "", result)
 				requests += compactAll(t, c, count)
 				most = max(most, c.retained())
 				switch task {

@@ -229,8 +229,8 @@ func (p *Planner) apply(e ExecutorEvent) {
 	t := &p.State.Tasks[p.State.Cursor]
 	switch e := e.(type) {
 	case TaskCompleted:
-		t.Status, t.Outcome, t.By = StatusCompleted, excerpt(e.Result), valid(e.By)
-		p.remember(t, e.Result)
+		t.Status, t.Outcome, t.By = StatusCompleted, excerpt(e.Text()), valid(e.By)
+		p.remember(t, e.Result, e.Details)
 	case TaskFailed:
 		t.Outcome = excerpt(e.Error)
 		if !e.Final && !e.Unknown && t.Command == "" && t.Attempts <= p.retries() {
@@ -247,20 +247,20 @@ func (p *Planner) apply(e ExecutorEvent) {
 }
 
 // remember takes what came of a task into the context of those after it.
-func (p *Planner) remember(t *Task, result string) {
+func (p *Planner) remember(t *Task, result, details string) {
 	if p.Compactor == nil || t.ID >= p.Compactor.last {
 		return // nobody is told
 	}
 	for _, a := range t.Answers {
 		p.Compactor.Decided(t.ID, a)
 	}
-	p.Compactor.Add(t.ID, t.Title(), result)
+	p.Compactor.Add(t.ID, t.Title(), result, details)
 }
 
 func (p *Planner) fail(t *Task, report string) {
 	t.Status = StatusFailed
 	p.State.Stopped = p.config.OnFailure == Stop
-	p.remember(t, "It failed: "+report)
+	p.remember(t, "", "It failed: "+report)
 }
 
 func (p *Planner) retries() int { return max(cmp.Or(p.config.Retries, DefaultRetries), 0) }

@@ -345,10 +345,10 @@ func TestNewRefusesAnUnknownPolicy(t *testing.T) {
 // that is good, and has its own words in place of one that is not.
 func TestContextIsCompacted(t *testing.T) {
 	for summary, want := range map[string]string{
-		"Zephyr did it.":    "Summary:\nZephyr did it.\n",
-		"Somebody did it.":  "Summary:\n- Task 1: Zephyr went first.\n",
-		"":                  "Summary:\n- Task 1: Zephyr went first.\n",
-		"Zephyr saw /a/b.c": "Summary:\n- Task 1: Zephyr went first.\n",
+		"Zephyr did it.":    "Summary of tasks 1 to 2:\nZephyr did it.\n",
+		"Somebody did it.":  "Summary of tasks 1 to 2:\n- Task 1: Zephyr went first.\n",
+		"":                  "Summary of tasks 1 to 2:\n- Task 1: Zephyr went first.\n",
+		"Zephyr saw /a/b.c": "Summary of tasks 1 to 2:\n- Task 1: Zephyr went first.\n",
 	} {
 		p, err := NewPlanner(plan(t, "- Begin\n- Go on\n- Go further\n- Tell Zephyr"), &PlannerConfig{ContextBudget: MinBudget})
 		if err != nil {

@@ -3,6 +3,8 @@ package outline
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/text/tasks"
@@ -11,7 +13,7 @@ import (
 
 // Check says what is wrong with a summary, or nil. One that drops what later tasks
 // mention is no good, and neither is one with a number, a path or an address that is
-// not in the text.
+// not in the text, or one that is not about the text at all.
 func (r *SummaryRequest) Check(summary string) *redflag.Flag {
 	if strings.TrimSpace(summary) == "" {
 		return redflag.New(redflag.Empty, "the summary is empty")
@@ -25,13 +27,49 @@ func (r *SummaryRequest) Check(summary string) *redflag.Flag {
 			return redflag.New(redflag.MissingField, "the summary drops %q, which a later task mentions", m.Text)
 		}
 	}
+	marks := 0
 	for word, kind := range tasks.Words(summary) {
+		if kind != "" && strings.Contains(r.Text, word) {
+			marks++
+		}
 		if !r.has(word, kind) {
 			return redflag.New(redflag.SchemaInvalid, "the summary has the %s %q, which is not in the text", kind, word)
 		}
 	}
+	if flag := summaryFlags.CheckText(&redflag.Answer{Text: summary, Stop: "end", Asked: r.Text}); flag != nil {
+		return flag
+	}
+	// A name, a number or a path from the text says as much as two words.
+	if known, all := wordsFrom(summary, r.Text); (known+2*marks)*2 < all {
+		return redflag.New(redflag.SchemaInvalid, "of %d words of the summary %d are in the text: it is about something else", all, known)
+	}
 	return nil
 }
+
+// summaryFlags are what a summary is discarded for, beside what it says.
+var summaryFlags = redflag.Config{
+	Refusal: redflag.RefusalCheck{On: true, Words: true}, MetaChatter: redflag.MetaChatterCheck{On: true},
+	ToolLeakage: redflag.ToolLeakageCheck{On: true}, Placeholder: redflag.PlaceholderCheck{On: true}, Repetition: redflag.RepetitionCheck{On: true},
+}
+
+// wordsFrom counts the longer words of a summary, and how many of them are in the text
+// that it is about, perhaps in another form. Scripts that do not show where words end are
+// not looked at.
+func wordsFrom(summary, text string) (known, all int) {
+	const stem = 4 // letters; shorter words are in any text
+	stems := map[string]bool{}
+	for _, w := range longWords.FindAllString(strings.ToLower(text), -1) {
+		stems[string([]rune(w)[:stem])] = true
+	}
+	for _, w := range longWords.FindAllString(strings.ToLower(summary), -1) {
+		if all++; stems[string([]rune(w)[:stem])] {
+			known++
+		}
+	}
+	return known, all
+}
+
+var longWords = regexp.MustCompile(`[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}\p{Armenian}\p{Georgian}\p{Devanagari}]{4,}`)
 
 // has reports whether an identifier may be in a summary of the text.
 func (r *SummaryRequest) has(word string, kind tasks.IdentifierKind) bool {
@@ -69,11 +107,62 @@ func (c *Compactor) replace(summary string) {
 	kept := c.notes[:0]
 	c.size = c.summary.tokens
 	for i, n := range c.notes {
-		if i >= len(r.taken) || !r.taken[i] {
-			kept = append(kept, n)
-			c.size += n.tokens
+		if i < len(r.taken) && r.taken[i] {
+			if n.kind == resultNote {
+				c.results = mergeTask(c.results, n.first)
+			}
+			continue
 		}
+		kept = append(kept, n)
+		c.size += n.tokens
 	}
 	clear(c.notes[len(kept):])
 	c.notes = kept
+	c.size += EstimateTokens(c.leftOut())
+}
+
+// mergeTask adds a task to a sorted list of them.
+func mergeTask(list []int, task int) []int {
+	if i, ok := slices.BinarySearch(list, task); !ok {
+		list = slices.Insert(list, i, task)
+	}
+	return list
+}
+
+// leftOut names what was left out, "" if nothing was.
+func (c *Compactor) leftOut() string {
+	if len(c.results) == 0 {
+		return ""
+	}
+	return "Left out for lack of room: the results of " + taskList(c.results) + " word for word.\n"
+}
+
+// taskList names tasks: "task 3", "tasks 1 to 4 and 7", and no more than three ranges of
+// them.
+func taskList(tasks []int) string {
+	var ranges []string
+	for i := 0; i < len(tasks); {
+		j := i
+		for j+1 < len(tasks) && tasks[j+1] == tasks[j]+1 {
+			j++
+		}
+		if len(ranges) == 3 {
+			ranges = append(ranges, fmt.Sprintf("others up to %d", tasks[len(tasks)-1]))
+			break
+		}
+		if i == j {
+			ranges = append(ranges, fmt.Sprint(tasks[i]))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("%d to %d", tasks[i], tasks[j]))
+		}
+		i = j + 1
+	}
+	word := "tasks "
+	if len(tasks) == 1 {
+		word = "task "
+	}
+	if n := len(ranges); n > 1 {
+		return word + strings.Join(ranges[:n-1], ", ") + " and " + ranges[n-1]
+	}
+	return word + ranges[0]
 }

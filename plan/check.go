@@ -162,6 +162,8 @@ func (c *checker) checkFields(i int) {
 			how = "missing"
 		}
 		c.fault(CheckOutputSchemaExists, i, fieldOutputSchema, `output_schema is %s: list the fields of the output, such as "{path: string, count: integer}"`, how)
+	} else if _, err := FieldReaders(s.OutputSchema); err != nil && c.known(i, fieldOutputSchema) {
+		c.fault(CheckOutputSchemaExists, i, fieldOutputSchema, "output_schema: %v", err)
 	}
 }
 
@@ -175,6 +177,9 @@ func (c *checker) checkOptional(i int) {
 			}
 			c.fault(CheckRequiredFieldsPresent, i, f, "%s", strings.TrimPrefix(err.Error(), "vote: "))
 		}
+	}
+	if c.known(i, fieldCompare) && s.Compare != "" && s.Compare != CompareExactly && s.Compare != CompareMeaning {
+		c.fault(CheckRequiredFieldsPresent, i, fieldCompare, "compare is %q, want %s or %s", clip.Short(s.Compare), CompareExactly, CompareMeaning)
 	}
 	if c.known(i, fieldVoting) && s.Voting != nil {
 		if problem := c.votingProblem(s.Voting); problem != "" {
@@ -199,6 +204,10 @@ func (c *checker) votingProblem(v *Voting) string {
 	switch {
 	case v.Strategy == "":
 		return "strategy is missing: want one of " + strategies
+	case v.Strategy == vote.Adaptive:
+		return "adaptive is a rule of the whole run (--voting adaptive): remove it here, or want one of " + strategies
+	case v.Strategy != vote.None && v.Strategy != vote.Majority && v.Strategy != vote.FirstToK:
+		return fmt.Sprintf("unknown strategy %q, want %q, %q or %q", v.Strategy, vote.None, vote.Majority, vote.FirstToK)
 	case v.N != 0 && v.Strategy != vote.Majority:
 		return fmt.Sprintf("n has no meaning for %s: remove it", clip.Short(string(v.Strategy)))
 	case v.K != 0 && v.Strategy != vote.FirstToK:

@@ -18,6 +18,7 @@ const (
 	fieldNextStep
 	fieldVoteOn
 	fieldIgnore
+	fieldCompare
 	fieldVoting
 	fieldModel
 	fieldTimeout
@@ -50,6 +51,7 @@ var fields = [fieldCount]struct {
 	fieldNextStep:                 {name: "next_step_sequence_number", hint: ": the next step, -1 to end, -2 in a conditional step"},
 	fieldVoteOn:                   {name: "vote_on", list: func(s *Step) *[]string { return &s.VoteOn }},
 	fieldIgnore:                   {name: "ignore", list: func(s *Step) *[]string { return &s.Ignore }},
+	fieldCompare:                  {name: "compare", text: func(s *Step) *string { return &s.Compare }},
 	fieldVoting:                   {name: "voting"},
 	fieldModel:                    {name: "model", text: func(s *Step) *string { return &s.Model }},
 	fieldTimeout:                  {name: "timeout", text: func(s *Step) *string { return &s.Timeout }},

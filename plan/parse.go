@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
 	"github.com/maker-mdap/maker/vote"
-	"go.yaml.in/yaml/v3"
 )
 
 // Parse reads a plan from YAML or JSON. It is strict about form: all required
@@ -37,6 +38,7 @@ type source struct {
 	reasoning int // its line; 0 if there is none
 	broken    bool
 	steps     []stepSource
+	notes     []string // what was read in another way than it is written
 }
 
 type stepSource struct {
@@ -47,8 +49,8 @@ type stepSource struct {
 	broken [fieldCount]bool
 }
 
-// A reader turns nodes into a plan.
-type reader struct {
+// A draftReader turns nodes into a plan.
+type draftReader struct {
 	plan     Plan
 	source   source
 	findings []Finding
@@ -71,12 +73,12 @@ func read(text string) (*Plan, *source, []Finding) {
 		}
 		return nil, nil, []Finding{{Check: CheckValidYAML, Step: WholePlan, Line: root.Line, Message: message}}
 	}
-	r := &reader{}
+	r := &draftReader{}
 	r.readRoot(root)
 	return &r.plan, &r.source, r.findings
 }
 
-func (r *reader) readRoot(root *yaml.Node) {
+func (r *draftReader) readRoot(root *yaml.Node) {
 	names := []string{"reasoning", "plan"}
 	var unknown []*yaml.Node
 	var seen []string
@@ -115,7 +117,7 @@ func (r *reader) readRoot(root *yaml.Node) {
 	}
 }
 
-func (r *reader) readSteps(key, list *yaml.Node) {
+func (r *draftReader) readSteps(key, list *yaml.Node) {
 	if list.Kind != yaml.SequenceNode && !isNull(list) {
 		r.fault(CheckRequiredFieldsPresent, WholePlan, key.Line, "plan is %s, want a list of steps", describe(list))
 		return
@@ -139,7 +141,7 @@ func (r *reader) readSteps(key, list *yaml.Node) {
 	}
 }
 
-func (r *reader) readStep(i int, n *yaml.Node, s *Step, src *stepSource) {
+func (r *draftReader) readStep(i int, n *yaml.Node, s *Step, src *stepSource) {
 	for key, value := range pairs(n) {
 		if f := fieldNamed(key.Value); f == fieldStep {
 			// First, so that all messages call the step by its number.
@@ -185,7 +187,7 @@ func (r *reader) readStep(i int, n *yaml.Node, s *Step, src *stepSource) {
 
 // readField reads the value of a field. If it cannot, it says why, and which check
 // that is a matter of.
-func (r *reader) readField(f field, value *yaml.Node, s *Step) (check, problem string) {
+func (r *draftReader) readField(f field, value *yaml.Node, s *Step) (check, problem string) {
 	var ok bool
 	var want string
 	check = CheckRequiredFieldsPresent
@@ -204,7 +206,9 @@ func (r *reader) readField(f field, value *yaml.Node, s *Step) (check, problem s
 		return check, r.voting(&s.Voting, value)
 	default:
 		if fields[f].list != nil {
-			return check, r.list(f, s.listField(f), value)
+			problem = r.list(f, s.listField(f), value)
+			r.dropAsking(f, s)
+			return check, problem
 		}
 		ok, want = r.text(s.textField(f), value), "text"
 	}
@@ -214,7 +218,7 @@ func (r *reader) readField(f field, value *yaml.Node, s *Step) (check, problem s
 	return check, problem
 }
 
-func (r *reader) integer(to *int, n *yaml.Node) bool {
+func (r *draftReader) integer(to *int, n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
 		return false
 	}
@@ -227,7 +231,7 @@ func (r *reader) integer(to *int, n *yaml.Node) bool {
 }
 
 // text takes any scalar as it is written. Nothing at all is the empty text.
-func (r *reader) text(to *string, n *yaml.Node) bool {
+func (r *draftReader) text(to *string, n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode {
 		return false
 	}
@@ -238,7 +242,7 @@ func (r *reader) text(to *string, n *yaml.Node) bool {
 }
 
 // list reads a list of names. It returns what is wrong, if it cannot.
-func (r *reader) list(f field, to *[]string, n *yaml.Node) (problem string) {
+func (r *draftReader) list(f field, to *[]string, n *yaml.Node) (problem string) {
 	if n.Kind != yaml.SequenceNode && !isNull(n) {
 		return fmt.Sprintf("%s is %s, want a list of names such as [a, b], or []", f, describe(n))
 	}
@@ -254,9 +258,22 @@ func (r *reader) list(f field, to *[]string, n *yaml.Node) (problem string) {
 	return ""
 }
 
+// humanInput is what the tool that asks the person was called before it was there
+// without being listed.
+const humanInput = "human_input_tool"
+
+// dropAsking leaves that tool out of a list and notes it.
+func (r *draftReader) dropAsking(f field, s *Step) {
+	if f != fieldPrimaryTools && f != fieldFallbackTools || !slices.Contains(*s.listField(f), humanInput) {
+		return
+	}
+	*s.listField(f) = without(*s.listField(f), []string{humanInput})
+	r.source.notes = append(r.source.notes, fmt.Sprintf("step %d: %s is left out of %s: every step can ask the person, with %s", s.Number, humanInput, f, LastResort))
+}
+
 // voting reads a strategy alone, or one with its numbers. It returns what is
 // wrong, if it cannot.
-func (r *reader) voting(to **Voting, n *yaml.Node) (problem string) {
+func (r *draftReader) voting(to **Voting, n *yaml.Node) (problem string) {
 	if isNull(n) {
 		return ""
 	}
@@ -290,12 +307,12 @@ func (r *reader) voting(to **Voting, n *yaml.Node) (problem string) {
 
 const strategies = string(vote.None) + ", " + string(vote.Majority) + ", " + string(vote.FirstToK)
 
-func (r *reader) fault(check string, step, line int, format string, args ...any) {
+func (r *draftReader) fault(check string, step, line int, format string, args ...any) {
 	r.findings = append(r.findings, Finding{Check: check, Step: step, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
 // unknown reports a field that there is not. The prefix says of what.
-func (r *reader) unknown(step int, key *yaml.Node, guess, prefix string) {
+func (r *draftReader) unknown(step int, key *yaml.Node, guess, prefix string) {
 	name := clip.Short(key.Value)
 	switch f := fieldNamed(guess); {
 	case guess == "":

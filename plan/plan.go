@@ -12,7 +12,7 @@
 // # Routing
 //
 // An action step names the step after it, or [End]. A conditional step does not:
-// it has [Decided] there and answers with the number of a later step when it
+// it has [Decided] there and answers with the number of a later step, or [End], when it
 // runs. So a plan only ever goes forward, and every step runs at most once,
 // unless loops are allowed. [Plan.Route] checks the answer of a conditional step.
 //
@@ -65,7 +65,7 @@ type Step struct {
 
 	InputVariables []string `json:"input_variables" yaml:"input_variables"` // paths, see [Output]
 	OutputVariable string   `json:"output_variable" yaml:"output_variable"`
-	OutputSchema   string   `json:"output_schema" yaml:"output_schema"` // free text, a hint
+	OutputSchema   string   `json:"output_schema" yaml:"output_schema"` // free text, a hint; but see [FieldReaders]
 
 	// NextStep is the number of the step after this one, [End] or [Decided].
 	NextStep int `json:"next_step_sequence_number" yaml:"next_step_sequence_number"`
@@ -73,6 +73,7 @@ type Step struct {
 	// The rest is optional. What is not set is as the run has it.
 	VoteOn  []string `json:"vote_on,omitempty" yaml:"vote_on,omitempty"` // paths as in [vote.KeyOptions]
 	Ignore  []string `json:"ignore,omitempty" yaml:"ignore,omitempty"`
+	Compare string   `json:"compare,omitempty" yaml:"compare,omitempty"` // [CompareExactly] or [CompareMeaning]
 	Voting  *Voting  `json:"voting,omitempty" yaml:"voting,omitempty"`
 	Model   string   `json:"model,omitempty" yaml:"model,omitempty"`
 	Timeout string   `json:"timeout,omitempty" yaml:"timeout,omitempty"` // see [Millis]
@@ -160,12 +161,14 @@ func (s *Step) Outputs() []string {
 }
 
 // Route reports why a conditional step may not answer with next, if so: it has
-// to be an existing step, and a later one unless loops are allowed. The error
-// reads well after "step 3: ".
+// to be [End], or an existing step, and a later one unless loops are allowed. The
+// error reads well after "step 3: ".
 func (p *Plan) Route(from, next int, allowLoops bool) error {
 	switch {
+	case next == End:
+		return nil
 	case p.Step(next) == nil:
-		return fmt.Errorf("next_step is %d, but the plan has %s", next, p.numbers())
+		return fmt.Errorf("next_step is %d, but the plan has %s: want one of them, or -1 to end", next, p.numbers())
 	case next == from && !allowLoops:
 		return fmt.Errorf("next_step is %d, which is the step itself: want a later one", next)
 	case next < from && !allowLoops:

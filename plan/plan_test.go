@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -98,7 +99,7 @@ func TestRoute(t *testing.T) {
 		{1, 2, false, ""},
 		{1, 4, false, ""},
 		{1, 5, false, "next_step is 5, but the plan has steps 0 to 4"},
-		{1, -1, false, "next_step is -1, but"},
+		{1, -1, false, ""}, // it ends the plan
 		{1, -2, true, "next_step is -2, but"},
 		{1, 1, false, "next_step is 1, which is the step itself"},
 		{3, 1, false, "next_step is 1, which is before step 3"},

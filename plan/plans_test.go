@@ -12,8 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/maker-mdap/maker/vote"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/maker-mdap/maker/vote"
 )
 
 var update = flag.Bool("update", false, "write the findings of the plans in testdata")

@@ -4,6 +4,22 @@ package plan
 type Report struct {
 	Passed bool     `json:"passed"`
 	Checks []Result `json:"checks"`
+
+	// Notes say what of the text was read in another way than it is written.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Count is how many checks passed, and how many could not be judged.
+func (r Report) Count() (passed, skipped int) {
+	for _, c := range r.Checks {
+		switch {
+		case c.Skipped:
+			skipped++
+		case c.Passed:
+			passed++
+		}
+	}
+	return passed, skipped
 }
 
 // A Result is what one check says. A check that finds several things has one
@@ -33,6 +49,7 @@ func Validate(text string, o Options) (*Plan, Report) {
 	findings = append(findings, c.findings...)
 	sortFindings(findings)
 	report := newReport(findings, c.skipped, "")
+	report.Notes = src.notes
 	if !readable {
 		p = nil
 	}

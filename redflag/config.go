@@ -16,12 +16,19 @@ type Config struct {
 	Truncated         TruncatedCheck         `json:"truncated,omitzero" yaml:"truncated,omitempty"`
 	Empty             EmptyCheck             `json:"empty,omitzero" yaml:"empty,omitempty"`
 	MetaChatter       MetaChatterCheck       `json:"meta_chatter,omitzero" yaml:"meta_chatter,omitempty"`
+	ToolLeakage       ToolLeakageCheck       `json:"tool_leakage,omitzero" yaml:"tool_leakage,omitempty"`
 	Placeholder       PlaceholderCheck       `json:"placeholder,omitzero" yaml:"placeholder,omitempty"`
 	SelfContradiction SelfContradictionCheck `json:"self_contradiction,omitzero" yaml:"self_contradiction,omitempty"`
 	Repetition        RepetitionCheck        `json:"repetition,omitzero" yaml:"repetition,omitempty"`
 	SchemaInvalid     SchemaCheck            `json:"schema_invalid,omitzero" yaml:"schema_invalid,omitempty"`
 	MissingField      MissingFieldCheck      `json:"missing_field,omitzero" yaml:"missing_field,omitempty"`
 	LowConfidence     LowConfidenceCheck     `json:"low_confidence,omitzero" yaml:"low_confidence,omitempty"`
+
+	// AnswerFields are the paths of the fields in which the answer itself stands, as in
+	// [Field.Path]. meta_chatter, tool_leakage, self_contradiction and the notes of
+	// placeholder look at nothing else then: what is said beside the answer may think
+	// aloud. Empty means everything.
+	AnswerFields []string `json:"answer_fields,omitempty" yaml:"answer_fields,omitempty"`
 }
 
 // RefusalCheck flags an answer whose stop reason is a refusal.
@@ -73,14 +80,28 @@ type EmptyCheck struct {
 type MetaChatterCheck struct {
 	On bool `json:"enabled" yaml:"enabled"`
 
+	// Musings also flags "I think" and "Let me": who answers with a result alone has no
+	// reason to say so.
+	Musings bool `json:"musings,omitempty" yaml:"musings,omitempty"`
+
 	// Phrases are further beginnings of a sentence that count as chatter.
 	Phrases []string `json:"phrases,omitempty" yaml:"phrases,omitempty"`
 }
 
+// ToolLeakageCheck flags the syntax of calls of tools, such as <function_calls> or
+// {"tool_calls", wherever it stands.
+type ToolLeakageCheck struct {
+	On bool `json:"enabled" yaml:"enabled"`
+}
+
 // PlaceholderCheck flags slots that were left to be filled in. An ellipsis or a
-// TODO among other words is none.
+// TODO among other words is none, unless Notes says so.
 type PlaceholderCheck struct {
 	On bool `json:"enabled" yaml:"enabled"`
+
+	// Notes also flags TODO, FIXME and TBD among other words, in capitals, unless the
+	// question is about them.
+	Notes bool `json:"notes,omitempty" yaml:"notes,omitempty"`
 
 	// Phrases are further texts that count as a placeholder wherever they
 	// stand in the answer's own words.
@@ -210,6 +231,7 @@ func Strict() Config {
 	c := Default()
 	c.ExcessiveLength = LengthCheck{On: true, MaxTokens: DefaultMaxTokens, MaxChars: 3000}
 	c.MetaChatter.On = true
+	c.ToolLeakage.On = true
 	c.SelfContradiction.On = true
 	c.LowConfidence.Hedges = 2
 	return c
@@ -246,6 +268,9 @@ func (c *Config) Validate() error {
 	for i, f := range c.SchemaInvalid.Fields {
 		name := fmt.Sprintf("schema_invalid.fields[%d]", i)
 		err = cmp.Or(err, isPath(name+".path", f.Path), isType(name+".type", f.Type))
+	}
+	for i, path := range c.AnswerFields {
+		err = cmp.Or(err, isPath(fmt.Sprintf("answer_fields[%d]", i), path))
 	}
 	for i, path := range c.MissingField.Required {
 		err = cmp.Or(err, isPath(fmt.Sprintf("missing_field.required[%d]", i), path))

@@ -32,7 +32,7 @@ func TestPresets(t *testing.T) {
 	}
 	strict := reflect.ValueOf(Strict())
 	for i := range strict.NumField() {
-		if !strict.Field(i).FieldByName("On").Bool() {
+		if strict.Field(i).Kind() == reflect.Struct && !strict.Field(i).FieldByName("On").Bool() {
 			t.Errorf("Strict() has %s off, want it on", strict.Type().Field(i).Name)
 		}
 	}
@@ -55,6 +55,7 @@ func TestValidate(t *testing.T) {
 		{func(c *Config) { c.ExcessiveLength.MaxTokens = -1 }, "excessive_length.max_tokens is -1"},
 		{func(c *Config) { c.ExcessiveLength.MaxChars = -2 }, "excessive_length.max_chars is -2"},
 		{func(c *Config) { c.Empty.MinChars = -1 }, "empty.min_chars"},
+		{func(c *Config) { c.AnswerFields = []string{"a", "b..c"} }, "answer_fields[1]"},
 		{func(c *Config) { c.SelfContradiction.Corrections = -1 }, "self_contradiction.corrections"},
 		{func(c *Config) { c.Repetition.Times = -1 }, "repetition.times"},
 		{func(c *Config) { c.Repetition.MinWords = -1 }, "repetition.min_words"},

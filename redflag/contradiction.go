@@ -10,7 +10,8 @@ import (
 	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
-func (c *SelfContradictionCheck) check(_ string, p []sentence) *Flag {
+func (c *SelfContradictionCheck) check(said *said) *Flag {
+	p := said.sentences
 	count := 0
 	phrases := with(corrections, c.Phrases)
 	for _, s := range p {

@@ -4,7 +4,7 @@ import "testing"
 
 func TestPhraseLists(t *testing.T) {
 	lists := [][]string{
-		apologies, refusals, unwilling, selfReferences, leaks, openers, presentations, introductions,
+		apologies, refusals, unwilling, selfReferences, leaks, musings, musingOpeners, quotedMusings, openers, presentations, introductions,
 		closings, hedges, corrections, thinking, conditions, slotWords, unfilled, fillers,
 	}
 	if len(phraseLists) != len(lists) {

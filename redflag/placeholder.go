@@ -17,8 +17,9 @@ var (
 	slots = regexp.MustCompile(`\{\{\s*[a-z][a-z0-9_.]{2,}\s*\}\}|\[([^\[\]]{1,80})\]|<([^<>]{1,80})>`)
 )
 
-func (c *PlaceholderCheck) check(text string, p []sentence) *Flag {
-	if whole := strings.TrimSpace(text); hollow.MatchString(whole) {
+func (c *PlaceholderCheck) check(said *said) *Flag {
+	p := said.sentences
+	if whole := strings.TrimSpace(said.text); hollow.MatchString(whole) {
 		return New(Placeholder, "nothing but %q", whole)
 	}
 	phrases := with(fillers, c.Phrases)
@@ -33,6 +34,28 @@ func (c *PlaceholderCheck) check(text string, p []sentence) *Flag {
 		heading := strings.HasPrefix(s.full, "#") || strings.HasSuffix(s.own, ":") // of a list of things to do
 		if alone && !heading && isUnfilled(s.own) {
 			return New(Placeholder, "a line is only %q", s.own)
+		}
+	}
+	if c.Notes && said.answer {
+		return noteToSelf(said)
+	}
+	return nil
+}
+
+// note is a word for what is still to be done. In small letters it may be a word of
+// another language.
+var note = regexp.MustCompile(`\b(?:TODO|FIXME|TBD)\b`)
+
+// noteToSelf looks for notes outside code and quotations.
+func noteToSelf(said *said) *Flag {
+	fence := ""
+	for line := range strings.SplitSeq(said.text, "\n") {
+		before := fence
+		if fence = nextFence(fence, line); before != "" || fence != "" || isCode(line) {
+			continue
+		}
+		if found := note.FindString(quotations.ReplaceAllString(line, "")); found != "" && !said.asks(strings.ToLower(found)) {
+			return New(Placeholder, "contains %q", found)
 		}
 	}
 	return nil

@@ -15,8 +15,8 @@
 // [Config.Check] returns the first flag, in this order. First what the provider
 // said and what can be measured: refusal (stop reason), excessive_length,
 // truncated (stop reason), empty, truncated (structure). Then the answer's own
-// words: refusal (phrases), meta_chatter, placeholder, low_confidence (hedges),
-// self_contradiction, repetition. Then its value: schema_invalid, missing_field,
+// words: refusal (phrases), meta_chatter, tool_leakage, placeholder, low_confidence
+// (hedges), self_contradiction, repetition. Then its value: schema_invalid, missing_field,
 // low_confidence (field), and the checks of words again on each string in it.
 //
 // # Heuristics
@@ -25,8 +25,9 @@
 // and inline code, lines that look like code, tables, quoted speech and block
 // quotes are passed over. They know English phrases, as our prompts are English;
 // the Phrases of a check add those of other languages. They cannot know what was
-// asked: a question whose right answer is a refusal in a drafted letter should
-// leave that check off.
+// meant: a question whose right answer is a refusal in a drafted letter should
+// leave that check off. Only words that the question has itself are no sign of anything,
+// if the caller says what was asked.
 package redflag
 
 import (
@@ -45,6 +46,7 @@ const (
 	ExcessiveLength   = "excessive_length"
 	Repetition        = "repetition"
 	MetaChatter       = "meta_chatter"
+	ToolLeakage       = "tool_leakage"
 	LowConfidence     = "low_confidence"
 	SelfContradiction = "self_contradiction"
 	Placeholder       = "placeholder"
@@ -101,6 +103,9 @@ type Answer struct {
 
 	// Value is the answer as it was parsed, nil if the format is free text.
 	Value json.RawMessage
+
+	// Asked is the question, "" if it is not known.
+	Asked string
 }
 
 // Check returns the first flag of the answer, or nil. It does not change the
@@ -138,34 +143,46 @@ func (c *Config) CheckText(a *Answer) *Flag {
 			return f
 		}
 	}
-	return c.checkWords(a.Text)
+	return c.checkWords(a.Text, a.Asked, len(c.AnswerFields) == 0)
 }
 
 // readsWords reports whether any check needs the text taken apart.
 func (c *Config) readsWords() bool {
-	return c.Refusal.On && c.Refusal.Words || c.MetaChatter.On || c.Placeholder.On ||
+	return c.Refusal.On && c.Refusal.Words || c.MetaChatter.On || c.ToolLeakage.On || c.Placeholder.On ||
 		c.LowConfidence.On && c.LowConfidence.Hedges > 0 || c.SelfContradiction.On || c.Repetition.On
 }
 
+// said is one text of an answer.
+type said struct {
+	text      string
+	sentences []sentence
+	asked     string
+	answer    bool // it is the answer itself, and not what is said beside it
+}
+
+// asks reports whether the question has a phrase, which is folded, in it.
+func (s *said) asks(phrase string) bool { return strings.Contains(fold(s.asked), phrase) }
+
 // checkWords makes the checks of the answer's own words on one text.
-func (c *Config) checkWords(text string) *Flag {
+func (c *Config) checkWords(text, asked string, answer bool) *Flag {
 	if !c.readsWords() {
 		return nil
 	}
-	p := read(text)
+	s := &said{text, read(text), asked, answer}
 	for _, words := range []struct {
 		on    bool
-		check func(text string, p []sentence) *Flag
+		check func(*said) *Flag
 	}{
 		{c.Refusal.On && c.Refusal.Words, c.Refusal.check},
-		{c.MetaChatter.On, c.MetaChatter.check},
+		{c.MetaChatter.On && answer, c.MetaChatter.check},
+		{c.ToolLeakage.On && answer, c.ToolLeakage.check},
 		{c.Placeholder.On, c.Placeholder.check},
 		{c.LowConfidence.On && c.LowConfidence.Hedges > 0, c.LowConfidence.checkHedges},
-		{c.SelfContradiction.On, c.SelfContradiction.check},
+		{c.SelfContradiction.On && answer, c.SelfContradiction.check},
 		{c.Repetition.On, c.Repetition.check},
 	} {
 		if words.on {
-			if f := words.check(text, p); f != nil {
+			if f := words.check(s); f != nil {
 				return f
 			}
 		}

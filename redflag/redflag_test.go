@@ -136,7 +136,7 @@ func TestRefusalByStopReason(t *testing.T) {
 // TestOrder gives one answer with every fault and switches the checks off one
 // by one, in the documented order.
 func TestOrder(t *testing.T) {
-	text := "I can't help with that. Sure. As an AI language model, I say [your name]. I'm not sure. I don't know. Wait, no. " +
+	text := "I can't help with that. Sure. As an AI language model, I say [your name]. <invoke name=x> I'm not sure. I don't know. Wait, no. " +
 		strings.Repeat("The answer is 42. ", 5) + "[("
 	steps := []struct {
 		want string
@@ -149,6 +149,7 @@ func TestOrder(t *testing.T) {
 		{Truncated, func(c *Config, a *Answer) { c.Truncated.On = false }},
 		{Refusal, func(c *Config, a *Answer) { c.Refusal.On = false }},
 		{MetaChatter, func(c *Config, a *Answer) { c.MetaChatter.On = false }},
+		{ToolLeakage, func(c *Config, a *Answer) { c.ToolLeakage.On = false }},
 		{Placeholder, func(c *Config, a *Answer) { c.Placeholder.On = false }},
 		{LowConfidence, func(c *Config, a *Answer) { c.LowConfidence.Hedges = 0 }},
 		{SelfContradiction, func(c *Config, a *Answer) { c.SelfContradiction.On = false }},
@@ -193,10 +194,12 @@ func TestNamesMatchTheConfig(t *testing.T) {
 		if yaml, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); yaml != name {
 			t.Errorf("field %s: yaml name %q, json name %q, want the same", f.Name, yaml, name)
 		}
-		fields[name] = true
+		if f.Type.Kind() == reflect.Struct { // a check
+			fields[name] = true
+		}
 	}
 	for _, name := range []string{
-		SchemaInvalid, MissingField, ExcessiveLength, Repetition, MetaChatter, LowConfidence, SelfContradiction, Placeholder, Truncated, Empty, Refusal,
+		SchemaInvalid, MissingField, ExcessiveLength, Repetition, MetaChatter, ToolLeakage, LowConfidence, SelfContradiction, Placeholder, Truncated, Empty, Refusal,
 	} {
 		if !fields[name] {
 			t.Errorf("the flag %q is not a setting", name)
@@ -233,7 +236,8 @@ func FuzzCheck(f *testing.F) {
 		}
 		// Each check alone, so that none hides behind an earlier one.
 		for _, c := range []Config{
-			{Refusal: short.Refusal}, {MetaChatter: short.MetaChatter}, {Placeholder: short.Placeholder},
+			{Refusal: short.Refusal}, {MetaChatter: MetaChatterCheck{On: true, Musings: true}}, {ToolLeakage: short.ToolLeakage},
+			{Placeholder: PlaceholderCheck{On: true, Notes: true}},
 			{SelfContradiction: short.SelfContradiction}, {Repetition: RepetitionCheck{On: true, Times: 1, MinWords: 1}},
 			{LowConfidence: LowConfidenceCheck{On: true, Min: 1, Hedges: 1}}, {SchemaInvalid: short.SchemaInvalid}, {MissingField: short.MissingField},
 		} {

@@ -17,7 +17,8 @@ const (
 	longLoop = 100
 )
 
-func (c *RepetitionCheck) check(_ string, p []sentence) *Flag {
+func (c *RepetitionCheck) check(said *said) *Flag {
+	p := said.sentences
 	times, minWords := cmp.Or(c.Times, DefaultTimes), cmp.Or(c.MinWords, DefaultMinWords)
 	if phrase := loop(tokens(p), times, minWords); phrase != "" {
 		return New(Repetition, "%q more than %d times in a row", phrase, times)

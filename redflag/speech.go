@@ -2,11 +2,13 @@ package redflag
 
 import (
 	"cmp"
+	"regexp"
 )
 
 // check looks for a refusal in the first two sentences: one that comes later is
 // usually about something else.
-func (c *RefusalCheck) check(_ string, p []sentence) *Flag {
+func (c *RefusalCheck) check(said *said) *Flag {
+	p := said.sentences
 	phrases := with(refusals, c.Phrases)
 	sorry := false
 	for _, s := range p[:min(2, len(p))] {
@@ -23,7 +25,8 @@ func (c *RefusalCheck) check(_ string, p []sentence) *Flag {
 	return nil
 }
 
-func (c *MetaChatterCheck) check(_ string, p []sentence) *Flag {
+func (c *MetaChatterCheck) check(said *said) *Flag {
+	p := said.sentences
 	if len(p) == 0 {
 		return nil
 	}
@@ -36,10 +39,40 @@ func (c *MetaChatterCheck) check(_ string, p []sentence) *Flag {
 			return New(MetaChatter, "a sentence begins with %q", phrase)
 		}
 	}
+	if c.Musings {
+		if phrase := musing(said); phrase != "" {
+			return New(MetaChatter, "contains %q", phrase)
+		}
+	}
 	if len(p) > 1 { // a text that is only this was asked for
 		if phrase := startsWith(p[len(p)-1].own, closings); phrase != "" {
 			return New(MetaChatter, "closes with %q", phrase)
 		}
+	}
+	return nil
+}
+
+// musing returns what shows that an answer thinks aloud. Nothing does that the question
+// has itself.
+func musing(said *said) string {
+	for _, s := range said.sentences {
+		rest := skip(s.own, thinking)
+		phrase := cmp.Or(contains(rest, musings), startsWith(rest, musingOpeners))
+		if phrase != "" && contains(rest, quotedMusings) == "" && !said.asks(phrase) {
+			return phrase
+		}
+	}
+	return ""
+}
+
+// leaked is how calls of tools look in the formats of several providers.
+var leaked = regexp.MustCompile(`(?i)</?function_calls|</?invoke[ >]|<tool_(?:calls?|use)>|<\|tool|\[tool_calls\]|<function=|\{\s*"(?:tool_calls?|function_call)"`)
+
+// check looks everywhere, also in code: no answer to a question that is not about it has
+// it.
+func (*ToolLeakageCheck) check(said *said) *Flag {
+	if found := leaked.FindString(said.text); found != "" && !said.asks(fold(found)) {
+		return New(ToolLeakage, "contains %q", found)
 	}
 	return nil
 }
@@ -65,7 +98,8 @@ func opening(p []sentence) string {
 	return ""
 }
 
-func (c *LowConfidenceCheck) checkHedges(_ string, p []sentence) *Flag {
+func (c *LowConfidenceCheck) checkHedges(said *said) *Flag {
+	p := said.sentences
 	count, last := 0, ""
 	phrases := with(hedges, c.Phrases)
 	for _, s := range p {

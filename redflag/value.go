@@ -32,12 +32,12 @@ func (c *Config) CheckValue(a *Answer) *Flag {
 	case err != nil:
 		return nil
 	}
-	for _, check := range []func(value any) *Flag{c.SchemaInvalid.check, c.MissingField.check, c.LowConfidence.checkField, c.checkStrings} {
+	for _, check := range []func(value any) *Flag{c.SchemaInvalid.check, c.MissingField.check, c.LowConfidence.checkField} {
 		if f := check(value); f != nil {
 			return f
 		}
 	}
-	return nil
+	return c.checkStrings(value, a.Asked, "")
 }
 
 // decode keeps numbers as they were written: whether 1e400 or 2^53+1 is an
@@ -53,21 +53,21 @@ func decode(raw json.RawMessage) (value any, err error) {
 	return value, err
 }
 
-// checkStrings makes the checks of words on every string, in the order of the
-// sorted field names, so that the same value always gives the same flag.
-func (c *Config) checkStrings(value any) *Flag {
+// checkStrings makes the checks of words on every string of the value at a path, in the
+// order of the sorted field names, so that the same value always gives the same flag.
+func (c *Config) checkStrings(value any, asked, path string) *Flag {
 	switch v := value.(type) {
 	case string:
-		return c.checkWords(v)
+		return c.checkWords(v, asked, len(c.AnswerFields) == 0 || slices.Contains(c.AnswerFields, path))
 	case []any:
 		for _, e := range v {
-			if f := c.checkStrings(e); f != nil {
+			if f := c.checkStrings(e, asked, path+"[]"); f != nil {
 				return f
 			}
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if f := c.checkStrings(v[key]); f != nil {
+			if f := c.checkStrings(v[key], asked, strings.TrimPrefix(path+"."+key, ".")); f != nil {
 				return f
 			}
 		}

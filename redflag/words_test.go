@@ -202,6 +202,7 @@ func TestPlaceholder(t *testing.T) {
 		"Hello {{customer_name}}, welcome back.",
 		"Lorem ipsum dolor sit amet, consectetur adipiscing elit.",
 		"The answer: your answer here",
+		"The answer is <your answer>.",
 		"Summary\n\nTODO: fill in the summary",
 		"The price is $$$ per unit.", // by configuration
 	}

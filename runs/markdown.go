@@ -35,6 +35,9 @@ func (r *Result) Markdown() string {
 	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
+	for _, v := range r.Voters {
+		row("voter", "%s: %s", show.Markdown(v.Voter), DescribeVoter(v))
+	}
 	if s := r.Solve; s != nil && r.Form == event.FormTree {
 		row("questions", "%d, %d without agreement, at most %d rounds", s.Questions, s.Undecided, s.MaxRounds)
 		row("rejection rate", "%.1f %%", 100*s.RejectionRate)
@@ -48,19 +51,31 @@ func (r *Result) Markdown() string {
 	if f := r.FailedStep; f != nil {
 		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, show.Markdown(f.Status), f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
 	}
+	for i := range r.Open {
+		row("open", "step %d: %s", r.Open[i].Step, show.Markdown(DescribeOpen(&r.Open[i])))
+	}
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
+	if f := r.FailedStep; f != nil {
+		for i, line := range f.Votes() {
+			if i == 0 {
+				b.WriteString("\n## What the voters of the failed step said\n\n")
+			}
+			fmt.Fprintf(&b, "- %s\n", show.Markdown(line))
+		}
+	}
 	if r.Form != event.FormChain {
 		r.writeSteps(&b)
 	}
 	if r.Voting.Contested > 0 {
-		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin |\n|---|---|---|---|---|\n")
+		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin | dissent |\n|---|---|---|---|---|---|\n")
 		shown := 0
 		for _, s := range r.Steps {
 			if s.Voting.Contested() && shown < 50 {
 				shown++
-				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin)
+				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d | %s |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin,
+					strings.ReplaceAll(show.Markdown(strings.Join(DescribeVotes(s.Voting, true), "; ")), "|", "\\|"))
 			}
 		}
 		if rest := r.Voting.Contested - shown; rest > 0 {
@@ -69,6 +84,22 @@ func (r *Result) Markdown() string {
 	}
 	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
 	return b.String()
+}
+
+// DescribeOpen says how a vote stood that had no verdict when the run was stopped.
+func DescribeOpen(v *event.OpenVote) string {
+	votes := "no votes"
+	if len(v.Voting.Votes) > 0 {
+		votes = "votes " + v.Voting.Split()
+	}
+	text := fmt.Sprintf("%d samples, %s, %d red flags, %d faults", v.Voting.Samples, votes, v.Voting.RedFlagged, v.Voting.Faults)
+	if v.Flag != "" {
+		text += fmt.Sprintf("; last red flag: %s (%s)", v.Reason, v.Flag)
+	}
+	if v.Fault != "" {
+		text += "; last fault: " + v.Fault
+	}
+	return text
 }
 
 // DescribeSteps says how far a run came.
@@ -108,6 +139,9 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	for _, s := range r.Steps {
 		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
 			s.Voting.Split(), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
+		if len(s.Voting.Unvoted) > 0 {
+			fmt.Fprintf(b, "\nNot voted on, one agent's words: %s\n", show.Markdown(strings.Join(s.Voting.Unvoted, ", ")))
+		}
 		for _, e := range r.Effects {
 			if e.Step == s.Step {
 				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
@@ -169,11 +203,28 @@ func DescribeRule(r vote.Rule) string {
 	switch r.Strategy {
 	case vote.FirstToK:
 		return fmt.Sprintf("first to lead by %d, at most %d samples", r.K, r.MaxSamples)
+	case vote.Adaptive:
+		return fmt.Sprintf("margins that adapt, so that all answers of the run are the likeliest but for a chance of %g; at most %d samples", r.Target, r.MaxSamples)
 	case vote.Majority:
 		return fmt.Sprintf("majority of %d, at most %d samples", r.N, r.MaxSamples)
+	case vote.Own:
+		return fmt.Sprintf("by a rule of the program's own, at most %d samples", r.MaxSamples)
 	default:
 		return "one sample"
 	}
+}
+
+// DescribeVoter says what a voter contributed.
+func DescribeVoter(v VoterResult) string {
+	text := plural(v.Votes, "vote")
+	if v.Dissent > 0 {
+		text += fmt.Sprintf(", %d against the winner", v.Dissent)
+	}
+	text += fmt.Sprintf(", %d discarded", v.Flagged)
+	if v.CostUSD == nil {
+		return text + ", cost unknown"
+	}
+	return text + ", " + DescribeCost(v.CostUSD)
 }
 
 // DescribeCost formats a cost that may not be known.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Progress is where a run stands.
@@ -16,6 +17,7 @@ type Progress struct {
 	RedFlagged int
 	Faults     int
 	Spent      usage.Spent
-	Elapsed    time.Duration // over all sessions
-	Trouble    string        // what the provider's outage is, if there is one
+	Elapsed    time.Duration     // over all sessions
+	Outlook    *adaptive.Outlook // of a run whose margins adapt: how it stands and is thought to end
+	Trouble    string            // what the provider's outage is, if there is one
 }

@@ -46,6 +46,10 @@ type Result struct {
 	// FailedStep is the step that ended the run, if one did.
 	FailedStep *FailedStep `json:"failed_step,omitempty"`
 
+	// Open are the votes that were under way when the run was stopped, at most
+	// event.MaxOpen. A resume goes on with them.
+	Open []event.OpenVote `json:"open,omitempty"`
+
 	// Steps are at most a thousand: of a longer run those that were contested, and the
 	// last.
 	Steps          []StepResult `json:"steps"`
@@ -58,6 +62,9 @@ type Result struct {
 
 	Voting VotingTotals `json:"voting"`
 
+	// Voters say what each of them contributed, if there are several.
+	Voters []VoterResult `json:"voters,omitempty"`
+
 	// Solve is there if the run solved a problem or measured voters.
 	Solve *SolveFigures `json:"solve,omitempty"`
 
@@ -65,6 +72,9 @@ type Result struct {
 	TotalCostUSD    *float64    `json:"total_cost_usd"`
 	TotalDurationMS int64       `json:"total_duration_ms"`
 	Usage           usage.Spent `json:"usage"`
+
+	// Certificate is what the run proved, in short; see [Run.Certify].
+	Certificate *CertificateSummary `json:"certificate,omitempty"`
 }
 
 // StatusInterrupted is the status of a run whose process ended without a word.
@@ -86,6 +96,9 @@ type FailedStep struct {
 	Status string       `json:"status"`
 	Reason string       `json:"reason"`
 	Voting event.Voting `json:"voting"`
+
+	// Candidates are the answers that got votes, most of them first, if none won.
+	Candidates []event.Candidate `json:"candidates,omitempty"`
 }
 
 // What a log tells of a run beside its steps.
@@ -96,6 +109,9 @@ type (
 	// VotingTotals sum up the voting of the committed steps; of a run that solves a
 	// problem that of all questions, because a step may take several.
 	VotingTotals = history.Totals
+
+	// VoterResult is what one of several voters contributed.
+	VoterResult = history.Voter
 
 	// SolveFigures say how a problem was solved, beyond what its steps say: a step may
 	// have taken several questions.
@@ -134,16 +150,18 @@ func (r *Run) Result() (*Result, error) {
 func newResult(p *history.Report, written bool) *Result {
 	r := &Result{
 		Run: p.Run, Kind: p.Kind, Form: p.Form, Task: p.Task, Status: p.Status, Reason: p.Reason, Stop: p.Stop, Wrong: p.Wrong,
-		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output,
+		Model: p.Model, Simulated: p.Simulated, Sessions: p.Sessions, Output: p.Output, Open: p.Open,
 		Steps: make([]StepResult, 0, len(p.Steps)), StepsTotal: p.Total, StepsCompleted: p.Committed, StepsOmitted: p.Committed - len(p.Steps),
-		Voting: p.Voting, Solve: p.Solve,
+		Voting: p.Voting, Voters: p.Voters(), Solve: p.Solve,
 		Effects: p.Effects, TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
 	}
+	r.Certificate = &CertificateSummary{Votes: p.Evidence.Votes(), Truth: p.Truth(checksOf(p))}
 	if r.Status == event.StatusRunning && !written {
 		r.Status = StatusInterrupted
 	}
 	if f := p.Failed; f != nil {
-		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting}
+		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting, f.Voted()}
+		r.FailedStep.Voting.Answers = nil // they are the candidates
 	}
 	for _, s := range p.Steps {
 		r.Steps = append(r.Steps, StepResult{

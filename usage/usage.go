@@ -48,6 +48,10 @@ type Spent struct {
 	// are any, USD is a lower bound and the total is reported as null.
 	Unpriced int64 `json:"unpriced,omitempty"`
 
+	// NoPrice says that no answer has come yet, and that the price of a model is not
+	// known: then nothing is known of the cost, not even that it is 0.
+	NoPrice bool `json:"no_price,omitempty"`
+
 	// Unreported counts the answers of a known price that came without a count of
 	// their tokens. Their worst case is held, but their cost is not known either.
 	Unreported int64 `json:"unreported,omitempty"`
@@ -69,6 +73,7 @@ func (s Spent) Add(t Spent) Spent {
 		Tokens:     s.Tokens.Add(t.Tokens),
 		USD:        AddUSD(s.USD, t.USD),
 		Unpriced:   plus(s.Unpriced, t.Unpriced),
+		NoPrice:    (s.NoPrice || t.NoPrice) && s.Tokens.Total()+t.Tokens.Total() == 0,
 		Unreported: plus(s.Unreported, t.Unreported),
 		Abandoned:  plus(s.Abandoned, t.Abandoned),
 		HeldUSD:    AddUSD(s.HeldUSD, t.HeldUSD),
@@ -137,7 +142,7 @@ func Check(t Tokens, costUSD *float64) error {
 // CostUSD is the cost if it is known, and nil if it is not.
 func (s Spent) CostUSD() *float64 {
 	nothing := s.Abandoned > 0 && s.Abandoned == s.Calls && s.HeldUSD == 0 // is known of any call
-	if s.Unpriced+s.Unreported > 0 || nothing {
+	if s.Unpriced+s.Unreported > 0 || s.NoPrice || nothing {
 		return nil
 	}
 	return &s.USD

@@ -116,6 +116,13 @@ func TestCostIsUnknownOrKnown(t *testing.T) {
 	if got := abandoned.CostUSD(); got == nil || *got != 0 {
 		t.Errorf("CostUSD(%+v) = %v, want 0 beside what is held", abandoned, got)
 	}
+	unpriced := usage.Spent{Calls: 3, NoPrice: true}
+	if got := unpriced.CostUSD(); got != nil {
+		t.Errorf("CostUSD(%+v) = %v, want nil: 0 would be a guess", unpriced, *got)
+	}
+	if sum := unpriced.Add(usage.Spent{Calls: 1, Tokens: usage.Tokens{Input: 1}, USD: 0.5}); sum.CostUSD() == nil || sum.NoPrice {
+		t.Errorf("%+v after an answer of a known cost, want that the cost is known", sum)
+	}
 	// The result is not a way into the record.
 	*known.CostUSD() = 7
 	if known.USD != 0.25 {
@@ -130,8 +137,8 @@ func TestForm(t *testing.T) {
 	}{
 		{usage.Spent{}, `{"calls":0,"tokens":{"input":0,"output":0},"usd":0}`},
 		{
-			usage.Spent{Calls: 1, Tokens: usage.Tokens{Input: 2, CacheRead: 3, CacheWrite: 4, Output: 5, Reasoning: 6}, USD: 0.5, Unpriced: 7, Abandoned: 8, HeldUSD: 0.25, HeldTokens: 9},
-			`{"calls":1,"tokens":{"input":2,"cache_read":3,"cache_write":4,"output":5,"reasoning":6},"usd":0.5,"unpriced":7,"abandoned":8,"held_usd":0.25,"held_tokens":9}`,
+			usage.Spent{Calls: 1, Tokens: usage.Tokens{Input: 2, CacheRead: 3, CacheWrite: 4, Output: 5, Reasoning: 6}, USD: 0.5, Unpriced: 7, NoPrice: true, Abandoned: 8, HeldUSD: 0.25, HeldTokens: 9},
+			`{"calls":1,"tokens":{"input":2,"cache_read":3,"cache_write":4,"output":5,"reasoning":6},"usd":0.5,"unpriced":7,"no_price":true,"abandoned":8,"held_usd":0.25,"held_tokens":9}`,
 		},
 	}
 	for _, test := range tests {

@@ -41,6 +41,40 @@ func RunSuccess(p float64, k, steps int) float64 {
 	return math.Exp(-float64(steps) * math.Log1p(wrong))
 }
 
+// StepError is 1 - [StepSuccess], computed such that a small error is not lost:
+//
+//	r^k / (1 + r^k), r = (1-p)/p
+//
+// It is 0 for p = 1 only: what is smaller than any float is the smallest float.
+func StepError(p float64, k int) float64 {
+	wrong := odds(p, k)
+	if math.IsInf(wrong, 1) {
+		return 1
+	}
+	return above0(wrong/(1+wrong), p)
+}
+
+// RunError is 1 - [RunSuccess], computed such that a small error is not lost. It is 0 for
+// p = 1 and without steps only.
+func RunError(p float64, k, steps int) float64 {
+	wrong := odds(p, k)
+	switch {
+	case steps < 0 || math.IsNaN(wrong):
+		return math.NaN()
+	case steps == 0:
+		return 0
+	}
+	return above0(-math.Expm1(-float64(steps)*math.Log1p(wrong)), p)
+}
+
+// above0 is an error that is not 0 unless p is 1.
+func above0(wrong, p float64) float64 {
+	if wrong == 0 && p < 1 {
+		return math.SmallestNonzeroFloat64
+	}
+	return wrong
+}
+
 // odds is r^k: the odds that the rival wins a race.
 func odds(p float64, k int) float64 {
 	if !isChance(p) || k < 1 {

@@ -342,3 +342,29 @@ func TestExpectedSamples(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallErrors: the error of a step or a run is not lost beside 1, and never 0.
+func TestSmallErrors(t *testing.T) {
+	for _, p := range []float64{0.01, 0.5, 0.6, 0.9, 0.99, 0.9999, 1 - 1e-9, 1 - 1e-15} {
+		for k := 1; k <= 20; k++ {
+			got := StepError(p, k)
+			if sum := got + StepSuccess(p, k); !(got > 0) || math.Abs(sum-1) > 1e-12 {
+				t.Errorf("StepError(%v, %d) = %v, with StepSuccess %v", p, k, got, sum)
+			}
+			if run := RunError(p, k, 1000); !(run >= got) || math.Abs(run+RunSuccess(p, k, 1000)-1) > 1e-12 {
+				t.Errorf("RunError(%v, %d, 1000) = %v, of a step %v", p, k, run, got)
+			}
+		}
+	}
+	for _, c := range []struct{ got, want float64 }{
+		{StepError(0.9999, 6), 1.0006e-24}, {RunError(0.9999, 6, 10), 1.0006e-23}, {StepError(0.999, 1000), math.SmallestNonzeroFloat64},
+		{StepError(1, 3), 0}, {StepError(0, 3), 1}, {RunError(0.9, 3, 0), 0}, {RunError(1, 3, 5), 0}, {RunError(0, 3, 5), 1},
+	} {
+		if math.Abs(c.got-c.want) > 1e-3*c.want {
+			t.Errorf("got %v, want %v", c.got, c.want)
+		}
+	}
+	if !math.IsNaN(StepError(2, 3)) || !math.IsNaN(RunError(0.9, 0, 3)) || !math.IsNaN(RunError(0.9, 3, -1)) {
+		t.Error("arguments that mean nothing give an error")
+	}
+}

@@ -1,6 +1,9 @@
 package vote
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Outcome is the state of a race.
 type Outcome int
@@ -53,21 +56,28 @@ type Count struct {
 // The zero value is not usable; see [NewTally].
 type Tally struct {
 	rule   Rule
+	leads  []int   // of an Adaptive rule: margins, by the votes of the runner-up
 	counts []Count // in order of first appearance; races have few candidates
 	votes  int
 	flags  int
 	leader int // index into counts: the most votes, the first to get there among equals
 	second int // votes of the best other candidate
 	room   [2]Count
+	decide Decider // of a rule that is [Own]
 }
 
-// NewTally returns an empty tally under rule. It panics if the rule is not
-// valid: a rule without a meaning must not decide anything.
-func NewTally(rule Rule) *Tally {
+// NewTally returns an empty tally under rule. An [Adaptive] rule goes with the margins
+// that are in force, by the votes of the runner-up; the last one holds for all further
+// votes. NewTally panics if the rule is not valid, or has no margins where it needs them:
+// a rule without a meaning must not decide anything.
+func NewTally(rule Rule, margins ...int) *Tally {
 	if err := rule.Validate(); err != nil {
 		panic(err)
 	}
-	t := &Tally{rule: rule}
+	if rule.Strategy == Adaptive && (len(margins) == 0 || slices.Min(margins) < 1 || rule.MaxSamples < 1) {
+		panic(fmt.Sprintf("vote: an adaptive rule with the margins %v and at most %d samples", margins, rule.MaxSamples))
+	}
+	t := &Tally{rule: rule, leads: margins}
 	t.counts = t.room[:0] // most races have one candidate or two
 	return t
 }
@@ -131,6 +141,9 @@ func (t *Tally) Contested() bool { return len(t.counts) > 1 }
 
 // Decision says whether the race is over, and if not, what it still needs.
 func (t *Tally) Decision() Decision {
+	if t.rule.Strategy == Own {
+		return t.own()
+	}
 	need := t.need()
 	switch {
 	case need <= 0:
@@ -143,6 +156,9 @@ func (t *Tally) Decision() Decision {
 }
 
 func (t *Tally) over() bool {
+	if t.rule.Strategy == Own {
+		return t.own().Outcome != Open
+	}
 	need := t.need()
 	return need <= 0 || need > t.left()
 }
@@ -162,9 +178,11 @@ func (t *Tally) need() int {
 		// the quorum is full, and more than half of the votes. Each further vote
 		// for it closes the first gap by one and so does the second, because
 		// top+m > (votes+m)/2 means m > votes-2*top.
-		return max(t.rule.N/2+1-top, t.votes-2*top+1)
+		return max(t.rule.N/2+1-top, t.votes-2*top+1, t.rule.MinVotes-t.votes)
 	case FirstToK:
-		return t.rule.K - t.Margin()
+		return max(t.rule.K-t.Margin(), t.rule.MinVotes-t.votes)
+	case Adaptive:
+		return t.leads[min(t.second, len(t.leads)-1)] - t.Margin()
 	default: // None
 		return 1 - top
 	}

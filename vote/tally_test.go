@@ -180,6 +180,32 @@ func TestLessonAWinOnTheLastSampleCounts(t *testing.T) {
 	checkDecision(t, firstToK(3, 6), "ba!aaa", "won a")
 }
 
+// A rule may ask for more votes than its margin needs.
+func TestMinVotes(t *testing.T) {
+	for _, test := range []struct {
+		rule          Rule
+		samples, want string
+	}{
+		{Rule{Strategy: FirstToK, K: 2, MinVotes: 3, MaxSamples: 5}, "aa", "open need 1"},
+		{Rule{Strategy: FirstToK, K: 2, MinVotes: 3, MaxSamples: 5}, "aaa", "won a"},
+		{Rule{Strategy: FirstToK, K: 2, MinVotes: 3, MaxSamples: 5}, "aab", "open need 1"},
+		{Rule{Strategy: FirstToK, K: 2, MinVotes: 3, MaxSamples: 5}, "aaba", "won a"},
+		{Rule{Strategy: FirstToK, K: 2, MinVotes: 3, MaxSamples: 3}, "!", "stuck need 3"},
+		{Rule{Strategy: FirstToK, K: 1, MinVotes: 2, MaxSamples: 5}, "a!", "open need 1"},
+		{Rule{Strategy: FirstToK, K: 4, MinVotes: 3, MaxSamples: 5}, "aaa", "open need 1"},
+		{Rule{Strategy: Majority, N: 3, MinVotes: 3, MaxSamples: 5}, "aa", "open need 1"},
+		{Rule{Strategy: Majority, N: 3, MinVotes: 3, MaxSamples: 5}, "aab", "won a"},
+		{Rule{Strategy: None, MinVotes: 3, MaxSamples: 3}, "a", "won a"},
+	} {
+		checkDecision(t, test.rule, test.samples, test.want)
+	}
+	for _, rule := range []Rule{{Strategy: FirstToK, K: 1, MinVotes: -1, MaxSamples: 3}, {Strategy: FirstToK, K: 1, MinVotes: 4, MaxSamples: 3}} {
+		if err := rule.Validate(); err == nil || !strings.Contains(err.Error(), "min votes") {
+			t.Errorf("Validate(%+v) = %v, want an error about min votes", rule, err)
+		}
+	}
+}
+
 func TestTallyCounts(t *testing.T) {
 	tally := NewTally(firstToK(3, 10))
 	if got := tally.Margin(); got != 0 {

@@ -46,7 +46,7 @@ func (n *native) Attempt(ctx context.Context, t *agent.Task) (*agent.Result, err
 // transcript is the conversation so far, as if the agent had made the moves that
 // were decided.
 func transcript(t *agent.Task) []model.Message {
-	messages := []model.Message{{Role: model.User, Text: t.Prompt, Images: t.Images}}
+	messages := []model.Message{{Role: model.User, Text: t.Prompt, Shared: t.Shared, Images: t.Images}}
 	for i, move := range t.Done {
 		id := fmt.Sprintf("move_%d", i)
 		messages = append(messages,

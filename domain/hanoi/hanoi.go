@@ -137,6 +137,7 @@ type chain struct {
 	Params
 	system string
 	format json.RawMessage // parameters of the reader, unless it verifies
+	schema json.RawMessage // of answers in JSON
 }
 
 //go:embed system.txt
@@ -151,11 +152,17 @@ next_state = [[...], [...], [...]]`
 {"move": [disk, from, to], "next_state": [[...], [...], [...]]}`
 )
 
-// schema is that of an answer in JSON.
-const schema = `{"type":"object","properties":{` +
-	`"move":{"type":"array","items":{"type":"integer"}},` +
-	`"next_state":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}},` +
-	`"required":["move","next_state"],"additionalProperties":false}`
+// schema is that of an answer in JSON, as tight as a schema can be: a weak model gives few
+// valid answers without it.
+func schema(disks int) json.RawMessage {
+	disk := fmt.Sprintf(`{"type":"integer","minimum":1,"maximum":%d}`, disks)
+	const peg = `{"type":"integer","minimum":0,"maximum":2}`
+	stack := fmt.Sprintf(`{"type":"array","items":%s,"minItems":0,"maxItems":%d}`, disk, disks)
+	return fmt.Appendf(nil, `{"type":"object","properties":{`+
+		`"move":{"type":"array","prefixItems":[%s,%s,%s],"minItems":3,"maxItems":3},`+
+		`"next_state":{"type":"array","items":%s,"minItems":3,"maxItems":3}},`+
+		`"required":["move","next_state"],"additionalProperties":false}`, disk, peg, peg, stack)
+}
 
 const (
 	promptPrevious = "Previous move: "
@@ -177,6 +184,7 @@ func newChain(p Params) *chain {
 		Params: p,
 		system: system,
 		format: fmt.Appendf(nil, `{"disks":%d}`, p.Disks),
+		schema: schema(p.Disks),
 	}
 }
 
@@ -204,7 +212,7 @@ func (c *chain) Question(step int, previous json.RawMessage) (*flow.Question, er
 	}
 	q := &flow.Question{System: c.system, Prompt: string(prompt), Answer: format}
 	if c.JSON {
-		q.Schema = json.RawMessage(schema)
+		q.Schema = c.schema
 	}
 	return q, nil
 }
@@ -229,6 +237,9 @@ func (e *WrongError) Error() string {
 	return fmt.Sprintf("step %d is wrong: the vote chose %s, the solution is %s; "+
 		"the checker knows this in closed form, the vote could not know", e.Step, e.Got, e.Want)
 }
+
+// Checks implements domain.Checker.
+func (c *chain) Checks() (steps, last bool) { return !c.NoCheck, true }
 
 func (c *chain) Check(step int, output json.RawMessage) error {
 	if c.NoCheck {

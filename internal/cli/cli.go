@@ -24,6 +24,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli/live"
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -223,7 +224,7 @@ type app struct {
 	sources map[string]string // of settings that were not flags: variable, or file and line
 	engines []*maker.Engine   // to be closed at the end
 
-	protected protected
+	protected settingsfile.Protected
 }
 
 // value is where a setting of the program itself is kept; nil for others.
@@ -237,7 +238,7 @@ func (a *app) value(d *config.Setting) config.Value {
 
 // newEngine makes an engine that lives until the program ends.
 func (a *app) newEngine(o *maker.Options) (*maker.Engine, error) {
-	o.Protected = a.protected.files
+	o.Protected = a.protected.Files
 	e, err := maker.New(o)
 	if err == nil {
 		a.engines = append(a.engines, e)
@@ -299,8 +300,8 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		}
 	}
 	root.AddCommand(
-		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.hanoi(), a.calibrate(), a.estimate(),
-		a.runs(), a.show(), a.resume(), a.answer(), a.replay(),
+		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.hanoi(), a.calibrate(), a.estimate(),
+		a.runs(), a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
 		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(),
 	)
 	return root

@@ -14,6 +14,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/vote"
@@ -127,12 +128,22 @@ func oldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 func (s *settings) options(a *app) (*maker.Options, error) {
 	// A comma may stand in the settings of a simulated model.
 	s.config.Voters = route.List(strings.Join(s.config.Voters, ","))
+	given := func(name string) bool { return s.flags.Changed(name) && a.sources[name] == "" }
+	if s.flags.Lookup("voting") != nil && given("ahead-by") && !given("voting") {
+		s.config.Voting.Strategy = vote.FirstToK // -k votes
+	}
 	c := s.config
-	flags, err := readRedFlags(s.redFlags, c.MaxOutput)
+	if s.flags.Lookup("min-samples") != nil && c.Voting.Strategy == vote.FirstToK {
+		c.Voting.Strategy = "" // the default, with all that goes with it
+	}
+	flags, err := redflags.Read(s.redFlags, c.MaxOutput)
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
+	if c.Voting.Strategy == vote.Adaptive && !s.flags.Changed("max-samples") {
+		c.Voting.MaxSamples = 0 // it follows from the target
+	}
 	table, err := readPrices(s.prices)
 	if err != nil {
 		return nil, err
@@ -163,6 +174,13 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 	o := &maker.Options{Config: c, LogDir: a.logDir, Record: s.record, Prices: table, Logger: slog.New(warnings{a.Err})}
 	if err := a.people(o, s.answers); err != nil {
 		return nil, err
+	}
+	if f := s.flags.Lookup("escalate"); f != nil && !f.Changed { // nobody is asked where nobody is
+		order := slices.DeleteFunc(slices.Clone(c.Solve.Escalate), func(name string) bool { return name == "person" })
+		if o.Ask != nil || o.Answers != nil {
+			order = append(order, "person")
+		}
+		o.Config.Solve.Escalate = order
 	}
 	s.sayUseless(a)
 	return o, nil
@@ -222,6 +240,9 @@ func (s *settings) change(c *maker.Config, given *maker.Options) {
 			d.Copy(c, &s.config)
 		}
 	})
+	if s.flags.Changed("ahead-by") && !s.flags.Changed("voting") {
+		c.Voting.Strategy = vote.FirstToK // -k votes
+	}
 	if s.flags.Changed("ahead-by") && derived && !s.flags.Changed("max-samples") {
 		c.Voting.MaxSamples = 0
 	}

@@ -38,7 +38,8 @@ times in 100. See docs/simulator.md.`,
 				return &maker.ConfigError{Field: "disks", Err: err}
 			}
 			params.NoCheck = !check
-			params.JSON = flags.config.StructuredMode != ""
+			// The paper's voters write text: JSON is only for those who ask for it.
+			params.JSON = flags.config.StructuredMode == "json_schema" || flags.config.StructuredMode == "json_object"
 			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) {
 				return e.Chain(cmd.Context(), hanoi.Name, params)
 			})

@@ -23,7 +23,7 @@ func (a *app) prompts() *cobra.Command {
 		Short: "Show the prompts, and what you have changed in them",
 		Long: `prompts lists every prompt that is sent to a model, with the hash that logs have.
 With NAME it prints that template. With --prompts-dir it says which ones a folder
-replaces.
+replaces; the built-in framings of such a prompt (NAME_2 and so on) are not used.
 
 To change a prompt, write its template to NAME.tmpl in a folder and give that folder
 to a run with --prompts-dir.`,
@@ -68,8 +68,9 @@ func (a *app) listPrompts(set *prompts.Set) error {
 				Name     string `json:"name"`
 				Hash     string `json:"hash"`
 				Replaced bool   `json:"replaced"`
+				Unused   bool   `json:"unused,omitempty"` // the prompt that it is a framing of is replaced
 				Text     string `json:"text"`
-			}{name, set.Hash(name), set.Replaced(name), text}
+			}{name, set.Hash(name), set.Replaced(name), set.Unused(name), text}
 			if err := a.printJSON(line); err != nil {
 				return err
 			}
@@ -78,6 +79,8 @@ func (a *app) listPrompts(set *prompts.Set) error {
 		replaced := ""
 		if set.Replaced(name) {
 			replaced = "yes"
+		} else if set.Unused(name) {
+			replaced = "not used"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, set.Hash(name), replaced)
 	}

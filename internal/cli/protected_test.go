@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 )
 
 // TestSettingsThatNameFiles: a setting that names a file says so, or is listed here.
@@ -35,7 +36,7 @@ func TestFindProtected(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	t.Setenv("HOME", dir)
 	t.Setenv("MAKER_ANSWERS", "answers.yaml")
-	if err := os.WriteFile(configName, []byte("red_flags: flags.yaml\nprompts_dir: p\nvoters: sim/default?script=a.yaml@0.5,sim/default?script=b.yaml\n"), 0o644); err != nil {
+	if err := os.WriteFile(settingsfile.Name, []byte("red_flags: flags.yaml\nprompts_dir: p\nvoters: sim/default?script=a.yaml@0.5,sim/default?script=b.yaml\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	a := &app{Streams: Streams{Err: io.Discard}, sources: map[string]string{}}
@@ -55,14 +56,14 @@ func TestFindProtected(t *testing.T) {
 		dir = here // without links
 	}
 	for _, want := range []string{"maker.yaml", "flags.yaml", "p/planner_system.tmpl", "a.yaml", "b.yaml", "answers.yaml", "mcp.json"} {
-		if !slices.Contains(got.files, filepath.Join(dir, filepath.FromSlash(want))) {
-			t.Errorf("findProtected() = %q, want %s among them", got.files, want)
+		if !slices.Contains(got.Files, filepath.Join(dir, filepath.FromSlash(want))) {
+			t.Errorf("settingsfile.FindProtected() = %q, want %s among them", got.Files, want)
 		}
 	}
-	if want := filepath.Join(dir, "logs"); !slices.Contains(got.own, want) {
-		t.Errorf("findProtected() has %q of our own, want %s among them", got.own, want)
+	if want := filepath.Join(dir, "logs"); !slices.Contains(got.Own, want) {
+		t.Errorf("settingsfile.FindProtected() has %q of our own, want %s among them", got.Own, want)
 	}
-	if slices.Contains(got.files, filepath.Join(dir, "format")) {
-		t.Error("findProtected() takes the name of red flags for a file")
+	if slices.Contains(got.Files, filepath.Join(dir, "format")) {
+		t.Error("settingsfile.FindProtected() takes the name of red flags for a file")
 	}
 }

@@ -45,7 +45,7 @@ func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) 
 			return nil, err
 		}
 	case a.quiet:
-	case run.Kind() == hanoi.Name:
+	case run.Kind() == hanoi.Name, run.Kind() == maker.KindAsk:
 		live.New(a.Err).Watch(run)
 	default:
 		v := live.New(a.Err)
@@ -77,6 +77,10 @@ func (a *app) finish(r *maker.Result) error {
 			Type string `json:"type"`
 			*maker.Result
 		}{"result", r}); err != nil {
+			return err
+		}
+	} else if r.Kind == maker.KindAsk {
+		if err := a.finishAsk(r); err != nil {
 			return err
 		}
 	} else {

@@ -12,7 +12,9 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/certify"
 	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -152,6 +154,9 @@ func ofLogDir(err error) error {
 func (a *app) showStep(run *runs.Run, step int) error {
 	s, err := run.Step(step)
 	if isA[*runs.NoStepError](err) {
+		if r, failed := run.Result(); failed == nil && r.FailedStep != nil && r.FailedStep.Step == step {
+			return a.showFailedStep(r)
+		}
 		return usageError{fmt.Errorf("--step: %w", err)}
 	}
 	if err != nil {
@@ -170,6 +175,12 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
 	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
+	for _, line := range runs.DescribeVotes(s.Voting, true) {
+		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
+	}
+	if paths := report.Unvoted(s.Voting); paths != "" {
+		fmt.Fprintf(a.Out, "  not voted %s (one agent's words)\n", paths)
+	}
 	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
 		s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Faults, s.Voting.Cancelled)
 	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))
@@ -177,6 +188,21 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if len(changed) > 0 {
 		fmt.Fprintf(a.Out, "  %s\n", report.AskedDifferently(changed))
 	}
+	return nil
+}
+
+// showFailedStep shows the step that ended a run.
+func (a *app) showFailedStep(r *runs.Result) error {
+	f := r.FailedStep
+	if a.json {
+		return a.printJSON(f)
+	}
+	fmt.Fprintf(a.Out, "step %s, not committed: %s\n", report.Thousands(f.Step), f.Status)
+	fmt.Fprintf(a.Out, "  reason    %s\n", show.Line(f.Reason))
+	for _, line := range f.Votes() {
+		fmt.Fprintf(a.Out, "            %s\n", line)
+	}
+	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults\n", f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
 	return nil
 }
 
@@ -188,13 +214,17 @@ func (a *app) showContested(run *runs.Run) error {
 		if a.json {
 			err = a.printJSON(s.StepCompleted)
 		} else {
-			_, err = fmt.Fprintf(a.Out, "step %-9d %s after %d samples, %d flagged\n", s.Step, s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+			_, err = fmt.Fprintf(a.Out, "step %-9d %s\n", s.Step, report.Contest(s.Voting))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	r, err := run.Result()
+	if err == nil && r.FailedStep != nil && r.FailedStep.Voting.Contested() {
+		return a.showFailedStep(r)
+	}
+	return err
 }
 
 func (a *app) resume() *cobra.Command {
@@ -282,6 +312,15 @@ fit.`,
 			return err
 		},
 	}
+}
+
+func (a *app) certify() *cobra.Command {
+	cmd := certify.Command(certify.App{
+		Out: a.Out, Err: a.Err, Open: a.open, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
+		Usage: func(err error) error { return usageError{err} },
+	})
+	cmd.Args = exactArgs("RUN")
+	return cmd
 }
 
 func (a *app) printReplay(r *runs.Replay) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 )
 
 // isolate gives a test an empty working folder, an empty configuration folder
@@ -29,7 +31,7 @@ func isolate(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "maker", configName)
+	return filepath.Join(dir, "maker", settingsfile.Name)
 }
 
 func write(t *testing.T, path, text string) {
@@ -58,7 +60,7 @@ func load(t *testing.T, args ...string) (*cobra.Command, error) {
 func TestSettingsPrecedence(t *testing.T) {
 	user := isolate(t)
 	write(t, user, "ahead_by: 2\nspare: 2\nmax_calls: 2\nbatch_size: 2\n")
-	write(t, configName, "# settings of this folder\nahead_by: 3\nspare: 3\nmax_calls: 3\nquiet: true\nlog-dir: \"there\"\n")
+	write(t, settingsfile.Name, "# settings of this folder\nahead_by: 3\nspare: 3\nmax_calls: 3\nquiet: true\nlog-dir: \"there\"\n")
 	t.Setenv("MAKER_AHEAD_BY", "4")
 	t.Setenv("MAKER_SPARE", "4")
 	cmd, err := load(t, "hanoi", "--ahead-by=5")
@@ -84,7 +86,7 @@ func TestSettingsWithoutFiles(t *testing.T) {
 		t.Errorf("--ahead-by = %s, changed %t, want its default", got.Value, got.Changed)
 	}
 	for _, text := range []string{"", "\n", "# nothing yet\n"} {
-		write(t, configName, text)
+		write(t, settingsfile.Name, text)
 		if _, err := load(t, "hanoi"); err != nil {
 			t.Errorf("settings %q = %v, want nil", text, err)
 		}
@@ -117,7 +119,7 @@ func TestSettingsErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			isolate(t)
-			write(t, configName, test.text)
+			write(t, settingsfile.Name, test.text)
 			_, err := load(t, "hanoi")
 			if err == nil || exitCode(err) != exitUsage {
 				t.Fatalf("settings %.40q = %v, want an error of usage", test.text, err)
@@ -146,11 +148,11 @@ func TestSettingsErrorsElsewhere(t *testing.T) {
 	if cmd, err := load(t, "hanoi", "--max-usd=1"); err != nil || cmd.Flag("max-usd").Value.String() != "1" {
 		t.Errorf("--max-usd=1 beside a wrong variable = %v, want nil", err)
 	}
-	if err := os.Mkdir(configName, 0o755); err != nil {
+	if err := os.Mkdir(settingsfile.Name, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load(t, "hanoi", "--max-usd=1"); err == nil || !strings.Contains(err.Error(), configName) {
-		t.Errorf("a folder called %s = %v, want an error that names it", configName, err)
+	if _, err := load(t, "hanoi", "--max-usd=1"); err == nil || !strings.Contains(err.Error(), settingsfile.Name) {
+		t.Errorf("a folder called %s = %v, want an error that names it", settingsfile.Name, err)
 	}
 }
 
@@ -159,7 +161,7 @@ func TestSettingsErrorsElsewhere(t *testing.T) {
 func TestResumeKeepsTheSettingsOfTheRun(t *testing.T) {
 	isolate(t)
 	t.Setenv("MAKER_AHEAD_BY", "9")
-	write(t, configName, "spare: 9\n")
+	write(t, settingsfile.Name, "spare: 9\n")
 	cmd, err := load(t, "resume", "some-run")
 	if err != nil {
 		t.Fatal(err)
@@ -174,14 +176,14 @@ func TestResumeKeepsTheSettingsOfTheRun(t *testing.T) {
 // TestResumeFindsItsRuns: where the runs are is no setting of a run.
 func TestResumeFindsItsRuns(t *testing.T) {
 	isolate(t)
-	write(t, configName, "log_dir: there\n")
+	write(t, settingsfile.Name, "log_dir: there\n")
 	for _, args := range [][]string{{"runs"}, {"show", "x"}, {"replay", "x"}, {"resume", "x"}} {
 		cmd, err := load(t, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := cmd.Flag("log-dir").Value.String(); got != "there" {
-			t.Errorf("maker %s: --log-dir = %q, want that of %s", args[0], got, configName)
+			t.Errorf("maker %s: --log-dir = %q, want that of %s", args[0], got, settingsfile.Name)
 		}
 	}
 }
@@ -190,10 +192,10 @@ func TestResumeFindsItsRuns(t *testing.T) {
 // that command's business.
 func TestOneFileServesAllCommands(t *testing.T) {
 	isolate(t)
-	write(t, configName, "ahead_by: 3\n")
+	write(t, settingsfile.Name, "ahead_by: 3\n")
 	for _, name := range []string{"runs", "show", "replay", "doctor", "version", "sim"} {
 		if _, err := load(t, name); err != nil {
-			t.Errorf("maker %s with ahead_by in %s = %v, want nil", name, configName, err)
+			t.Errorf("maker %s with ahead_by in %s = %v, want nil", name, settingsfile.Name, err)
 		}
 	}
 }
@@ -219,7 +221,8 @@ func TestMisspeltFlags(t *testing.T) {
 		"--ahed-by=3":       "did you mean --ahead-by?",
 		"--votingk=3":       "did you mean --voting-k?",
 		"--quite":           "did you mean --quiet?",
-		"--max-depth=3":     "about other kinds of run",
+		"--max-depth=3":     "about other kinds of run; see `maker solve --help`",
+		"--quality-checks":  "about other kinds of run; see `maker hanoi --help`",
 		"--xyzzy":           "see `maker hanoi --help`",
 		"-Z":                "see `maker hanoi --help`",
 		"--output-filename": "see `maker hanoi --help`",

@@ -25,14 +25,14 @@ func TestSolveFlags(t *testing.T) {
 		if err := cmd.Flags().Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		o, err := s.solveOptions(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}})
+		o, err := s.options(&app{Streams: Streams{In: strings.NewReader(""), Err: io.Discard}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return o.Config.WithDefaults(config.Solving)
 	}
 	c := options()
-	if want := (vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 20}); c.Voting != want || c.BatchSize != 4 {
+	if want := (vote.Rule{Strategy: vote.FirstToK, K: 2, MinVotes: 3, MaxSamples: 20}); c.Voting != want || c.BatchSize != 4 {
 		t.Errorf("the rule is %+v with batches of %d, want %+v and 4", c.Voting, c.BatchSize, want)
 	}
 	if c.MaxTokens != 50_000 || c.CallTimeout != time.Minute || c.Deadline != 10*time.Minute || c.Solve.MaxDepth != 6 || c.Solve.NoDirect {

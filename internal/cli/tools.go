@@ -29,7 +29,7 @@ func ofTools(d *config.Setting) bool {
 // openTools opens the tools as a run would.
 func (s *settings) openTools(cmd *cobra.Command, a *app) (*toolbox.Toolbox, error) {
 	return toolbox.Open(cmd.Context(), s.config.Tools, toolbox.Options{
-		Env: os.Getenv, Version: maker.Version, Protected: a.protected.files, Own: a.protected.own,
+		Env: os.Getenv, Version: maker.Version, Protected: a.protected.Files, Own: a.protected.Own,
 		Warn: func(text string) { fmt.Fprintf(a.Err, "maker: warning: %s\n", text) },
 	})
 }

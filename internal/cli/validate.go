@@ -73,6 +73,9 @@ func (a *app) printReport(name string, report plan.Report) error {
 				fmt.Fprintf(a.Out, "FAIL  %-34s %s%s\n", c.Name, where, show.Line(c.Message))
 			}
 		}
+		for _, note := range report.Notes {
+			fmt.Fprintf(a.Out, "note  %s\n", show.Line(note))
+		}
 		if failed > 0 {
 			problems := "problems"
 			if failed == 1 {

@@ -13,8 +13,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/internal/report"
-	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/internal/cli/preview"
 )
 
 // plannerOutline is the planner that takes a text as its list of tasks.
@@ -56,7 +55,7 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 		},
 	}
 	flags.register(cmd, config.Run, nil)
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "plan and estimate the cost, but do nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what the planner would be asked, the tools and a range of the cost; asks no model")
 	return cmd
 }
 
@@ -85,7 +84,14 @@ whether it is still sound.`,
 			if err != nil {
 				return err
 			}
-			_, err = a.followPlan(cmd.Context(), run)
+			text, err := a.followPlan(cmd.Context(), run)
+			if err != nil || a.json || a.quiet {
+				return err
+			}
+			e, err := engine.Estimate(text)
+			if err == nil {
+				preview.Plan(a.Err, e)
+			}
 			return err
 		},
 	}
@@ -115,33 +121,23 @@ plan is checked first, as maker validate does. docs/plans.md describes the form.
 	return cmd
 }
 
-// dryRun makes the plan of a task, prints it, and says what carrying it out would
-// take.
+// dryRun says what a task would begin with and may take. No model is asked.
 func (a *app) dryRun(ctx context.Context, flags *settings, task string) error {
 	engine, err := flags.engine(a)
 	if err != nil {
 		return err
 	}
-	run, err := engine.Plan(ctx, task)
-	if err != nil {
-		return err
-	}
-	text, err := a.followPlan(ctx, run)
-	if err != nil {
-		return err
-	}
-	e, err := engine.Estimate(text)
+	p, err := engine.PreviewRun(ctx, task)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(struct {
 			Type string `json:"type"`
-			*maker.Estimate
-		}{"estimate", e})
+			*maker.RunPreview
+		}{"preview", p})
 	}
-	fmt.Fprintf(a.Err, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
-		e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
+	preview.Run(a.Out, p)
 	return nil
 }
 

@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
@@ -28,7 +30,9 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // An Engine starts and resumes runs, which share its connections and the limits of
@@ -84,7 +88,20 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	j, err := k.Job(e.env(), params, cfg)
+	if e.long(k, params, cfg) {
+		given := e.opts.Config
+		given.Voting.Strategy = vote.Adaptive
+		if cfg, err = configFor(given, k.Settings); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.warm(&cfg); err != nil {
+		return nil, err
+	}
+	if err := e.checkOwn(cfg); err != nil {
+		return nil, err
+	}
+	j, err := e.job(k, params, &cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +121,66 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
-		Prompts: j.Prompts.Hashes(),
+		Prompts: j.Prompts.Hashes(), Races: j.Races, Checks: j.Checks,
 	}
 	return e.start(ctx, log, stack, j, first, nil)
+}
+
+// checkOwn refuses a rule of the program's own that it did not bring.
+func (e *Engine) checkOwn(cfg config.Config) error {
+	if e.opts.Decide == nil && (cfg.Voting.Strategy == vote.Own || cfg.Plan.Voting.Strategy == vote.Own) {
+		return config.Errorf("voting", "%q is a rule of a program's own, which Options.Decide has to be", vote.Own)
+	}
+	return nil
+}
+
+// longChain is from how many steps on a margin for the average step is not to be trusted.
+const longChain = 100
+
+// long reports whether a run is a long chain of a family of the user's own about whose
+// votes nothing was said: nobody knows how hard its steps are. The built-in one is the
+// paper's, and votes as the paper does.
+func (e *Engine) long(k kind.Kind, params json.RawMessage, cfg config.Config) bool {
+	if k.Form != event.FormChain || k.Name == hanoi.Name || e.opts.Config.Voting != (vote.Rule{}) {
+		return false
+	}
+	j, err := k.Job(e.env(), params, cfg)
+	return err == nil && j.Steps >= longChain
+}
+
+// warm takes over what an earlier run learnt, if one is named.
+func (e *Engine) warm(cfg *config.Config) error {
+	if cfg.WarmRun == "" || cfg.Voting.Strategy != vote.Adaptive {
+		return nil
+	}
+	dir, err := e.find(cfg.WarmRun)
+	if err != nil {
+		return &config.Error{Field: "warm", Err: err}
+	}
+	run, err := runs.Open(dir)
+	if err != nil {
+		return &config.Error{Field: "warm", Err: err}
+	}
+	learnt, asked, err := run.Learnt()
+	if err != nil {
+		return &config.Error{Field: "warm", Err: err}
+	}
+	if now := strings.Join(cfg.VoterNames(), ","); asked != now {
+		return config.Errorf("warm", "%s asked %s, and this run is to ask %s: how hard questions are for one says nothing about the other", run.ID(), asked, now)
+	}
+	cfg.Warm = learnt
+	return nil
+}
+
+// job is what a run does. The cap on samples of an adaptive rule follows from how many
+// steps that are, unless it is given.
+func (e *Engine) job(k kind.Kind, params json.RawMessage, cfg *config.Config) (*kind.Job, error) {
+	j, err := k.Job(e.env(), params, *cfg)
+	if err != nil || cfg.Voting.Strategy != vote.Adaptive || cfg.Voting.MaxSamples > 0 {
+		return j, err
+	}
+	cfg.Voting.MaxSamples = history.Length{Races: j.Races, Steps: j.Steps}.Options(cfg.Voting, nil).Cap()
+	return k.Job(e.env(), params, *cfg)
 }
 
 // ResumeOptions are those of package maker.
@@ -189,7 +263,10 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if cfg, err = configFor(cfg, k.Settings); err != nil {
 		return nil, err
 	}
-	j, err := k.Job(e.env(), past.Submitted.Params, cfg)
+	if err := e.checkOwn(cfg); err != nil {
+		return nil, err
+	}
+	j, err := e.job(k, past.Submitted.Params, &cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -238,17 +315,23 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		looks = s.toolLooks()
 	}
 	cfg := s.config
-	voting := ballot.New(s.voters, j.Readers, &ballot.Options{
+	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
-		Group: s.group, Tools: s.registry(),
+		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
+		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
 	})
+	var same func(first, other string) (*flow.Question, error)
+	if j.Prompts != nil {
+		same = askSame(j.Prompts, kind.Terms(cfg))
+	}
 	r := &Run{
 		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup:       s.setup(),
 			Checkpoints: j.Form == event.FormChain, Compact: j.Form == event.FormChain && !cfg.FullLog, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks, Same: same,
+			Kind: j.Kind, Length: history.Length{Races: j.Races, Steps: j.Steps}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
 		}),
 	}
 	var at chain.Checkpoint

@@ -7,6 +7,7 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // What a call is taken to have: a token is about four bytes of text.
@@ -35,8 +36,8 @@ func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 		switch rule.Strategy {
 		case vote.Majority:
 			samples = rule.N
-		case vote.FirstToK:
-			samples = rule.K
+		case vote.FirstToK, vote.Adaptive:
+			samples = firstNeed(rule)
 		}
 		tools := len(s.PrimaryTools) + len(s.FallbackTools)
 		calls := samples
@@ -54,4 +55,12 @@ func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 		out.CostUSD = &usd
 	}
 	return out, nil
+}
+
+// firstNeed is how many votes a race needs at least when it begins.
+func firstNeed(r vote.Rule) int {
+	if r.Strategy == vote.Adaptive {
+		return adaptive.Options{Target: r.Target}.Clean()
+	}
+	return vote.NewTally(r).Decision().Need
 }

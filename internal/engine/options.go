@@ -11,9 +11,12 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Version is the version of this module.
@@ -32,7 +35,9 @@ type Options struct {
 	Record    string
 	Protected []string
 	Tools     []tool.Tool
-	Modules   func() []flow.Module
+	Modules   func(builtin kind.Modules) []flow.Module
+	Decide    vote.Decider
+	RedFlag   func(q *flow.Question, a *redflag.Answer) *redflag.Flag
 	Ask       func(ctx context.Context, q flow.HumanQuestion) (string, error)
 	Answers   []byte
 	Transport http.RoundTripper

@@ -85,7 +85,7 @@ func (e *Engine) estimateSolve(cfg config.Config, prompt int64, parts int) Solve
 	if parts > 0 {
 		solves, thoughts = direct+parts, (2*parts-1)+(parts-1)+1
 	}
-	samples := vote.NewTally(cfg.Voting).Decision().Need
+	samples := firstNeed(cfg.Voting)
 	out := SolveEstimate{Parts: parts, Steps: solves + thoughts, Calls: samples * (solves + thoughts)}
 	if parts > 0 {
 		out.Steps -= direct // which is none if it comes to nothing
@@ -117,7 +117,10 @@ func (e *Engine) estimateSolve(cfg config.Config, prompt int64, parts int) Solve
 }
 
 // firstQuestion is a flow that keeps the first question and ends there.
-type firstQuestion struct{ question *flow.Question }
+type firstQuestion struct {
+	question *flow.Question
+	looks    map[string]json.RawMessage // what is seen before it, by kind
+}
 
 var errAsked = errors.New("maker: that was the first question")
 
@@ -130,7 +133,12 @@ func (f *firstQuestion) Perform(string, *flow.Effect) (*flow.Result, error) { re
 
 func (f *firstQuestion) Ask(string, *flow.HumanQuestion) (*flow.Answer, error) { return nil, errAsked }
 
-func (f *firstQuestion) Observe(string, flow.Look) (json.RawMessage, error) { return nil, errAsked }
+func (f *firstQuestion) Observe(_ string, l flow.Look) (json.RawMessage, error) {
+	if seen, ok := f.looks[l.Kind]; ok {
+		return seen, nil
+	}
+	return nil, errAsked
+}
 
 func (f *firstQuestion) Parallel(_ string, n int, branch func(i int, f flow.Flow) error) error {
 	if n == 0 {

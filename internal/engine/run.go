@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // A Run is one execution of one task. It goes on by itself; its methods may be
@@ -56,6 +57,9 @@ func (r *Run) ID() string { return r.log.Run() }
 
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.kind }
+
+// Rule is when a question of the run is decided.
+func (r *Run) Rule() vote.Rule { return r.stack.config.Voting }
 
 // Form is how its steps hang together.
 func (r *Run) Form() event.Form { return r.form }
@@ -107,6 +111,9 @@ func (r *Run) Progress() runs.Progress {
 		RedFlagged: int(p.RedFlagged.Load()), Faults: int(p.Faults.Load()),
 		Spent: r.stack.ledger.Spent(), Elapsed: r.runtime.Elapsed(),
 	}
+	if o, ok := r.runtime.Outlook(); ok {
+		out.Outlook = &o
+	}
 	out.Trouble = r.stack.trouble()
 	return out
 }
@@ -142,10 +149,13 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 	step := int(r.runtime.Progress().Steps.Load())
 	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error(), Step: step}
 	exhausted, outOfBudget := errors.AsType[*budget.ExhaustedError](cause)
+	_, isFutile := errors.AsType[*local.FutileError](cause)
 	waiting, needsPerson := errors.AsType[*person.WaitingError](cause)
 	switch {
 	case needsPerson:
 		end.Stop, end.Step = event.StopWaiting, waiting.Question.Step
+	case isFutile:
+		end.Stop = event.StopFutile
 	case outOfBudget:
 		end.Stop = exhausted.Limit
 		f.Emit("end", event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max})

@@ -39,6 +39,7 @@ type stack struct {
 	config    config.Config
 	voters    []ballot.Voter
 	limiters  []serverLimit // one for each server, in order of appearance
+	lifts     []func()      // lift the run's caps on them
 	ledger    *budget.Ledger
 	keys      []string
 	secrets   *secret.Set
@@ -201,8 +202,14 @@ func (s *stack) equip(ctx context.Context, j *kind.Job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.group(flow.Reasoning); err != nil {
-		return err
+	roles := []string{flow.Reasoning}
+	if name := s.config.Solve.ModelEscalation; name != "" {
+		roles = append(roles, name)
+	}
+	for _, role := range roles {
+		if _, err := s.group(role); err != nil {
+			return err
+		}
 	}
 	for i := range s.voters {
 		if s.voters[i].Agent, err = s.agentFor(s.voters[i], cheap[0].Model); err != nil {
@@ -394,6 +401,7 @@ func (s *stack) limiterOf(v *route.Voter) *limiter.Limiter {
 	} else {
 		l.limiter = s.engine.shared.limiter(v.Server)
 	}
+	s.lifts = append(s.lifts, l.limiter.Cap(s.config.MaxInFlight))
 	s.limiters = append(s.limiters, l)
 	return l.limiter
 }
@@ -466,6 +474,11 @@ func (s *stack) close() error {
 	for _, c := range s.closers {
 		err = errors.Join(err, c.Close())
 	}
+	s.mu.Lock()
+	for _, lift := range s.lifts {
+		lift()
+	}
+	s.mu.Unlock()
 	s.engine.shared.runEnded()
 	return err
 }

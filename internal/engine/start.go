@@ -35,9 +35,25 @@ func (e *Engine) Solve(ctx context.Context, problem string) (*Run, error) {
 	return e.launchParams(ctx, kind.Solve, kind.SolveParams{Problem: problem, Domain: cmp.Or(e.opts.Config.Solve.Domain, config.DefaultDomain)})
 }
 
+// Ask starts to ask one question.
+func (e *Engine) Ask(ctx context.Context, p kind.AskParams) (*Run, error) {
+	if !utf8.ValidString(p.Question) {
+		return nil, config.Errorf("question", "the question is not valid UTF-8")
+	}
+	return e.launchParams(ctx, kind.Ask, p)
+}
+
 // Calibrate starts to measure the voters.
 func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 	return e.launchParams(ctx, kind.Calibrate, kind.SolveParams{Domain: cmp.Or(domain, config.DefaultDomain)})
+}
+
+// CalibrateItems starts to measure the voters with questions of the user's own.
+func (e *Engine) CalibrateItems(ctx context.Context, p kind.ItemsParams) (*Run, error) {
+	if err := p.Distinct(); err != nil {
+		return nil, err
+	}
+	return e.launchParams(ctx, kind.CalibrateItems, p)
 }
 
 // env is what runs are made of.

@@ -80,6 +80,7 @@ type Client struct {
 	model    string
 	provider string
 	secret   string
+	from     string
 	forms    *secret.Set // of the secret, if it is long enough to be told from other words
 	maxBytes int64
 	http     *http.Client
@@ -96,6 +97,9 @@ type Options struct {
 
 	// Secret never appears in an error, even if a server repeats it.
 	Secret string
+
+	// SecretFrom says where the secret is set, for errors about it.
+	SecretFrom string
 
 	Transport http.RoundTripper // nil means one of its own
 	MaxBytes  int64             // 0 means DefaultMaxBytes
@@ -116,7 +120,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		Header: http.Header{}, Place: u.Host + "/" + strings.TrimPrefix(u.Path, "/"), Address: u.String(), model: o.Model,
-		provider: o.Provider, secret: o.Secret, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes,
+		provider: o.Provider, secret: o.Secret, from: o.SecretFrom, forms: secret.NewSet(o.Secret), maxBytes: o.MaxBytes,
 	}
 	if c.maxBytes <= 0 {
 		c.maxBytes = DefaultMaxBytes
@@ -147,10 +151,19 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	// TooLong says that the server wrote more than it was asked for. Nothing of that is
+	// worth reading, and the body is only its beginning: see [TooLongAnswer].
+	TooLong bool
 }
 
+// TooLongAnswer stands for one that is too long. It has no text: a part of one is not
+// what the model said.
+func TooLongAnswer() *model.Response { return &model.Response{Stop: model.StopLength} }
+
 // Post sends a request as JSON and reads the answer to its end, so that the connection
-// can be used again. An answer of more than most bytes (see [Room]) is an error. Its
+// can be used again. Of an answer of more than most bytes (see [Room]) only the beginning
+// is read; if that does not look like an answer it is an error. Its
 // errors are of type [*model.Error]; an answer with an error status is not one of them.
 func (c *Client) Post(ctx context.Context, request any, most int64) (*Reply, error) {
 	most = min(most, c.maxBytes)
@@ -191,10 +204,16 @@ func (c *Client) Post(ctx context.Context, request any, most int64) (*Reply, err
 	if err != nil {
 		return nil, c.broken(ctx, begin, a.Status, err)
 	}
-	if int64(len(a.Body)) > most {
+	if a.TooLong = int64(len(a.Body)) > most; a.TooLong && !answers(a.Body) {
 		return nil, c.Error(model.Transient, a.Status, fmt.Sprintf("the answer is larger than %d bytes, which is room enough for the tokens that were asked for (max_output)", most))
 	}
 	return a, nil
+}
+
+// answers reports whether a body begins like an answer of a model. Both protocols have its
+// words behind that name.
+func answers(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && bytes.Contains(body, []byte(`"content"`))
 }
 
 // CheckCalls returns an error if an answer asks for more calls of tools than any
@@ -249,7 +268,18 @@ const maxMessage = 500
 
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
-	return &model.Error{Kind: kind, Provider: c.provider, Status: status, Message: clip.Text(c.Redact(message), maxMessage)}
+	message = clip.Text(c.Redact(message), maxMessage)
+	switch {
+	case kind != model.Auth || c.from == "":
+	case c.secret == "":
+		message += "; " + c.from + " is not set"
+	default:
+		message += "; the key is that of " + c.from
+	}
+	return &model.Error{
+		Kind: kind, Provider: c.provider, Status: status, Message: message,
+		TimedOut: status == http.StatusGatewayTimeout,
+	}
 }
 
 // Redact replaces the secret in a text.

@@ -100,6 +100,16 @@ func TestConnectionsFor(t *testing.T) {
 	}
 }
 
+// TestGatewayTimeout: a gateway that waited in vain says the same as our own timeout.
+func TestGatewayTimeout(t *testing.T) {
+	c := newClient(t, "http://localhost", Options{})
+	for status, want := range map[int]bool{0: false, 500: false, 503: false, 504: true} {
+		if got := c.Error(model.Transient, status, "").TimedOut; got != want {
+			t.Errorf("Error(%d).TimedOut = %t, want %t", status, got, want)
+		}
+	}
+}
+
 func TestPostErrors(t *testing.T) {
 	const secret = "sk-secret"
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -154,6 +164,23 @@ func TestExcerpt(t *testing.T) {
 			if strings.Contains(got, form[:12]) {
 				t.Errorf("Excerpt(%s after %d bytes) = %q, want nothing of it", form, before, got)
 			}
+		}
+	}
+}
+
+func TestErrorsAboutTheKey(t *testing.T) {
+	for _, test := range []struct {
+		options Options
+		kind    model.Kind
+		want    string
+	}{
+		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; the key is that of OPENAI_API_KEY"},
+		{Options{SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; OPENAI_API_KEY is not set"},
+		{Options{Secret: "k"}, model.Auth, "no"},
+		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Invalid, "no"},
+	} {
+		if got := newClient(t, "http://localhost", test.options).Error(test.kind, 401, "no").Message; got != test.want {
+			t.Errorf("Error(%s) with %+v = %q, want %q", test.kind, test.options, got, test.want)
 		}
 	}
 }

@@ -23,6 +23,21 @@ type Attached struct {
 	Type  string // what it is, otherwise
 }
 
+// OutlineData is what a task is given, on its own.
+type OutlineData struct {
+	Context  string
+	Attached []Attached
+}
+
+// Prompt implements [Data].
+func (OutlineData) Prompt() string { return "outline_data" }
+
+// Split implements [Splitter].
+func (d OutlineTask) Split() (shared, rest Data, err error) {
+	shared, d.Context, d.Attached = OutlineData{d.Context, d.Attached}, "", nil
+	return shared, d, nil
+}
+
 // Note says what an attachment is whose content is not text.
 func (a Attached) Note() string {
 	if a.Image > 0 {
@@ -49,6 +64,7 @@ func (OutlineSummary) Prompt() string { return "outline_summary" }
 
 var outlineSamples = []Data{
 	OutlineSystem{},
+	OutlineData{Context: "Results:\nTask 1: find the file\nnotes.txt", Attached: []Attached{{Ref: "notes.txt", Label: "notes.txt", Text: "a b c"}}},
 	OutlineTask{
 		Task: "Count the words in notes.txt.", Headings: []string{"Statistics"}, Context: "Results:\nTask 1: find the file\nnotes.txt",
 		Attached: []Attached{{Ref: "notes.txt", Label: "notes.txt", Text: "a b c"}, {Ref: "p.png", Label: "picture", Image: 1}, {Ref: "a.zip", Label: "a.zip", Type: "application/zip"}},

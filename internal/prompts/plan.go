@@ -1,5 +1,10 @@
 package prompts
 
+import (
+	"slices"
+	"strings"
+)
+
 // YAMLFixer asks for the repair of a text that should have been YAML.
 type YAMLFixer struct {
 	Text    string
@@ -8,7 +13,8 @@ type YAMLFixer struct {
 
 // PlannerSystem teaches the planner what a plan is.
 type PlannerSystem struct {
-	MaxToolCalls int // of one step
+	MaxToolCalls int      // of one step
+	ProseNames   []string // of string fields that no vote is about
 }
 
 // PlannerUser asks for the plan of a task.
@@ -35,6 +41,19 @@ type Input struct {
 // NotNeeded is the input that no step produced.
 const NotNeeded = "null # it does not exist: what produces it was not needed"
 
+// Unvoted is a comment above an input that says what of it nobody has voted on: all of
+// it if the path is "*".
+func Unvoted(tag string, paths []string) string {
+	switch {
+	case len(paths) == 0:
+		return ""
+	case slices.Contains(paths, "*"):
+		return "# not voted on: one agent's answer\n"
+	default:
+		return "# not voted on, one agent's words: " + inside(tag, strings.Join(paths, ", ")) + "\n"
+	}
+}
+
 // ExecutorSystem tells an agent what a step is.
 type ExecutorSystem struct{}
 
@@ -49,6 +68,12 @@ type ExecutorStep struct {
 	FallbackInstructions string
 	AskTool              string // the tool that asks the person, if there is one
 	Schema               string
+}
+
+// ExecutorData is what a step is given, on its own.
+type ExecutorData struct {
+	Context string
+	Inputs  []Input
 }
 
 // ExecutorConditional asks which step is next.
@@ -85,6 +110,33 @@ func (PlannerUser) Prompt() string { return "planner_user" }
 // Prompt implements [Data].
 func (ExecutorSystem) Prompt() string { return "executor_system" }
 
+// PlannerTools is the catalogue of tools on its own.
+type PlannerTools struct{ Catalogue string }
+
+// Prompt implements [Data].
+func (PlannerTools) Prompt() string { return "planner_tools" }
+
+// Prompt implements [Data].
+func (ExecutorData) Prompt() string { return "executor_data" }
+
+// Split implements [Splitter].
+func (d PlannerUser) Split() (shared, rest Data, err error) {
+	shared, d.Catalogue = PlannerTools{d.Catalogue}, ""
+	return shared, d, nil
+}
+
+// Split implements [Splitter].
+func (d ExecutorStep) Split() (shared, rest Data, err error) {
+	shared, d.Context, d.Inputs = ExecutorData{d.Context, d.Inputs}, "", nil
+	return shared, d, nil
+}
+
+// Split implements [Splitter].
+func (d ExecutorConditional) Split() (shared, rest Data, err error) {
+	shared, d.Context, d.Inputs = ExecutorData{d.Context, d.Inputs}, "", nil
+	return shared, d, nil
+}
+
 // Prompt implements [Data].
 func (ExecutorStep) Prompt() string { return "executor_step" }
 
@@ -96,13 +148,15 @@ func (q QualityCheck) Prompt() string { return "quality_" + q.Check }
 
 var planSamples = []Data{
 	YAMLFixer{Text: "a: [1", Problem: "line 1, column 4: the bracket is not closed"},
-	PlannerSystem{MaxToolCalls: 1},
+	PlannerSystem{MaxToolCalls: 1, ProseNames: []string{"summary", "notes"}},
 	PlannerUser{
 		Task: "Count the words in notes.txt.", Catalogue: "- Read (pure): Reads a file.\n",
 		Rejected: "plan: []", Problems: []string{"the plan has no steps (required_fields_present)"},
 		Done: []Input{{"step_0_output", "words: 3"}}, Failure: "step 1: the file was gone",
 	},
+	PlannerTools{Catalogue: "- Read (pure): Reads a file.\n"},
 	ExecutorSystem{},
+	ExecutorData{Context: "Results:\nTask 1: read\ntext: a b c", Inputs: []Input{{"step_0_output", "text: a b c"}}},
 	ExecutorStep{
 		Description: "Count the words.", Context: "Results:\nTask 1: read\ntext: a b c", Inputs: []Input{{"step_0_output", "text: a b c"}},
 		PrimaryTools: []string{"Read"}, PrimaryInstructions: "Read the file.",

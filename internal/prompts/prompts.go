@@ -34,6 +34,7 @@ type Set struct {
 	texts     map[string]string
 	templates map[string]*template.Template
 	replaced  map[string]bool
+	most      int // framings of a prompt that are used
 }
 
 // Default returns the built-in prompts.
@@ -49,7 +50,7 @@ func Default() *Set {
 // that is none, and a text that is no template or cannot be rendered with the
 // prompt's data, are errors.
 func New(replace map[string]string) (*Set, error) {
-	s := &Set{texts: map[string]string{}, templates: map[string]*template.Template{}, replaced: map[string]bool{}}
+	s := &Set{texts: map[string]string{}, templates: map[string]*template.Template{}, replaced: map[string]bool{}, most: MaxFramings}
 	entries, err := files.ReadDir("templates")
 	if err != nil {
 		return nil, fmt.Errorf("prompts: %w", err)
@@ -64,7 +65,7 @@ func New(replace map[string]string) (*Set, error) {
 		}
 	}
 	for name, text := range replace {
-		if _, ok := s.texts[name]; !ok {
+		if _, ok := s.texts[plainName(name)]; !ok {
 			return nil, fmt.Errorf("prompts: no prompt is called %q; there are %s", name, strings.Join(s.Names(), ", "))
 		}
 		if err := s.set(name, text); err != nil {
@@ -73,14 +74,23 @@ func New(replace map[string]string) (*Set, error) {
 		s.replaced[name] = true
 	}
 	for _, d := range samples {
-		if !s.replaced[d.Prompt()] {
-			continue
-		}
-		if _, err := s.Render(d); err != nil {
-			return nil, err
+		for name := range s.replaced {
+			if plainName(name) != d.Prompt() {
+				continue
+			}
+			if _, err := s.render(name, d); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s, nil
+}
+
+// Limited returns the set with at most so many framings of each prompt.
+func (s *Set) Limited(framings int) *Set {
+	limited := *s
+	limited.most = framings
+	return &limited
 }
 
 // Extension is that of the files of templates.
@@ -101,10 +111,12 @@ var functions = template.FuncMap{
 }
 
 // Render returns the prompt of d, without white space around it.
-func (s *Set) Render(d Data) (string, error) {
-	t, ok := s.templates[d.Prompt()]
+func (s *Set) Render(d Data) (string, error) { return s.render(d.Prompt(), d) }
+
+func (s *Set) render(name string, d Data) (string, error) {
+	t, ok := s.templates[name]
 	if !ok {
-		return "", fmt.Errorf("prompts: no prompt is called %q", d.Prompt())
+		return "", fmt.Errorf("prompts: no prompt is called %q", name)
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, d); err != nil {
@@ -151,4 +163,4 @@ func (s *Set) Hashes() map[string]string {
 }
 
 // samples has one value of each kind of data, to try a replaced prompt with.
-var samples = slices.Concat(planSamples, solveSamples, outlineSamples)
+var samples = slices.Concat(planSamples, solveSamples, outlineSamples, askSamples)

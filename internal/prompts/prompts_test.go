@@ -19,29 +19,9 @@ func TestGolden(t *testing.T) {
 	s := Default()
 	rendered := map[string]bool{}
 	for _, d := range samples {
-		name := d.Prompt()
-		rendered[name] = true
-		got, err := s.Render(d)
-		if err != nil {
-			t.Errorf("Render(%s) = %v", name, err)
-			continue
-		}
-		if strings.Contains(got, "<no value>") || got != strings.TrimSpace(got) {
-			t.Errorf("Render(%s) = %q, want trimmed text without gaps", name, got)
-		}
-		file := filepath.Join("testdata", name+".golden")
-		if *update {
-			if err := os.WriteFile(file, []byte(got+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatalf("%v; run go test -update", err)
-		}
-		if diff := cmp.Diff(string(want), got+"\n"); diff != "" {
-			t.Errorf("Render(%s): -want +got\n%s", name, diff)
+		for _, name := range s.framings(d.Prompt()) {
+			rendered[name] = true
+			checkGolden(t, s, name, d)
 		}
 	}
 	for _, name := range s.Names() {
@@ -53,6 +33,31 @@ func TestGolden(t *testing.T) {
 		if !rendered["quality_"+check] {
 			t.Errorf("the quality check %s has no prompt", check)
 		}
+	}
+}
+
+func checkGolden(t *testing.T, s *Set, name string, d Data) {
+	t.Helper()
+	got, err := s.render(name, d)
+	if err != nil {
+		t.Fatalf("render(%s) = %v", name, err)
+	}
+	if strings.Contains(got, "<no value>") || got != strings.TrimSpace(got) {
+		t.Errorf("Render(%s) = %q, want trimmed text without gaps", name, got)
+	}
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run go test -update", err)
+	}
+	if diff := cmp.Diff(string(want), got+"\n"); diff != "" {
+		t.Errorf("Render(%s): -want +got\n%s", name, diff)
 	}
 }
 

@@ -6,16 +6,19 @@ import (
 	"strings"
 )
 
-// SolveWordings is how many ways each of the prompts of recursive solving can be
-// worded. They ask for the same; who is asked in other words errs in other ways.
-const SolveWordings = 3
-
 // SolveDecompose asks how to split a problem, or whether to.
 type SolveDecompose struct {
 	Problem   string   `json:"problem"`
 	Facts     []string `json:"facts,omitempty"`
 	MustSplit bool     `json:"must_split,omitempty"` // solving it as it is has failed
-	Wording   int      `json:"-"`                    // from 0 to SolveWordings-1
+	apart
+}
+
+// Split implements [Splitter].
+func (d SolveDecompose) Split() (shared, rest Data, err error) {
+	in, err := d.Input()
+	d.apart = true
+	return SolveInput{in}, d, err
 }
 
 // Prompt implements [Data].
@@ -24,6 +27,9 @@ func (SolveDecompose) Prompt() string { return "solve_decompose" }
 // Input is the problem as data, on one line: whatever is in it cannot be taken
 // for a part of the prompt.
 func (d SolveDecompose) Input() (string, error) {
+	if d.apart {
+		return "", nil
+	}
 	return input(struct {
 		Ask string `json:"ask"`
 		SolveDecompose
@@ -34,7 +40,7 @@ func (d SolveDecompose) Input() (string, error) {
 type SolvePick struct {
 	Problem string        `json:"problem"`
 	Options []SolveOption `json:"options"`
-	Wording int           `json:"-"`
+	apart
 }
 
 // A SolveOption is a decomposition to choose. Its label says nothing about it.
@@ -46,11 +52,21 @@ type SolveOption struct {
 	Compose  string `json:"compose_fn,omitempty"`
 }
 
+// Split implements [Splitter].
+func (d SolvePick) Split() (shared, rest Data, err error) {
+	in, err := d.Input()
+	d.apart = true
+	return SolveInput{in}, d, err
+}
+
 // Prompt implements [Data].
 func (SolvePick) Prompt() string { return "solve_pick" }
 
 // Input is what is asked about, on one line.
 func (d SolvePick) Input() (string, error) {
+	if d.apart {
+		return "", nil
+	}
 	return input(struct {
 		Ask string `json:"ask"`
 		SolvePick
@@ -61,7 +77,14 @@ func (d SolvePick) Input() (string, error) {
 type SolveAtom struct {
 	Problem string   `json:"problem"`
 	Facts   []string `json:"facts,omitempty"`
-	Wording int      `json:"-"`
+	apart
+}
+
+// Split implements [Splitter].
+func (d SolveAtom) Split() (shared, rest Data, err error) {
+	in, err := d.Input()
+	d.apart = true
+	return SolveInput{in}, d, err
 }
 
 // Prompt implements [Data].
@@ -69,6 +92,9 @@ func (SolveAtom) Prompt() string { return "solve_atom" }
 
 // Input is what is asked about, on one line.
 func (d SolveAtom) Input() (string, error) {
+	if d.apart {
+		return "", nil
+	}
 	return input(struct {
 		Ask string `json:"ask"`
 		SolveAtom
@@ -88,7 +114,14 @@ type SolveCompose struct {
 	A       SolvePart `json:"a"`
 	B       SolvePart `json:"b"`
 	Facts   []string  `json:"facts,omitempty"`
-	Wording int       `json:"-"`
+	apart
+}
+
+// Split implements [Splitter].
+func (d SolveCompose) Split() (shared, rest Data, err error) {
+	in, err := d.Input()
+	d.apart = true
+	return SolveInput{in}, d, err
 }
 
 // Prompt implements [Data].
@@ -96,6 +129,9 @@ func (SolveCompose) Prompt() string { return "solve_compose" }
 
 // Input is what is asked about, on one line.
 func (d SolveCompose) Input() (string, error) {
+	if d.apart {
+		return "", nil
+	}
 	return input(struct {
 		Ask string `json:"ask"`
 		SolveCompose
@@ -111,7 +147,14 @@ type SolveAnswer struct {
 	Facts   []string  `json:"facts,omitempty"`
 	Work    string    `json:"work,omitempty"`          // shown on the way
 	Wrong   string    `json:"known_problem,omitempty"` // what is wrong with the answer so far
-	Wording int       `json:"-"`
+	apart
+}
+
+// Split implements [Splitter].
+func (d SolveAnswer) Split() (shared, rest Data, err error) {
+	in, err := d.Input()
+	d.apart = true
+	return SolveInput{in}, d, err
 }
 
 // AddMissing is how an answer and what it lacked are put together.
@@ -125,6 +168,9 @@ func (SolveAnswer) Prompt() string { return "solve_answer" }
 
 // Input is what is asked about, on one line.
 func (d SolveAnswer) Input() (string, error) {
+	if d.apart {
+		return "", nil
+	}
 	return input(struct {
 		Ask string `json:"ask"`
 		SolveAnswer
@@ -136,7 +182,14 @@ type SolveCheck struct {
 	Problem string   `json:"problem"`
 	Answer  string   `json:"answer"`
 	Notes   []string `json:"notes,omitempty"` // what was found on the way
-	Wording int      `json:"-"`
+	apart
+}
+
+// Split implements [Splitter].
+func (d SolveCheck) Split() (shared, rest Data, err error) {
+	in, err := d.Input()
+	d.apart = true
+	return SolveInput{in}, d, err
 }
 
 // Prompt implements [Data].
@@ -144,11 +197,23 @@ func (SolveCheck) Prompt() string { return "solve_check" }
 
 // Input is what is asked about, on one line.
 func (d SolveCheck) Input() (string, error) {
+	if d.apart {
+		return "", nil
+	}
 	return input(struct {
 		Ask string `json:"ask"`
 		SolveCheck
 	}{"check", d})
 }
+
+// apart says that the input of a prompt stands before it, not in it.
+type apart bool
+
+// SolveInput is the input of a prompt on its own.
+type SolveInput struct{ Input string }
+
+// Prompt implements [Data].
+func (SolveInput) Prompt() string { return "solve_input" }
 
 // input writes data as a model reads it best: on one line, without the escapes
 // that only web pages need.
@@ -163,6 +228,7 @@ func input(data any) (string, error) {
 }
 
 var solveSamples = []Data{
+	SolveInput{`{"ask":"solve","problem":"12 * 4"}`},
 	SolveDecompose{Problem: "12 * 34", Facts: []string{"no calculator"}, MustSplit: true},
 	SolvePick{Problem: "12 * 34", Options: []SolveOption{
 		{Label: "KRTM", PartA: "12 * 30", PartB: "12 * 4", Compose: "add them"},

@@ -10,22 +10,23 @@ import (
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Describe is an event of a run in one line for people; empty if they need not see it.
 func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	switch e := e.(type) {
 	case event.TaskSubmitted:
-		return saySandbox(e.Setup)
+		return saySetup(form, e.Setup)
 	case event.RunResumed:
-		return saySandbox(e.Setup)
+		return saySetup(form, e.Setup)
 	case event.PlanCreated:
+		if e.Voting.Samples == 0 {
+			return "plan     given"
+		}
 		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
 	case event.ValidationPassed:
-		if e.Score != nil {
-			return fmt.Sprintf("plan     passed its checks, quality %.2f", *e.Score)
-		}
-		return "plan     passed its checks"
+		return passedChecks(e)
 	case event.ValidationFailed:
 		lines := []string{fmt.Sprintf("plan     rejected: %d problems", len(e.Checks))}
 		for _, c := range e.Checks {
@@ -38,9 +39,17 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		titles[e.Step] = e.Title
 		return fmt.Sprintf("%s %s …", stepColumn(form, e.Step), show.Line(e.Title))
 	case event.StepCompleted:
-		return fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		line := fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		if paths := Unvoted(e.Voting); paths != "" {
+			line += "; not voted on: " + paths
+		}
+		return line
 	case event.StepFailed:
-		return fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))
+		lines := []string{fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))}
+		for _, line := range runs.DescribeVotes(e.Voting, false) {
+			lines = append(lines, "         "+line)
+		}
+		return strings.Join(lines, "\n")
 	case event.EffectClaimed:
 		again := ""
 		if e.Again {
@@ -62,6 +71,13 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return fmt.Sprintf("  asks   %s", show.Line(e.Text))
 	case event.ClarificationProvided:
 		return fmt.Sprintf("  answer %s (%s)", show.Line(e.Answer), e.By)
+	case event.FramingRetired:
+		return fmt.Sprintf("         %s is not asked in framing %d of %s any more: %d of %d answers were wrong or discarded, of the others %d of %d",
+			show.Line(e.Voter), e.Framing, show.Line(e.Class), e.Own.Bad, e.Own.Samples, e.Others.Bad, e.Others.Samples)
+	case event.PolicyChanged:
+		return describePolicy(e)
+	case event.PolicyFutile:
+		return "         " + e.Says()
 	case event.QuestionChanged:
 		return "         " + AskedDifferently(e.Changed)
 	case event.ContextCompacted:
@@ -69,6 +85,24 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	default:
 		return describeSolve(e)
 	}
+}
+
+// passedChecks says how a plan passed, and what was not taken as it is written.
+func passedChecks(e event.ValidationPassed) string {
+	text := "plan     passed its checks"
+	if e.ChecksPassed > 0 {
+		text = fmt.Sprintf("plan     passed its %d checks", e.ChecksPassed)
+	}
+	if e.ChecksSkipped > 0 {
+		text += fmt.Sprintf(" (%d more could not be judged)", e.ChecksSkipped)
+	}
+	if e.Score != nil {
+		text += fmt.Sprintf(", quality %.2f", *e.Score)
+	}
+	for _, note := range e.Notes {
+		text += "\n         note: " + show.Line(note)
+	}
+	return text
 }
 
 // AskedDifferently says what of a question that is decided a resume would now ask in
@@ -85,11 +119,23 @@ func stepColumn(form event.Form, step int) string {
 	return fmt.Sprintf("step %-3d", step)
 }
 
-func saySandbox(s event.Setup) string {
-	if s.Sandbox == "" {
-		return ""
+// saySetup says how a session votes, and what confines its commands.
+func saySetup(form event.Form, s event.Setup) string {
+	var lines []string
+	switch step := "step"; {
+	case form == event.FormMeasurement, s.Rule.Strategy == "":
+	case s.Rule.Strategy == vote.None:
+		if form == event.FormTasks {
+			step = "task"
+		}
+		lines = append(lines, fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", step))
+	default:
+		lines = append(lines, "voting   "+runs.DescribeRule(s.Rule))
 	}
-	return "sandbox  " + s.Sandbox
+	if s.Sandbox != "" {
+		lines = append(lines, "sandbox  "+s.Sandbox)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // votesOf says how a decision came about.

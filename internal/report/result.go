@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -42,16 +43,20 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		printSolve(w, r)
 	}
 	v := r.Voting
-	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	of := "steps"
-	if r.Solve != nil {
-		of = "questions"
+	if v.Samples > 0 || len(r.Open) == 0 { // otherwise the open votes are all there is
+		printVoting(w, r)
 	}
-	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
-	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
+	for i := range r.Open {
+		fmt.Fprintf(w, "  open        %s: %s\n", StepOf(r.Form, r.Open[i].Step), show.Line(runs.DescribeOpen(&r.Open[i])))
+	}
 	if f := r.FailedStep; f != nil {
 		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Form, f.Step),
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
+		Votes(w, f)
+	}
+	printUnvoted(w, r)
+	if r.Certificate != nil {
+		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
 	}
 	printCost(w, r)
 	const most = 10
@@ -66,7 +71,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		if shown == 1 {
 			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
 		}
-		fmt.Fprintf(w, "  %-14s %s after %d samples, %d flagged\n", StepOf(r.Form, s.Step), s.Voting.Split(), s.Voting.Samples, s.Voting.RedFlagged)
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), clip.Line(Contest(s.Voting), 120))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
@@ -80,6 +85,37 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			fmt.Fprintf(w, "\n%s\n", show.Text(strings.TrimRight(out, "\n")))
 		}
 	}
+}
+
+// printVoting shows what the votes of the committed steps took.
+func printVoting(w io.Writer, r *runs.Result) {
+	v, of := r.Voting, "steps"
+	if r.Solve != nil {
+		of = "questions"
+	}
+	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
+	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
+	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
+	Voters(w, r)
+}
+
+// Voters tells what each of several voters contributed.
+func Voters(w io.Writer, r *runs.Result) {
+	for _, v := range r.Voters {
+		fmt.Fprintf(w, "  voter       %s: %s\n", show.Line(v.Voter), runs.DescribeVoter(v))
+	}
+}
+
+// Votes tells what the voters of a step without a result said.
+func Votes(w io.Writer, f *runs.FailedStep) {
+	for _, line := range f.Votes() {
+		fmt.Fprintf(w, "              %s\n", line)
+	}
+}
+
+// Contest tells how a contested step was decided, and against what.
+func Contest(v event.Voting) string {
+	return fmt.Sprintf("%s after %d samples, %d flagged: %s", v.Split(), v.Samples, v.RedFlagged, strings.Join(runs.DescribeVotes(v, true), "; "))
 }
 
 // countEffects says in a few words what came of the calls that won a vote.
@@ -123,47 +159,6 @@ func printSolve(w io.Writer, r *runs.Result) {
 	fmt.Fprintf(w, "  rejected    %.1f %% of the samples\n", 100*s.RejectionRate)
 	if c := s.Calibrated; c != nil {
 		printCalibrated(w, c)
-	}
-}
-
-// printMeasured shows what a run that measured voters found out.
-func printMeasured(w io.Writer, r *runs.Result) {
-	if c := r.Solve.Calibrated; c != nil {
-		printCalibrated(w, c)
-	}
-	fmt.Fprintf(w, "  faults      %s\n", Thousands(r.Voting.Faults))
-	printCost(w, r)
-}
-
-// printCalibrated shows what is known about the voters.
-func printCalibrated(w io.Writer, c *event.Calibrated) {
-	switch c.Basis {
-	case "known":
-		fmt.Fprintf(w, "  p           %.3f: %d of %d valid answers to %d problems are right; %.0f %% interval %.3f to %.3f\n",
-			c.P, c.Right, c.Valid, c.Problems, 100*c.Confidence, c.PLow, c.PHigh)
-	case "agreement":
-		fmt.Fprintf(w, "  p           at most %.3f, by agreement; %.0f %% interval %.3f to %.3f\n", c.P, 100*c.Confidence, c.PLow, c.PHigh)
-	default:
-		fmt.Fprintf(w, "  p           %.3f, a guess\n", c.P)
-	}
-	fmt.Fprintf(w, "  v           %.3f: %d of %d samples are valid; %.0f %% interval %.3f to %.3f\n",
-		c.V, c.Valid, c.Samples, 100*c.Confidence, c.VLow, c.VHigh)
-	of := "one step"
-	if c.Steps > 0 {
-		of = fmt.Sprintf("%s steps", Thousands(c.Steps))
-	}
-	fmt.Fprintf(w, "  k           %d for an error of %g in %s, computed with p = %.3f", c.K, c.Target, of, c.PUsed)
-	if c.Limited {
-		fmt.Fprint(w, ": LIMITED")
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  expected    error %.2g per step", c.StepError)
-	if c.Steps > 0 {
-		fmt.Fprintf(w, ", %.2g in all", c.RunError)
-	}
-	fmt.Fprintf(w, "; %.1f samples per step\n", c.SamplesPerStep)
-	if c.Reason != "" {
-		fmt.Fprintf(w, "  note        %s\n", show.Line(c.Reason))
 	}
 }
 

@@ -42,6 +42,10 @@ type Options struct {
 	// APIKey is sent as x-api-key unless it is empty.
 	APIKey string
 
+	// KeyFrom says where the key is set, such as the name of a variable, for errors
+	// about it.
+	KeyFrom string
+
 	// Provider is named in errors: "anthropic" if empty.
 	Provider string
 
@@ -78,7 +82,7 @@ func New(o Options) (*Client, error) {
 			}
 			return "v1/messages"
 		},
-		Secret: o.APIKey, Transport: o.Transport, MaxBytes: o.MaxResponseBytes,
+		Secret: o.APIKey, SecretFrom: o.KeyFrom, Transport: o.Transport, MaxBytes: o.MaxResponseBytes,
 	})
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 const (
 	leftOut  = 1
 	noObject = 2 // only warned of: the protocol has schemas, but not just any JSON
+	noBounds = 3 // of a schema
 )
 
 // describe tells a user what a form means.
@@ -20,6 +21,8 @@ func describe(p learn.Param, form int) string {
 		return "temperature is left out from now on"
 	case p == learn.Cache:
 		return "cache_control is left out from now on"
+	case form == noBounds:
+		return "the schema of the output has no bounds from now on"
 	case form == noObject:
 		return "json_object is not asked for: there are only schemas here"
 	}
@@ -36,8 +39,11 @@ func adjust(sent *messagesRequest, f learn.Forms, e *model.Error, text string) l
 	if sent.Temperature != nil && why.About("temperature") && !why.OfValue() {
 		f[learn.Temperature] = leftOut
 	}
-	if sent.OutputConfig != nil && why.About("output_config", "output_format", "output format", "json_schema", "structured output", "structured outputs") {
-		f[learn.Output] = leftOut
+	if sent.OutputConfig != nil && why.About("output_config", "output_format", "output format", "json_schema", "structured output", "structured outputs", "schema", "grammar") {
+		_, bounded := learn.Loosen(sent.OutputConfig.Format.Schema)
+		if f[learn.Output] = leftOut; bounded {
+			f[learn.Output] = noBounds
+		}
 	}
 	if sent.cached && why.About("cache_control") {
 		f[learn.Cache] = leftOut

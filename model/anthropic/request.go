@@ -75,7 +75,11 @@ func (c *Client) request(req *model.Request, f learn.Forms) *messagesRequest {
 		r.Temperature = req.Temperature
 	}
 	if hasSchema(req.Output) && f[learn.Output] != leftOut {
-		r.OutputConfig = &outputConfig{outputFormat{string(model.JSONSchema), req.Output.Schema}}
+		schema := req.Output.Schema
+		if f[learn.Output] == noBounds {
+			schema, _ = learn.Loosen(schema)
+		}
+		r.OutputConfig = &outputConfig{outputFormat{string(model.JSONSchema), schema}}
 	}
 	for _, t := range req.Tools {
 		schema := t.Schema
@@ -93,7 +97,12 @@ func (c *Client) request(req *model.Request, f learn.Forms) *messagesRequest {
 	r.Messages = make([]message, len(req.Messages))
 	for i := range req.Messages {
 		m := &req.Messages[i]
-		r.Messages[i] = message{string(m.Role), content(m)}
+		shared := 0
+		if req.CachePrefix && f[learn.Cache] != leftOut {
+			shared = m.Shared
+		}
+		r.Messages[i] = message{string(m.Role), content(m, shared)}
+		r.cached = r.cached || shared > 0
 	}
 	return r
 }
@@ -117,9 +126,10 @@ func (r *messagesRequest) markPrefix(system string) {
 }
 
 // content writes one turn: a string if it is nothing but text. Results of tools
-// have to come first, and a text must not be empty among blocks.
-func content(m *model.Message) any {
-	if len(m.ToolCalls) == 0 && len(m.ToolResults) == 0 && len(m.Images) == 0 {
+// have to come first, and a text must not be empty among blocks. The first bytes of
+// the text are to be cached if shared is not 0.
+func content(m *model.Message, shared int) any {
+	if len(m.ToolCalls) == 0 && len(m.ToolResults) == 0 && len(m.Images) == 0 && shared == 0 {
 		return m.Text
 	}
 	var list []block
@@ -130,8 +140,11 @@ func content(m *model.Message) any {
 	for _, image := range m.Images {
 		list = append(list, block{Type: "image", Source: &imageSource{"base64", image.MediaType, image.Data}})
 	}
-	if m.Text != "" {
-		list = append(list, block{Type: "text", Text: m.Text})
+	if shared > 0 {
+		list = append(list, block{Type: "text", Text: m.Text[:shared], CacheControl: &cacheControl{"ephemeral"}})
+	}
+	if m.Text[shared:] != "" {
+		list = append(list, block{Type: "text", Text: m.Text[shared:]})
 	}
 	for _, call := range m.ToolCalls {
 		list = append(list, block{Type: "tool_use", ID: call.ID, Name: call.Name, Input: input(call.Input)})

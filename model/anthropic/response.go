@@ -67,6 +67,9 @@ func (c *Client) read(a *httpclient.Reply) (*model.Response, *apiError, error) {
 		trouble, err := c.failure(a)
 		return nil, trouble, err
 	}
+	if a.TooLong {
+		return httpclient.TooLongAnswer(), nil, nil
+	}
 	var r messagesResponse
 	if err := json.Unmarshal(a.Body, &r); err != nil {
 		return nil, nil, c.http.Error(model.Transient, a.Status, fmt.Sprintf("the answer is not what the protocol says (%v): %s", err, c.http.Excerpt(a.Body)))

@@ -18,9 +18,10 @@ const (
 	asMaxCompletionTokens = 1
 
 	strictSchema = 0
-	plainSchema  = 1
-	anyObject    = 2
-	noFormat     = 3
+	looseSchema  = 1 // without bounds
+	plainSchema  = 2 // not strict
+	anyObject    = 3
+	noFormat     = 4
 
 	maxChoices = 128 // the protocol's own limit
 )
@@ -49,6 +50,7 @@ var changes = map[learn.Param]map[int]string{
 		asMaxCompletionTokens: "the output is limited by max_completion_tokens from now on",
 	},
 	learn.Output: {
+		looseSchema: "the schema of the output has no bounds from now on",
 		plainSchema: "the schema of the output is not strict from now on",
 		anyObject:   "any JSON object is asked for from now on, not the schema",
 		noFormat:    "structured output is not asked for from now on",
@@ -67,10 +69,16 @@ func describe(p learn.Param, form int) string {
 // adjust returns the forms to try after a refusal: f itself if the refusal is
 // about something else.
 func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complaint) learn.Forms {
+	ofFormat := sent.ResponseFormat != nil &&
+		why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs", "schema", "grammar", "guided_json")
+	if ofFormat && e.Status >= http.StatusInternalServerError { // some servers fail over what they do not know
+		f[learn.Output] = nextFormat(sent.ResponseFormat, why)
+		return f
+	}
 	if e.Kind != model.Invalid || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return f
 	}
-	value := why.OfValue()
+	was, value := f, why.OfValue()
 	if sent.Temperature != nil && !value && why.About("temperature") {
 		f[learn.Temperature] = leftOut
 	}
@@ -81,8 +89,8 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 	case sent.MaxCompletionTokens > 0 && why.About("max_completion_tokens"):
 		f[learn.MaxOutput] = asMaxTokens
 	}
-	if sent.ResponseFormat != nil && why.About("response_format", "json_schema", "json_object", "structured output", "structured outputs") {
-		f[learn.Output] = nextFormat(sent.ResponseFormat, why.Text)
+	if ofFormat {
+		f[learn.Output] = nextFormat(sent.ResponseFormat, why)
 	}
 	if sent.N > 1 && why.About("n") {
 		f[learn.Choices] = 1
@@ -90,17 +98,28 @@ func adjust(sent *chatRequest, f learn.Forms, e *model.Error, why learn.Complain
 	if sent.cached && why.About("cache_control") {
 		f[learn.Cache] = leftOut
 	}
+	if f == was && !value && sent.ResponseFormat != nil && why.Param == "" && !why.About(fields...) {
+		f[learn.Output] = noFormat // it does not say what it is about; this is what servers know least
+	}
 	return f
 }
 
+// fields are those of a request that a refusal may name.
+var fields = []string{"model", "messages", "message", "content", "tools", "tool_choice", "temperature", "max_tokens", "max_completion_tokens", "n", "cache_control"}
+
 // nextFormat goes one step down, from a schema to any object to nothing. A server
-// that takes schemas but not this one may take it if it need not be strict.
-func nextFormat(sent *responseFormat, why string) int {
+// that takes schemas but not this one may take it without its bounds, or if it need not
+// be strict.
+func nextFormat(sent *responseFormat, why learn.Complaint) int {
 	if sent.JSONSchema == nil {
 		return noFormat
 	}
-	why = strings.ToLower(why)
-	if sent.JSONSchema.Strict && (strings.Contains(why, "strict") || strings.Contains(why, "invalid schema")) {
+	text := strings.ToLower(why.Text)
+	ofThisOne := strings.Contains(text, "strict") || strings.Contains(text, "invalid schema") || strings.Contains(text, "grammar")
+	if _, bounded := learn.Loosen(sent.JSONSchema.Schema); bounded && sent.JSONSchema.Strict && (ofThisOne || why.OfBounds()) {
+		return looseSchema
+	}
+	if sent.JSONSchema.Strict && ofThisOne {
 		return plainSchema
 	}
 	return anyObject

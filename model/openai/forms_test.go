@@ -45,9 +45,17 @@ func TestRefusals(t *testing.T) {
 		{"schema", "compat", 400, object("The parameter `response_format.type` specified in the request are not valid: invalid value: `json_schema`, supported values are: `json_object` and `text`.", `"response_format.type"`),
 			`"json_schema"`, 2, "any JSON object is asked for"},
 		{"schema, not strict", openAI, 400, object("Invalid schema for response_format 'x': In context=(), 'additionalProperties' is required to be supplied and to be false.", `"response_format"`),
-			`"strict"`, 2, "not strict"},
+			`"strict"`, 3, "not strict"},
+		{"schema, with bounds", openAI, 400, object("Invalid schema for response_format 'x': In context=('properties', 'a'), 'minimum' is not permitted.", `"response_format"`),
+			`"minimum"`, 2, "no bounds from now on"},
+		{"schema, too large for a grammar", "compat", 400, object("failed to parse grammar", "null"),
+			`"minimum"`, 2, "no bounds from now on"},
 		{"no format at all", "compat", 400, `{"code": "Client specified an invalid argument", "error": "The response_format parameter is unsupported at the moment. Leave it unset."}`,
 			`"response_format"`, 3, "structured output is not asked for"},
+		{"no format, as a failure of the server", "compat", 500, object(`response_format type must be one of \"text\" or \"json_object\", but got: json_schema`, "null"),
+			`"json_schema"`, 2, "any JSON object is asked for"},
+		{"no format, without a word", "compat", 400, object("Extra inputs are not permitted", "null"),
+			`"response_format"`, 2, "structured output is not asked for"},
 		{"several at once", "compat", 422, `{"title": "Unprocessable Entity", "detail": "body -> temperature\n  Extra inputs are not permitted (type=extra_forbidden)\nbody -> max_tokens\n  Extra inputs are not permitted"}`,
 			`"temperature"`, 2, "temperature is left out"},
 		{"cache", openRouter, 400, object("messages.0.content.0.cache_control: Extra inputs are not permitted", "null"),
@@ -74,7 +82,7 @@ func TestRefusals(t *testing.T) {
 		warm := 0.5
 		req := &model.Request{
 			System: "s", Messages: []model.Message{{Role: model.User, Text: "a"}}, Temperature: &warm, MaxOutput: 10, CachePrefix: true,
-			Output: &model.OutputFormat{Mode: model.JSONSchema, Schema: []byte(`{"type": "object"}`)},
+			Output: &model.OutputFormat{Mode: model.JSONSchema, Schema: []byte(`{"type": "object", "properties": {"a": {"type": "integer", "minimum": 0}}}`)},
 		}
 		_, err = c.Generate(t.Context(), req)
 		all := strings.Join(warnings, "\n")
@@ -94,6 +102,20 @@ func TestRefusals(t *testing.T) {
 		}
 		c.CloseIdle()
 		ts.Close()
+	}
+}
+
+// TestOpenSchemas: a schema that cannot be strict does not make others less strict.
+func TestOpenSchemas(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`: true,
+		`{"type":"object"}`: true, // the server says if it cannot be
+		`{"type":"object","properties":{},"additionalProperties":true}`: false,
+	} {
+		got := format(&model.OutputFormat{Mode: model.JSONSchema, Schema: []byte(schema)}, strictSchema)
+		if got.JSONSchema.Strict != want {
+			t.Errorf("format(%s) is strict: %t, want %t", schema, got.JSONSchema.Strict, want)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@
 //
 //   - temperature is left out;
 //   - max_tokens and max_completion_tokens stand in for each other;
-//   - a schema becomes any JSON object, and that becomes nothing;
+//   - a schema loses its bounds, becomes any JSON object, and that becomes nothing;
 //   - several answers to one request become one;
 //   - cache_control is left out.
 package openai
@@ -51,6 +51,10 @@ type Options struct {
 	// APIKey is sent as a bearer token unless it is empty.
 	APIKey string
 
+	// KeyFrom says where the key is set, such as the name of a variable, for errors
+	// about it.
+	KeyFrom string
+
 	// Transport is shared by the clients of a program. Nil means one of its own.
 	Transport http.RoundTripper
 
@@ -85,7 +89,7 @@ func New(o Options) (*Client, error) {
 	c.http, err = httpclient.New(httpclient.Options{
 		Provider: c.provider, Model: o.Model, BaseURL: base, Example: "http://localhost:8080/v1",
 		Path:   func(string) string { return "chat/completions" },
-		Secret: o.APIKey, Transport: o.Transport, MaxBytes: o.MaxResponseBytes,
+		Secret: o.APIKey, SecretFrom: o.KeyFrom, Transport: o.Transport, MaxBytes: o.MaxResponseBytes,
 	})
 	if err != nil {
 		return nil, err

@@ -171,13 +171,25 @@ func arguments(input json.RawMessage) string {
 	return cmp.Or(string(input), "{}")
 }
 
+// isOpen reports whether a schema lets an object have other fields than it names. Such a
+// one cannot be strict, which is no reason to ask for others less strictly.
+func isOpen(schema json.RawMessage) bool {
+	var root struct {
+		More any `json:"additionalProperties"`
+	}
+	return json.Unmarshal(schema, &root) == nil && root.More == true
+}
+
 // format is the structured output that a server gives at the given form.
 func format(o *model.OutputFormat, form int) *responseFormat {
 	if o == nil || form == noFormat {
 		return nil
 	}
 	if o.Mode == model.JSONSchema && len(o.Schema) > 0 && form < anyObject {
-		schema := &jsonSchema{cmp.Or(o.Name, "answer"), o.Schema, form == strictSchema}
+		schema := &jsonSchema{cmp.Or(o.Name, "answer"), o.Schema, form != plainSchema && !isOpen(o.Schema)}
+		if form == looseSchema {
+			schema.Schema, _ = learn.Loosen(o.Schema)
+		}
 		return &responseFormat{string(model.JSONSchema), schema}
 	}
 	return &responseFormat{Type: string(model.JSONObject)}

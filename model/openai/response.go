@@ -84,6 +84,9 @@ func (c *Client) read(a *httpclient.Reply, n int) (reading, error) {
 		trouble, err := c.failure(a)
 		return reading{trouble: trouble}, err
 	}
+	if a.TooLong {
+		return reading{list: []*model.Response{httpclient.TooLongAnswer()}, choices: n}, nil
+	}
 	var r chatResponse
 	if err := json.Unmarshal(a.Body, &r); err != nil {
 		return reading{}, c.http.Error(model.Transient, a.Status, fmt.Sprintf("the answer is not what the protocol says (%v): %s", err, c.http.Excerpt(a.Body)))

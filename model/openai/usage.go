@@ -65,9 +65,13 @@ func (u *chatUsage) UnmarshalJSON(data []byte) error {
 }
 
 // spread gives each answer its part of what was written, by its size, and the
-// first one what was read and the cost. The sum is what was counted.
+// first one what was read and the cost. The sum is what was counted, unless that cannot
+// be all.
 func (u *chatUsage) spread(list []*model.Response, sizes []int) {
 	all := u.tokens()
+	if all.Reasoning == 0 && len(u.Cost) == 0 {
+		all.Output = plausible(all.Output, sizes)
+	}
 	outputs, reasonings := parts(all.Output, sizes), parts(all.Reasoning, sizes)
 	for i, r := range list {
 		if i == 0 {
@@ -77,6 +81,26 @@ func (u *chatUsage) spread(list []*model.Response, sizes []int) {
 		}
 		r.Usage.Output, r.Usage.Reasoning = outputs[i], reasonings[i]
 	}
+}
+
+// bytesPerToken is more than tokens of a text have on average: four is common.
+const bytesPerToken = 6
+
+// plausible is how many tokens several answers have that are said to have so many in all.
+// Some servers, llama.cpp's among them, count one answer only: then the count is too low
+// for all of them, and each is taken to have as many. In doubt the larger number counts.
+func plausible(counted int64, sizes []int) int64 {
+	written, bytes := int64(0), int64(0)
+	for _, size := range sizes {
+		bytes += int64(size)
+		if size > 0 {
+			written++
+		}
+	}
+	if counted <= 0 || written < 2 || counted >= written && bytes <= bytesPerToken*counted {
+		return counted
+	}
+	return max(counted*written, bytes/bytesPerToken)
 }
 
 // parts divides a total in proportion to the sizes. What rounding leaves over

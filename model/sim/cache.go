@@ -6,8 +6,8 @@ import "github.com/maker-mdap/maker/model"
 // providers ask for with most of their models.
 const minCached = 1024
 
-// cacheable returns what a request wants cached, tools and system prompt: a key
-// for it and its tokens. There are none if it is too short, or if nobody asked.
+// cacheable returns what a request wants cached, tools, system prompt and the shared
+// beginning of the first message: a key for it and its tokens. There are none if it is too short, or if nobody asked.
 func (m *Model) cacheable(req *model.Request) (key uint64, tokens int) {
 	if m.prefixes == nil || !req.CachePrefix {
 		return 0, 0
@@ -19,6 +19,12 @@ func (m *Model) cacheable(req *model.Request) (key uint64, tokens int) {
 		size += len(t.Name) + len(t.Description) + len(t.Schema)
 		for _, text := range [...]string{t.Name, t.Description, string(t.Schema)} {
 			key = mix(key + golden ^ hash(text))
+		}
+	}
+	if len(req.Messages) > 0 {
+		if shared := req.Messages[0].Shared; shared > 0 && shared <= len(req.Messages[0].Text) {
+			size += shared
+			key = mix(key + golden ^ hash(req.Messages[0].Text[:shared]))
 		}
 	}
 	if tokens = estimate(size); tokens < minCached {

@@ -20,7 +20,12 @@
 // Which wrong answers these are, whether the step is a hard one and the common draw
 // of rho follow from the problem: the state and the last move, the expression, the
 // list, what a voter of maker solve is asked, or the rule of a script and what it
-// captured. Wordings of one problem share them.
+// captured. Framings of one problem, which differ in words, examples or the order of
+// their parts, share them: asking in five ways makes five independent voters of nobody.
+// Only own takes something of that back. It is the share of framings whose common draw
+// is one of their own, for all of their samples. So two samples of one framing repeat
+// the same draw with the probability rho², two of different framings with the probability
+// rho² (1-own)², and each of them is as likely to be right as without either.
 //
 // If [model.Request.Output] asks for structured output, the answer is a JSON
 // object with the same fields, {"move": ..., "next_state": ...} or

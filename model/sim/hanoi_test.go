@@ -218,6 +218,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("Compute: ((1 + 2) * 3 - 4) / -5", uint64(5), uint8(1), uint16(2))
 	f.Add("What is 12 × 13 ÷ 0?", uint64(5), uint8(2), uint16(2))
 	f.Add("Sort: [3, -1, 2, 2]", uint64(9), uint8(1), uint16(8))
+	f.Add("Compute: 4 + 9\nCompute: 2 + 3\nanswer = 5", uint64(5), uint8(1), uint16(2))
 	f.Fuzz(func(t *testing.T, prompt string, step uint64, q uint8, n uint16) {
 		d := decision{quality: quality(q % 3), step: step, rival: int(n), form: int(n), ramble: int(n % 3)}
 		answer := func() string {

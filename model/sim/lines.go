@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/maker-mdap/maker/model/sim/internal/problem"
@@ -27,7 +28,8 @@ func (t *lineTask) found() bool { return t.isTowers || t.problem != nil }
 
 // read finds the task of a prompt. It reads the lines from the last to the first,
 // because instructions and examples come before the task. A line that only looks
-// like a task ("What is the next move?") is passed over.
+// like a task ("What is the next move?") is passed over, and so is an example below the
+// task: a problem with its answer.
 func (t *lineTask) read(prompt string) {
 	moved := false
 	for end := len(prompt); end >= 0 && !(t.isTowers && moved); {
@@ -41,12 +43,18 @@ func (t *lineTask) read(prompt string) {
 		case !moved && strings.HasPrefix(line, moveLine):
 			t.previous, moved = readMove(prompt[at+len(moveLine):])
 		case !t.isTowers && maybeProblem(line):
-			if t.problem = problem.Read(line); t.problem != nil {
+			if p := problem.Read(line); p != nil && !answered.MatchString(prompt[at:]) {
+				t.problem = p
 				return
+			} else if t.problem == nil { // there may be nothing else
+				t.problem = p
 			}
 		}
 	}
 }
+
+// answered matches a line that has an answer behind or below it.
+var answered = regexp.MustCompile(`(?i)^[^\n]*(?:\n\s*)?\banswer\s*[:=]\s*[-\[\d]`)
 
 // maybeProblem reports whether it is worth the time to read a line as a problem.
 func maybeProblem(line string) bool {

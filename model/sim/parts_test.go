@@ -55,22 +55,28 @@ func TestEveryPart(t *testing.T) {
 		prompts.SolveAtom{Problem: "Compute: 1 + 1"}, prompts.SolveCompose{Problem: "x", A: part, B: part},
 		prompts.SolveAnswer{Problem: "x", A: part, B: part}, prompts.SolveCheck{Problem: "x", Answer: "y"},
 	}
+	asked := 1 // solve_input, which is a part of others
 	for _, d := range data {
-		for _, name := range []string{"default?p=1", "default?p=1&overlong=1:30"} {
-			r := newModel(t, name).Answer(ask(render(t, d)))
-			if fieldsOf(r.Text) == nil || fieldsOf(r.Text)["error"] != nil {
-				t.Errorf("%s: %s is answered with %q, want a mapping", name, d.Prompt(), r.Text)
-			}
-			if long := r.Usage.Output >= 30; name != "default?p=1" && !long {
-				t.Errorf("%s: %s is answered in %d tokens, want 30 at least", name, d.Prompt(), r.Usage.Output)
+		framed, err := templates().Framings(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked += len(framed.Texts)
+		for i, text := range framed.Texts {
+			for _, name := range []string{"default?p=1", "default?p=1&overlong=1:30"} {
+				r := newModel(t, name).Answer(ask(text))
+				if fieldsOf(r.Text) == nil || fieldsOf(r.Text)["error"] != nil {
+					t.Errorf("%s: framing %d of %s is answered with %q, want a mapping", name, i+1, d.Prompt(), r.Text)
+				}
+				if long := r.Usage.Output >= 30; name != "default?p=1" && !long {
+					t.Errorf("%s: framing %d of %s is answered in %d tokens, want 30 at least", name, i+1, d.Prompt(), r.Usage.Output)
+				}
 			}
 		}
 	}
-	for _, name := range templates().Names() {
-		known := slices.ContainsFunc(data, func(d prompts.Data) bool { return d.Prompt() == name })
-		if strings.HasPrefix(name, "solve_") && !known {
-			t.Errorf("nobody has taught the simulator the prompt %s", name)
-		}
+	names := slices.DeleteFunc(templates().Names(), func(name string) bool { return !strings.HasPrefix(name, "solve_") })
+	if len(names) != asked {
+		t.Errorf("%d templates are asked, want those of all of %q", asked, names)
 	}
 }
 

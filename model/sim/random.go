@@ -16,6 +16,7 @@ const (
 	forLatency
 	forCuts
 	forCalls
+	forOwn
 )
 
 // A stream is a splitmix64 generator. It needs no allocation and no lock, and

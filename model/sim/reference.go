@@ -40,15 +40,19 @@ func filtered(text, list string) (string, error) {
 	return text, nil
 }
 
-// checkReferences finds references to what no pattern of the rule captures.
+// checkReferences finds references to what no pattern of the rule captures, and notes
+// those to all that one matched.
 func (r *rule) checkReferences(text string) error {
 	for _, ref := range references.FindAllStringSubmatch(text, -1) {
-		pattern := r.pattern
+		patterns, whole := r.patterns, &r.whole[0]
 		if ref[1] != "" {
-			pattern = r.result
+			patterns, whole = r.result, &r.whole[1]
 		}
-		if group(pattern, ref[2]) < 0 {
+		switch group(patterns, ref[2]) {
+		case -1:
 			return fmt.Errorf("the pattern captures no group %s", ref[0])
+		case 0:
+			*whole = true
 		}
 		if _, err := filtered("", ref[3]); err != nil {
 			return fmt.Errorf("%s: %w", ref[0], err)
@@ -57,26 +61,48 @@ func (r *rule) checkReferences(text string) error {
 	return nil
 }
 
-// group returns the number of a captured group, or -1.
-func group(pattern *regexp.Regexp, name string) int {
-	if pattern == nil {
-		return -1
+// group returns the number of a captured group, or -1. The groups of several patterns
+// are numbered through; 0 is all that the first one matched.
+func group(patterns []*regexp.Regexp, name string) int {
+	names := []string{""}
+	for _, p := range patterns {
+		names = append(names, p.SubexpNames()[1:]...)
 	}
-	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n <= pattern.NumSubexp() {
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(names) && len(patterns) > 0 {
 		return n
 	}
-	return slices.Index(pattern.SubexpNames(), name)
+	if i := slices.Index(names[1:], name); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+// captured is what the patterns captured in a text, as group numbers it; nil if one does
+// not match.
+func captured(patterns []*regexp.Regexp, text string) []string {
+	var all []string
+	for i, p := range patterns {
+		groups := p.FindStringSubmatch(text)
+		switch {
+		case groups == nil:
+			return nil
+		case i > 0:
+			groups = groups[1:]
+		}
+		all = append(all, groups...)
+	}
+	return all
 }
 
 // expand fills in what the patterns captured, each in the form that the text wants.
 func (m *match) expand(text string, form func(string) string) string {
 	return references.ReplaceAllStringFunc(text, func(ref string) string {
 		parts := references.FindStringSubmatch(ref)
-		captured, pattern := m.inPrompt, m.rule.pattern
+		captured, patterns := m.inPrompt, m.rule.patterns
 		if parts[1] != "" {
-			captured, pattern = m.inResult, m.rule.result
+			captured, patterns = m.inResult, m.rule.result
 		}
-		text, err := filtered(captured[group(pattern, parts[2])], parts[3])
+		text, err := filtered(captured[group(patterns, parts[2])], parts[3])
 		if err != nil { // checkReferences has seen the same filters
 			panic(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -28,9 +29,10 @@ type script struct {
 // A rule answers the questions that meet all of its conditions. A condition that
 // is absent is met.
 type rule struct {
-	Match       string  `json:"match" yaml:"match"`               // the prompt
-	MatchResult *string `json:"match_result" yaml:"match_result"` // the tool results of the last turn
-	After       *int    `json:"after" yaml:"after"`               // how many tool results there are so far
+	Match       string   `json:"match" yaml:"match"`               // the prompt
+	And         []string `json:"and" yaml:"and"`                   // the prompt too, before or behind what Match is about
+	MatchResult *string  `json:"match_result" yaml:"match_result"` // the tool results of the last turn
+	After       *int     `json:"after" yaml:"after"`               // how many tool results there are so far
 
 	// Either there is a right answer, perhaps with wrong ones, and the settings say
 	// how often which of them is given; or there are answers that the script has drawn
@@ -40,10 +42,11 @@ type rule struct {
 	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
 	Sequence bool           `json:"sequence" yaml:"sequence"`
 
-	pattern *regexp.Regexp
-	result  *regexp.Regexp // nil without MatchResult
-	hash    uint64         // of the conditions
-	weight  float64        // of all answers
+	patterns []*regexp.Regexp // Match and And
+	result   []*regexp.Regexp // MatchResult, if there is one
+	whole    [2]bool          // whether an answer quotes all that Match, or MatchResult, matched
+	hash     uint64           // of the conditions
+	weight   float64          // of all answers
 }
 
 type scriptAnswer struct {
@@ -127,14 +130,19 @@ func parseScript(data []byte) (*script, error) {
 }
 
 func (r *rule) prepare() error {
-	var err error
-	if r.pattern, err = regexp.Compile(r.Match); err != nil {
-		return fmt.Errorf("match: %w", err)
+	for i, text := range append([]string{r.Match}, r.And...) {
+		pattern, err := regexp.Compile(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", [...]string{"match", "and"}[min(i, 1)], err)
+		}
+		r.patterns = append(r.patterns, pattern)
 	}
 	if r.MatchResult != nil {
-		if r.result, err = regexp.Compile(*r.MatchResult); err != nil {
+		pattern, err := regexp.Compile(*r.MatchResult)
+		if err != nil {
 			return fmt.Errorf("match_result: %w", err)
 		}
+		r.result = append(r.result, pattern)
 	}
 	if r.After != nil && *r.After < 0 {
 		return errors.New("after is negative")
@@ -172,6 +180,9 @@ func (r *rule) prepare() error {
 // conditions stands for the conditions of the rule, wherever in a script it is.
 func (r *rule) conditions() uint64 {
 	h := hash(r.Match)
+	for _, also := range r.And {
+		h = mix(h ^ hash(also))
+	}
 	if r.MatchResult != nil {
 		h = mix(h ^ hash(*r.MatchResult))
 	}
@@ -223,17 +234,11 @@ func (s *script) find(q *question) match {
 		return match{}
 	}
 	for i := range s.rules {
-		if s.rules[i].matches(q) {
-			return s.rules[i].capture(q)
+		if m := s.rules[i].match(q); m.rule != nil {
+			return m
 		}
 	}
 	return match{}
-}
-
-func (r *rule) matches(q *question) bool {
-	return (r.After == nil || *r.After == q.after) &&
-		(r.result == nil || len(q.results) > 0 && r.result.MatchString(q.result())) &&
-		r.pattern.MatchString(q.prompt)
 }
 
 // A match is a rule that answers a question, and what its patterns captured.
@@ -243,25 +248,50 @@ type match struct {
 	inResult []string
 }
 
-func (r *rule) capture(q *question) match {
-	m := match{rule: r, inPrompt: r.pattern.FindStringSubmatch(q.prompt)}
-	if r.result != nil {
-		m.inResult = r.result.FindStringSubmatch(q.result())
+// match is what the rule captures; without a rule if it does not answer the question.
+func (r *rule) match(q *question) match {
+	if r.After != nil && *r.After != q.after {
+		return match{}
+	}
+	m := match{rule: r, inPrompt: captured(r.patterns, q.prompt)}
+	if m.inPrompt == nil {
+		return match{}
+	}
+	if r.MatchResult != nil {
+		if m.inResult = captured(r.result, q.result()); m.inResult == nil || len(q.results) == 0 {
+			return match{}
+		}
 	}
 	return m
 }
 
 // problem stands for the rule and what it captured: all that the prompts which it
-// matches differ in, as far as the script cares.
+// matches differ in, as far as the script cares. A whole match is a matter of wording,
+// unless an answer quotes it.
 func (m *match) problem() uint64 {
 	h := m.rule.hash
-	for _, captured := range [...][]string{m.inPrompt, m.inResult} {
-		for i := 1; i < len(captured); i++ { // the whole match is a matter of wording
+	for n, captured := range [...][]string{m.inPrompt, m.inResult} {
+		for i := range captured {
+			if i == 0 && !m.rule.whole[n] {
+				continue
+			}
 			h = mix(h ^ hash(captured[i]))
 		}
 		h = mix(h + golden)
 	}
 	return h
+}
+
+// sequence stands for the rule, for what it matched and for what the tools said: the
+// samples of a question are answered in order in whatever words it is put, as far as the
+// script can tell.
+func (m *match) sequence(q *question) uint64 {
+	seen := *q
+	seen.prompt = strings.Join(m.inPrompt, "\x00")
+	if in := readInquiry(q.prompt); in != nil { // which says more than a pattern
+		seen.prompt = strconv.FormatUint(in.hash(), 16)
+	}
+	return mix(mix(m.rule.hash) ^ seen.hash()) // they are equal if a pattern is just what it matches
 }
 
 // answer is the answer that the rule gives.

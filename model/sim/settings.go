@@ -39,6 +39,10 @@ type Settings struct {
 
 	Rho float64 // chance that a sample repeats the step's common draw
 
+	// Own is the share of framings whose common draw is one of their own instead of
+	// that of the step: how much of a common error stays within one way of asking.
+	Own float64
+
 	// Latency is the median of a log-normal distribution whose logarithm has
 	// the standard deviation Sigma.
 	Latency time.Duration
@@ -113,6 +117,7 @@ func (s *Settings) table() []setting {
 		{"hard", "SHARE:P, both numbers from 0 to 1", pair(real(&s.HardShare, 1), ":", real(&s.HardP, 1), "")},
 		{"load", "a number from 0 to 100", real(&s.Load, maxLoad)},
 		{"rho", share, real(&s.Rho, 1)},
+		{"own", share, real(&s.Own, 1)},
 		{"latency", "MEDIAN or MEDIAN,SIGMA such as 40ms,1.0", pair(duration(&s.Latency), ",", real(&s.Sigma, maxSigma), "0")},
 		{"f429", share, real(&s.F429, 1)},
 		{"f529", share, real(&s.F529, 1)},

@@ -9,8 +9,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	const full = "sim/default?p=0.9978&malformed=0.032&overlong=0.01:3000&rivals=3&hard=0.001:0.7&load=2.5&rho=0.2&latency=40ms,1&f429=0.2&f529=0.01&f500=0.02&hang=0.03&cut=0.04&garbage=0.05&retry_after=2s&seed=7&price=1,5.5&script=a/b%26c.yaml&refuse=temperature+schema+n&cache=on"
-	want := Settings{P: 0.9978, Malformed: 0.032, Overlong: 0.01, OverlongTokens: 3000, Rivals: 3, HardShare: 0.001, HardP: 0.7, Load: 2.5, Rho: 0.2,
+	const full = "sim/default?p=0.9978&malformed=0.032&overlong=0.01:3000&rivals=3&hard=0.001:0.7&load=2.5&rho=0.2&own=0.3&latency=40ms,1&f429=0.2&f529=0.01&f500=0.02&hang=0.03&cut=0.04&garbage=0.05&retry_after=2s&seed=7&price=1,5.5&script=a/b%26c.yaml&refuse=temperature+schema+n&cache=on"
+	want := Settings{P: 0.9978, Malformed: 0.032, Overlong: 0.01, OverlongTokens: 3000, Rivals: 3, HardShare: 0.001, HardP: 0.7, Load: 2.5, Rho: 0.2, Own: 0.3,
 		Latency: 40 * time.Millisecond, Sigma: 1, F429: 0.2, F529: 0.01, F500: 0.02, Hang: 0.03, Cut: 0.04, Garbage: 0.05,
 		RetryAfter: 2 * time.Second, Seed: 7, PriceIn: 1, PriceOut: 5.5, Script: "a/b&c.yaml", Refuse: Temperature | Schema | Choices, Cache: true}
 	got, err := Parse(full)
@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		{"default", "sim/default"},
 		{"sim/", "sim/default"},
 		{"sim/default?", "sim/default"},
-		{"sim/default?p=0.99&rivals=1&load=4&rho=0&seed=0&price=0.4,1.6", "sim/default"},
+		{"sim/default?p=0.99&rivals=1&load=4&rho=0&own=0&seed=0&price=0.4,1.6", "sim/default"},
 		{"?seed=3&p=1e-1", "sim/default?p=0.1&seed=3"},
 		{"default?latency=40ms", "sim/default?latency=40ms"},
 		{"default?overlong=0.5", "sim/default?overlong=0.5"},
@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
 		{"sim/gpt", `no simulated model is called "gpt"; there is sim/default`},
-		{"default?q=1", `there is no setting "q"; there are p, malformed, overlong, rivals, hard, load, rho, latency, f429, f529, f500, hang, cut, garbage, retry_after, seed, price, script, refuse, cache`},
+		{"default?q=1", `there is no setting "q"; there are p, malformed, overlong, rivals, hard, load, rho, own, latency, f429, f529, f500, hang, cut, garbage, retry_after, seed, price, script, refuse, cache`},
 		{"default?p=1.1", "setting p=1.1: out of range; want a number from 0 to 1"},
 		{"default?p=NaN", "setting p=NaN: out of range"},
 		{"default?load=101", "setting load=101: out of range; want a number from 0 to 100"},
@@ -85,7 +85,7 @@ func TestCostUSD(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("sim/default?p=0.9978&malformed=0.032&rivals=1&hard=0.001:0.7&rho=0&latency=40ms,1.0&f429=0.2&seed=7")
+	f.Add("sim/default?p=0.9978&malformed=0.032&rivals=1&hard=0.001:0.7&rho=0&own=0.5&latency=40ms,1.0&f429=0.2&seed=7")
 	f.Add("default?overlong=0.1:2000&price=1,2&retry_after=2s&script=%20x&refuse=n,schema&cache=on")
 	f.Fuzz(func(t *testing.T, name string) {
 		s, err := Parse(name)

@@ -174,14 +174,29 @@ func (m *Model) Answer(req *model.Request) *model.Response {
 func (m *Model) answer(req *model.Request, t *task, key uint64) *model.Response {
 	// A greedy sample is sample 0, always. A sequence counts all samples alike.
 	var ordinal uint64
-	if !m.greedy(req) || t.sequential() {
+	switch {
+	case t.sequential():
+		ordinal = m.ordinals.sample(t.sequence, req.Earlier)
+	case !m.greedy(req):
 		ordinal = m.ordinals.sample(key, req.Earlier)
 	}
 	draws := newStream(key, forSamples, ordinal)
 	if draws.float() < m.settings.Rho {
-		draws = newStream(t.problem, forCommon, 0)
+		draws = m.common(key, t.problem)
 	}
 	return m.respond(req, t, m.decide(key, t.problem, draws, ordinal))
+}
+
+// common is the draw that samples repeat if they err together. It is that of the problem,
+// or the framing's own. A framing has one or the other, for all of its samples: so rho
+// alone says how they go together, and own how much of that is left between framings.
+func (m *Model) common(key, problem uint64) stream {
+	// The purpose is another one, too: a prompt that is a problem in its plain form and
+	// nothing else has the same hash as the problem.
+	if own := newStream(key, forOwn, 0); own.float() < m.settings.Own {
+		return own
+	}
+	return newStream(problem, forCommon, 0)
 }
 
 func (m *Model) latency(key, attempt uint64) time.Duration {

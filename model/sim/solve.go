@@ -23,6 +23,12 @@ type inquiry struct {
 	A         solvedPart `json:"a"`
 	B         solvedPart `json:"b"`
 	Answer    string     `json:"answer"`
+	Facts     []string   `json:"facts"`
+	Notes     []string   `json:"notes"`
+	Work      string     `json:"work"`
+	Mistake   string     `json:"known_problem"`
+
+	known problem.Problem // what the problem comes to; nil if it is of an unknown kind
 }
 
 type solvedPart struct {
@@ -30,30 +36,48 @@ type solvedPart struct {
 	Solution string `json:"solution"`
 }
 
-const inquiryLine = "\n{\"ask\":\""
+const inquiryLine = "{\"ask\":\""
 
 // readInquiry returns what a prompt asks of a voter, or nil if that is nothing.
 func readInquiry(prompt string) *inquiry {
-	if !strings.Contains(prompt, inquiryLine) { // which is much faster than LastIndex
+	at := 0
+	if strings.Contains(prompt, "\n"+inquiryLine) { // which is much faster than LastIndex
+		at = strings.LastIndex(prompt, "\n"+inquiryLine) + 1
+	} else if !strings.HasPrefix(prompt, inquiryLine) {
 		return nil
 	}
-	line, _, _ := strings.Cut(prompt[strings.LastIndex(prompt, inquiryLine)+1:], "\n")
+	line, _, _ := strings.Cut(prompt[at:], "\n")
 	i := new(inquiry)
 	if json.Unmarshal([]byte(line), i) != nil {
 		return nil
 	}
+	i.known = problem.Read(i.Problem)
 	return i
 }
 
-// hash stands for what is asked. The options of a choice count whatever their order,
-// which is another for each voter.
+// hash stands for what is asked: all of the input, but for the words of a problem that
+// it could read, and for the order of options and facts and the names of options, which
+// are others for each voter.
 func (i *inquiry) hash() uint64 {
-	h := hash(i.Ask)
-	for _, text := range [...]string{i.Problem, i.Compose, i.A.Problem, i.A.Solution, i.B.Problem, i.B.Solution, i.Answer, strconv.FormatBool(i.MustSplit)} {
+	h, text := hash(i.Ask), i.Problem
+	if i.known != nil {
+		text = i.known.String()
+	}
+	for _, text := range [...]string{text, i.Compose, i.A.Problem, i.A.Solution, i.B.Problem, i.B.Solution, i.Answer, strconv.FormatBool(i.MustSplit)} {
 		h = mix(h ^ hash(text))
+	}
+	for n, text := range [...]string{i.Work, i.Mistake} {
+		if text != "" {
+			h = mix(h + uint64(n+1)*golden ^ hash(text))
+		}
 	}
 	for o := range i.Options {
 		h += hash(i.Options[o].content())
+	}
+	for n, list := range [...][]string{i.Facts, i.Notes} {
+		for _, text := range list {
+			h += mix(hash(text) + uint64(n)*golden)
+		}
 	}
 	return mix(h)
 }
@@ -78,7 +102,7 @@ func (d *decision) takePartInSolving(i *inquiry) *answer {
 
 // decompose says how to split a problem, or that it is small enough.
 func (d *decision) decompose(i *inquiry) *answer {
-	p := problem.Read(i.Problem)
+	p := i.known
 	if p == nil {
 		return nil
 	}
@@ -114,7 +138,7 @@ func (d *decision) pick(i *inquiry) *answer {
 	if len(i.Options) == 0 {
 		return d.object("none", `{"pick": %v, "reason": %v}`, "", "There is nothing to choose from.")
 	}
-	p := problem.Read(i.Problem)
+	p := i.known
 	options := slices.Clone(i.Options)
 	slices.SortStableFunc(options, func(a, b option) int {
 		return cmp.Or(cmp.Compare(a.rate(p), b.rate(p)), strings.Compare(a.content(), b.content()))
@@ -162,7 +186,7 @@ func (o *option) rate(p problem.Problem) int {
 // solve answers a problem as it is. The more operations that takes, the less
 // likely it is to go well.
 func (d *decision) solve(i *inquiry) *answer {
-	p := problem.Read(i.Problem)
+	p := i.known
 	if p == nil {
 		return nil
 	}

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/sim/internal/problem"
-)
+import "github.com/maker-mdap/maker/model"
 
 // A task is what a question turns out to be: a rule of a script answers it, it is an
 // inquiry of maker solve, or it stands on a line of the prompt.
@@ -17,6 +14,10 @@ type task struct {
 	// the step is, which wrong answers compete, and the common draw. So a problem that
 	// is put in other words is no easier, and those who err together err together.
 	problem uint64
+
+	// sequence stands for what the samples of a sequence are counted by; see
+	// [match.sequence].
+	sequence uint64
 }
 
 // recognise finds out what a question is. A script of one's own comes first. Those that
@@ -26,6 +27,9 @@ type task struct {
 func (m *Model) recognise(t *task, req *model.Request) (key uint64) {
 	q := asked(req)
 	t.problem = mix(m.recogniseProblem(t, &q) ^ m.seed)
+	if t.sequential() {
+		t.sequence = mix(t.scripted.sequence(&q) ^ m.seed)
+	}
 	return mix(q.hash() ^ m.seed)
 }
 
@@ -36,7 +40,7 @@ func (m *Model) recogniseProblem(t *task, q *question) uint64 {
 	if t.line.read(q.prompt); t.line.isTowers {
 		return t.line.hash()
 	}
-	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || problem.Read(t.inquiry.Problem) != nil) {
+	if t.inquiry = readInquiry(q.prompt); t.inquiry != nil && (t.inquiry.Ask != "solve" || t.inquiry.known != nil) {
 		return t.inquiry.hash()
 	}
 	if t.scripted = shipped().find(q); t.scripted.rule != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAHostileServerTakesNoMemory has a server answer every request with calls of a
-// tool that are twelve megabytes long. The attempts fail; the program stays small.
+// tool that are twelve megabytes long. They are discarded; the program stays small.
 func TestAHostileServerTakesNoMemory(t *testing.T) {
 	const most = 200 << 20
 	call := fmt.Sprintf(`{"id": "a", "type": "function", "function": {"name": "Grep", "arguments": "{\"pattern\": \"%s\"}"}}`, strings.Repeat("x", 4<<20))
@@ -26,7 +26,7 @@ func TestAHostileServerTakesNoMemory(t *testing.T) {
 	o, peak := measure(t, "exec", effectPlan(t, 1, "file"), "--model", "compat/m", "--base-url", web.URL+"/v1",
 		"--voting", "first_to_k", "--voting-k", "3", "--max-faults", "6", "--retry-delay", "1ms", "--approve", "none", "--no-input",
 		"--workspace", t.TempDir(), "--log-dir", t.TempDir(), "--quiet")
-	if o.code != 1 || !strings.Contains(o.stdout+o.stderr, "larger than") {
+	if o.code != 1 || !strings.Contains(o.stdout+o.stderr, "cut off at its output limit") {
 		t.Errorf("maker exec with a hostile server = %v, want that the step fails, and why", o)
 	}
 	if peak > most {

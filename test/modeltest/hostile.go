@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -35,11 +37,15 @@ func Hostile(t *testing.T, c Config) {
 	for _, test := range []struct {
 		name string
 		send http.HandlerFunc
-		kind model.Kind
+		kind model.Kind // "" for an answer that is too long, of which nothing is kept
 		text string
 	}{
 		{"endless text", func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, `{"type": "message", "content": "`)
+			io.WriteString(w, `{"type": "message", "choices": [{"message": {"content": "`)
+			pour(w, chunk)
+		}, "", ""},
+		{"endless JSON that is no answer", func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, `{"detail": "`)
 			pour(w, chunk)
 		}, model.Transient, "larger than"},
 		{"endless chunks", func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +82,7 @@ func Hostile(t *testing.T, c Config) {
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\nX: ")
 			pour(conn, chunk)
 		}, model.Transient, "broke"},
-		{"large calls of tools", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, bigCalls) }, model.Transient, "larger than"},
+		{"large calls of tools", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, bigCalls) }, "", ""},
 		{"many calls of tools", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, smallCalls) }, model.Transient, "calls of tools"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,7 +91,11 @@ func Hostile(t *testing.T, c Config) {
 			runtime.ReadMemStats(&before)
 			resp, err := m.Generate(t.Context(), ask("x"))
 			runtime.ReadMemStats(&after)
-			if err == nil {
+			if test.kind == "" {
+				if diff := cmp.Diff(&model.Response{Stop: model.StopLength}, resp); err != nil || diff != "" {
+					t.Errorf("Generate() fails with %v, -want +got:\n%s", err, diff)
+				}
+			} else if err == nil {
 				t.Errorf("Generate() = an answer of %d bytes with %d calls, want an error", len(resp.Text), len(resp.ToolCalls))
 			} else {
 				wantKind(t, test.name, err, test.kind, test.text)

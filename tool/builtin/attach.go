@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,35 +56,38 @@ func (w *workspace) attachment(in flow.Reference) (flow.Attached, error) {
 		return flow.Attached{}, err
 	}
 	defer f.Close()
+	return show(f, filepath.Base(in.Ref), info.Size())
+}
+
+// Show is what a model is shown of a file, or of whatever else is read: a text or an
+// image. Of anything else there is only its type.
+func Show(r io.Reader, name string) (flow.Attached, error) { return show(r, name, 0) }
+
+// show takes the size of what it reads if that is known before.
+func show(r io.Reader, name string, size int64) (flow.Attached, error) {
 	head := make([]byte, 512)
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return flow.Attached{}, err
 	}
-	kind, _, _ := strings.Cut(http.DetectContentType(head[:n]), ";")
+	head = head[:n]
+	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	limit := int64(maxAttachedText)
 	switch {
 	case isImage(kind):
 		limit = maxAttachedImage
-	case binaryKind(head[:n]) != "":
+	case binaryKind(head) != "":
 		return flow.Attached{MediaType: kind}, nil // it is there; tools may read it
 	}
-	if info.Size() > limit {
-		return flow.Attached{}, fmt.Errorf("%s has %d bytes, more than the %d that can be attached", filepath.Base(in.Ref), info.Size(), limit)
+	if size > limit {
+		return flow.Attached{}, fmt.Errorf("%s has %d bytes, more than the %d that can be attached", name, size, limit)
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return flow.Attached{}, err
-	}
-	data, err := readWhole(f, limit)
-	if err != nil {
-		return flow.Attached{}, err
-	}
-	return shown(kind, data)
-}
-
-// shown is what a model is shown of a file.
-func shown(kind string, data []byte) (flow.Attached, error) {
+	data, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head), r), limit+1))
 	switch {
+	case err != nil:
+		return flow.Attached{}, err
+	case int64(len(data)) > limit:
+		return flow.Attached{}, fmt.Errorf("%s has more than the %d bytes that can be attached", name, limit)
 	case isImage(kind):
 		return flow.Attached{MediaType: kind, Data: data}, nil
 	case !utf8.Valid(data):

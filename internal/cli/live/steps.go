@@ -17,6 +17,7 @@ import (
 // one below them.
 func (v *View) WatchSteps(ctx context.Context, run *maker.Run) {
 	fmt.Fprintf(v.w, "run %s\n", run.ID())
+	sayRule(v.w, run.Rule())
 	stop := make(chan struct{})
 	live := make(chan struct{})
 	go func() {

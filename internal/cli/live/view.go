@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // A View shows the progress of a run: a few live lines on a terminal, a plain
@@ -90,6 +91,7 @@ func New(w io.Writer) *View {
 // Watch returns when the run has ended.
 func (v *View) Watch(run *maker.Run) {
 	fmt.Fprintf(v.w, "run %s\n", run.ID())
+	sayRule(v.w, run.Rule())
 	tick := time.NewTicker(v.period)
 	defer tick.Stop()
 	var speed meter
@@ -105,6 +107,28 @@ func (v *View) Watch(run *maker.Run) {
 	}
 }
 
+// sayRule says how a run votes, if that is not what the reader knows from the command line.
+func sayRule(w io.Writer, rule vote.Rule) {
+	if rule.Strategy == vote.Adaptive {
+		fmt.Fprintf(w, "votes by %s\n", runs.DescribeRule(rule))
+	}
+}
+
+// outlook is how a run stands whose margins adapt, and how it is thought to end.
+func outlook(p maker.Progress) string {
+	o := p.Outlook
+	to := fmt.Sprintf("about %s votes to come", report.Thousands(o.VotesToCome))
+	if usd := p.Spent.CostUSD(); usd != nil && p.Spent.Calls > 0 {
+		rest := *usd / float64(p.Spent.Calls) * float64(o.VotesToCome)
+		to += " for " + runs.DescribeCost(&rest)
+	}
+	text := fmt.Sprintf("P(all likeliest) %.1f %% so far, %.1f %% at the end, %.2g expected wrong, %s", 100*o.Bound, 100*o.Forecast, o.ExpectedWrong, to)
+	if o.Dearest != "" {
+		text += ", most votes: " + show.Line(o.Dearest)
+	}
+	return text
+}
+
 func (v *View) draw(p maker.Progress, perSecond float64) {
 	eta := "unknown"
 	if perSecond > 0 {
@@ -117,6 +141,9 @@ func (v *View) draw(p maker.Progress, perSecond float64) {
 	}
 	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
 		perStep, report.Thousands(p.Contested), report.Thousands(p.RedFlagged), report.Thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
+	if p.Outlook != nil {
+		votes += "; " + outlook(p)
+	}
 	trouble := show.Line(p.Trouble)
 	if v.width == nil {
 		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
@@ -127,8 +154,8 @@ func (v *View) draw(p maker.Progress, perSecond float64) {
 	}
 	lines := []string{
 		fmt.Sprintf("%s %5.1f %%  %s", v.paint("36", bar(percent(p), 24)), percent(p), counts),
-		votes,
 	}
+	lines = append(lines, strings.Split(votes, "; ")...)
 	if trouble != "" {
 		lines = append(lines, v.paint("33", trouble))
 	}

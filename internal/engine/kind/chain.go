@@ -11,6 +11,8 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/reader"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // chainKind is a task of a family that has many steps in a row.
@@ -25,6 +27,9 @@ var familyName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 // or whose runs would not stay in the log folder.
 func CheckFamilies(families []domain.Family) error {
 	names, readers := map[string]bool{}, map[string]string{}
+	for name := range reader.Readers() {
+		readers[name] = "this program"
+	}
 	for _, f := range families {
 		_, taken := builtin(f.Name)
 		switch {
@@ -54,7 +59,7 @@ func chainJob(env Env, family string, params json.RawMessage, cfg config.Config)
 		return nil, err
 	}
 	return &Job{
-		Task: task, Steps: c.Steps(), Readers: readers,
+		Task: task, Steps: c.Steps(), Races: c.Steps(), Readers: readers, Checks: runs.ChecksOf(c),
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
 			return chain.Run(f, c, chain.Config{Terms: terms(cfg)}, at)
 		},

@@ -3,13 +3,16 @@ package kind
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/executor"
 	do "github.com/maker-mdap/maker/internal/orchestrator/outline"
+	"github.com/maker-mdap/maker/internal/orchestrator/planner"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/plan"
@@ -43,9 +46,11 @@ func doJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, er
 	if err != nil {
 		return nil, err
 	}
+	readers := planReaders() // of tasks that are split
+	maps.Copy(readers, do.Readers())
 	j := &Job{
 		Task: tasks[0].Title(), Agents: true, Prompts: set,
-		Readers: do.Readers(),
+		Readers: readers,
 		NoModel: !slices.ContainsFunc(tasks, func(t outline.Task) bool { return t.NeedsModel() }),
 	}
 	for _, t := range tasks {
@@ -71,5 +76,7 @@ func doConfig(cfg config.Config, set *prompts.Set) do.Config {
 		Terms: terms(cfg), Repair: flow.Repair(cfg.Plan.Repair),
 		AskTool: plan.LastResort, ShellTool: "Bash", ReadAttachments: true,
 		RetryDelayMS: cfg.RetryDelay.Milliseconds(),
+		Meaning:      meaning(cfg),
+		Ladder:       ladder(cfg), Split: executor.NewSplit(executorConfig(cfg, set), planner.New(plannerConfig(cfg, set)).Split),
 	}
 }

@@ -14,8 +14,9 @@ import (
 
 // The domains that are built in.
 const (
-	DomainText = "text"
-	DomainMath = "math"
+	DomainText    = "text"
+	DomainDefault = "default" // which is text
+	DomainMath    = "math"
 )
 
 // adapters are the domains that a run can name.
@@ -28,7 +29,7 @@ func adapters(further map[string]domain.Adapter, c config.Solve, ask *algebra) (
 	if err != nil {
 		return nil, &config.Error{Field: "tolerance", Err: err}
 	}
-	all := map[string]domain.Adapter{DomainMath: numbers, DomainText: text.Adapter{}}
+	all := map[string]domain.Adapter{DomainMath: numbers, DomainText: text.Adapter{}, DomainDefault: text.Adapter{}}
 	for name, a := range further {
 		if _, taken := all[name]; taken || name == "" || a == nil {
 			return nil, config.Errorf("domains", "%q is empty, or the name of a built-in domain, or stands for nothing", name)

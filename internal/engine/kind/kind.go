@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/maker-mdap/maker/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/reader"
 )
 
 // A Kind is a kind of run. To add one is to add a file with its descriptor to this
@@ -30,7 +32,7 @@ type Kind struct {
 
 // kinds are those that are built in. Whatever else a run may be is a chain of a family.
 func kinds() []Kind {
-	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind})
+	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind, itemsKind, askKind})
 }
 
 // Of finds the kind of a run.
@@ -66,17 +68,27 @@ func (k Kind) Job(env Env, params json.RawMessage, cfg config.Config) (*Job, err
 type Env struct {
 	Families []domain.Family
 	Domains  map[string]domain.Adapter
-	Modules  func() []flow.Module // nil means the built-in ones
+	Modules  func(builtin Modules) []flow.Module // nil means the built-in ones
 	Warn     func(text string)
 }
 
 // terms are what all questions of a run have in common.
 func terms(cfg config.Config) flow.Terms {
+	structured := cfg.StructuredMode
+	if structured == "none" {
+		structured = ""
+	}
 	return flow.Terms{
 		Rule: cfg.Voting, Flags: cfg.Flags, FirstTemperature: cfg.FirstTemperature, Temperature: cfg.Temperature,
-		Structured: cfg.StructuredMode, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
+		Structured: structured, MaxOutput: cfg.MaxOutput, MaxFaults: cfg.MaxFaults,
 	}
 }
+
+// Terms are those of the questions of a run.
+func Terms(cfg config.Config) flow.Terms { return terms(cfg) }
+
+// meaning says whether texts are compared by what they say.
+func meaning(cfg config.Config) bool { return cfg.Compare == config.ByMeaning }
 
 // promptSet are the prompts with those that the user replaced.
 func promptSet(cfg config.Config) (*prompts.Set, error) {
@@ -84,7 +96,14 @@ func promptSet(cfg config.Config) (*prompts.Set, error) {
 	if err != nil {
 		return nil, &config.Error{Field: "prompts_dir", Err: err}
 	}
-	return set, nil
+	return set.Limited(cfg.Framings), nil
+}
+
+// AllReaders are those of the run's own questions, and those that every run knows.
+func (j *Job) AllReaders() domain.Readers {
+	all := reader.Readers()
+	maps.Copy(all, j.Readers)
+	return all
 }
 
 // A Job is what a run does: all that its kind and parameters say.
@@ -92,7 +111,9 @@ type Job struct {
 	Kind    string     // set by its kind,
 	Form    event.Form // as is this
 	Task    string
-	Steps   int // how many there will be, if known
+	Steps   int    // how many there will be, if known
+	Races   int    // how many questions will be put to voters, if known
+	Checks  string // what code that knows the answer looks at, as in event.TaskSubmitted
 	Readers domain.Readers
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents

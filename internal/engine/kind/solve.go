@@ -91,6 +91,10 @@ func solveJob(env Env, kind string, params json.RawMessage, cfg config.Config) (
 			if err != nil {
 				return err
 			}
+			if end, failed := unmeasured(measured); failed && measured.Samples > 0 {
+				f.Emit("end", end)
+				return nil
+			}
 			how.Rule = calibrate.Rule(how.Rule, measured.K)
 		}
 		return solver.Run(f, p.Problem, how)
@@ -108,7 +112,7 @@ func solverConfig(cfg config.Config, name string, adapter domain.Adapter, set *p
 		NoDirect:   s.NoDirect,
 		MaxDepth:   s.MaxDepth, MaxNodes: s.MaxNodes, MaxFillRounds: s.MaxFillRounds, MaxStagnant: s.MaxStagnant,
 		Escalate:      []solver.Escalation{},
-		ComposeByCode: s.ComposeByCode, VerifyVotes: s.VerifyVotes, RequireWork: s.RequireWork, Facts: s.Facts,
+		ComposeByCode: s.ComposeByCode, VerifyVotes: s.VerifyVotes, RequireWork: !s.AllowNoWork, Facts: s.Facts,
 	}
 	for _, e := range s.Escalate {
 		how.Escalate = append(how.Escalate, solver.Escalation(e))
@@ -130,8 +134,13 @@ func calibrateAlone(f flow.Flow, atoms *solver.Atoms, cfg calibrate.Config) erro
 	if err != nil {
 		return err
 	}
-	if measured.Samples == 0 {
-		f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: "nobody answered: nothing could be measured", Reopen: []string{"calibrate", "calibrated"}})
+	return endMeasured(f, measured)
+}
+
+// endMeasured ends a run that measured the voters.
+func endMeasured(f flow.Flow, measured event.Calibrated) error {
+	if end, failed := unmeasured(measured); failed {
+		f.Emit("end", end)
 		return nil
 	}
 	raw, err := json.Marshal(measured)
@@ -140,4 +149,13 @@ func calibrateAlone(f flow.Flow, atoms *solver.Atoms, cfg calibrate.Config) erro
 	}
 	f.Emit("end", event.TaskCompleted{Output: event.JSONValue(raw)})
 	return nil
+}
+
+// unmeasured is the end of a run whose measurement came to nothing.
+func unmeasured(measured event.Calibrated) (event.TaskFailed, bool) {
+	end := event.TaskFailed{Status: event.StatusFailed, Reason: measured.Reason, Reopen: []string{"calibrate", "calibrated"}}
+	if measured.Samples == 0 {
+		end.Reason = "nobody answered: nothing could be measured"
+	}
+	return end, measured.Valid == 0
 }

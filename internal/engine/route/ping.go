@@ -54,6 +54,9 @@ func (p Provider) Ping(ctx context.Context, opts Options) error {
 		if len(text) > 200 {
 			text = text[:200] + "…"
 		}
+		if variable := p.keyVariable(); resp.StatusCode == http.StatusUnauthorized && variable != "" {
+			text += "; the key is that of " + variable
+		}
 		return fmt.Errorf("HTTP %d: %s", resp.StatusCode, text)
 	}
 	return nil

@@ -17,6 +17,11 @@ func environment(pairs map[string]string) func(string) string {
 
 var withKey = environment(map[string]string{"OPENAI_API_KEY": "k-1"})
 
+var (
+	withRouter = environment(map[string]string{"OPENROUTER_API_KEY": "r"})
+	withBoth   = environment(map[string]string{"OPENROUTER_API_KEY": "r", "OPENAI_API_KEY": "k"})
+)
+
 func TestOpen(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -37,6 +42,10 @@ func TestOpen(t *testing.T) {
 			name: "compat/sim/default?p=0.9", opts: Options{BaseURL: "http://127.0.0.1:1/v1"},
 			want: "compat/sim/default?p=0.9", provider: "compat", priced: true, simulated: true,
 		},
+		{name: "meta-llama/llama-3.1-8b-instruct", opts: Options{Env: withRouter}, want: "openrouter/meta-llama/llama-3.1-8b-instruct", provider: "openrouter"},
+		{name: "openai/gpt-oss-20b", opts: Options{Env: withRouter}, want: "openrouter/openai/gpt-oss-20b", provider: "openrouter", priced: true},
+		{name: "gpt-4.1-mini", opts: Options{Env: withRouter}, want: "openrouter/openai/gpt-4.1-mini", provider: "openrouter"},
+		{name: "openai/gpt-4.1-mini", opts: Options{Env: withBoth}, want: "openai/gpt-4.1-mini", provider: "openai", priced: true},
 		{name: "openai/sim/default", opts: Options{Env: withKey}, want: "openai/sim/default", provider: "openai", priced: true, simulated: true},
 	}
 	for _, test := range tests {
@@ -69,6 +78,9 @@ func TestOpenRefuses(t *testing.T) {
 		{name: "/m", want: []string{"names no provider"}},
 		{name: "openai/gpt-4.1-mini", want: []string{"OPENAI_API_KEY", "sim/default"}},
 		{name: "gpt-4.1-mini", want: []string{"OPENAI_API_KEY", "sim/default"}},
+		{name: "anthropic/claude-sonnet-4-5", opts: Options{Env: withRouter}, want: []string{"set ANTHROPIC_API_KEY", "OPENROUTER_API_KEY, which is set: --model openrouter/anthropic/claude-sonnet-4"}},
+		{name: "claude-sonnet-4-5", opts: Options{Env: withKey}, want: []string{"set ANTHROPIC_API_KEY", "OPENAI_API_KEY, which is set: --model openai/gpt-4.1-mini"}},
+		{name: "nowhere/m", opts: Options{Env: withKey}, want: []string{`"nowhere"`, "need OPENROUTER_API_KEY"}},
 		{name: "openai/", opts: Options{Env: withKey}, want: []string{"no name"}},
 		{name: "openai/m", opts: Options{Env: environment(map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "ftp://x"})}, want: []string{"base URL"}},
 		{name: "compat/m", want: []string{"compat/", "--base-url"}},

@@ -188,9 +188,13 @@ func ReadMCP(path string, env func(string) string) (mcp.Config, error) {
 	}
 	var file struct {
 		Servers map[string]any `yaml:"mcpServers"`
+		Old     map[string]any `yaml:"mcp_servers"`
 	}
 	if err := yaml.Unmarshal(data, &file); err != nil {
 		return mcp.Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if file.Servers == nil {
+		file.Servers = file.Old
 	}
 	c, err := mcp.FromMap(file.Servers, lookup)
 	if err != nil {

@@ -30,13 +30,18 @@
 // Samples of one problem are more alike than samples of several, so the true
 // interval is wider than the one given. The problems stand for the steps of the
 // run only as far as they are like them.
+//
+// # Items of one's own
+//
+// [RunItems] has neither fault: it asks many items that the user says are like the steps,
+// few times each, and goes by the spread between them (package stats). Its margin follows
+// from how p is distributed over the items, at the bad end of what was measured.
 package calibrate
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -84,7 +89,7 @@ const (
 
 // Rule is the rule of a run whose margin was found by measuring.
 func Rule(configured vote.Rule, k int) vote.Rule {
-	return vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: max(configured.MaxSamples, k)}
+	return vote.Rule{Strategy: vote.FirstToK, K: k, MinVotes: configured.MinVotes, MaxSamples: max(configured.MaxSamples, k)}
 }
 
 // KeyPrefix is what the keys of the questions of a calibration begin with.
@@ -158,6 +163,8 @@ type sample struct {
 	asked    bool // it was a vote or a red flag, not a fault
 	valid    bool
 	solution string
+	said     string // if it was discarded
+	flag     string // why it was
 }
 
 // ask takes one sample of a problem.
@@ -179,7 +186,7 @@ func ask(f flow.Flow, key string, subject Subject, t domain.Trial, n int) (sampl
 		solution, err := subject.Solution(v.Answer)
 		return sample{asked: true, valid: true, solution: solution}, err
 	case flow.FlaggedOut:
-		return sample{asked: true}, nil
+		return sample{asked: true, said: v.Said, flag: v.Reason}, nil
 	default:
 		return sample{}, nil
 	}
@@ -244,13 +251,26 @@ func (c *Config) estimate(f flow.Flow, of string, trials []domain.Trial, seen []
 	default:
 		e.Basis, e.P, e.PLow, e.PHigh, e.PUsed = Fallback, c.Fallback, 0, 1, c.Fallback
 		e.Reason = "there was no valid answer to learn from"
+		for _, s := range seen {
+			if s.asked {
+				e.Reason = nothingValid(e.Samples, s.said, s.flag)
+				break
+			}
+		}
 		if len(trials) == 0 {
 			e.Reason = "there are no calibration problems"
 		}
 	}
+	reason := e.Reason
 	c.margin(&e)
+	if e.Basis == Fallback && e.Samples > 0 {
+		e.Reason = reason // there is nothing else to say
+	}
 	return e, nil
 }
+
+// alike is what a forecast from one p assumes.
+const alike = "every step is as hard as these problems are on average, samples err independently, and wrong answers agree"
 
 // margin sets k and what is to be expected from it.
 func (c *Config) margin(e *event.Calibrated) {
@@ -266,13 +286,19 @@ func (c *Config) margin(e *event.Calibrated) {
 	default:
 		e.K = k
 	}
-	e.StepError = 1 - vote.StepSuccess(e.PUsed, e.K)
+	e.StepError = vote.StepError(e.PUsed, e.K)
 	if c.Steps > 0 {
-		e.RunError = 1 - vote.RunSuccess(e.PUsed, e.K, c.Steps)
+		e.RunError = vote.RunError(e.PUsed, e.K, c.Steps)
 	}
+	e.Assumes = alike
 	if e.V > 0 {
 		e.SamplesPerStep = vote.ExpectedSamples(e.PUsed, e.V, e.K)
 	}
+}
+
+// nothingValid says why a measurement came to nothing, with an example.
+func nothingValid(samples int, said, why string) string {
+	return fmt.Sprintf("none of %d answers was valid: nothing could be measured. One of them said %q; %s", samples, said, why)
 }
 
 // share returns the share of n in total and its Wilson interval: all of 0 to 1 if
@@ -281,19 +307,9 @@ func share(n, total int) (p, low, high float64) {
 	if total == 0 {
 		return 0, 0, 1
 	}
-	const z = 1.959963984540054 // two-sided, at Confidence
-	t := float64(total)
-	p = float64(n) / t
-	centre := (p + z*z/(2*t)) / (1 + z*z/t)
-	half := z / (1 + z*z/t) * math.Sqrt(p*(1-p)/t+z*z/(4*t*t))
-	low, high = centre-half, centre+half
-	if n == 0 {
-		low = 0 // but for rounding it is
-	}
-	if n == total {
-		high = 1
-	}
-	return p, low, high
+	const errors = 1.959963984540054 // two-sided, at Confidence
+	low, high = vote.Wilson(n, total, errors)
+	return float64(n) / float64(total), low, high
 }
 
 func join(a, b string) string {

@@ -65,7 +65,7 @@ func says(say func(problem string, n int) string) *flowtest.Flow {
 		}
 		switch text := say(q.Prompt, n); text {
 		case "":
-			return &flow.Verdict{Status: flow.FlaggedOut}, nil
+			return &flow.Verdict{Status: flow.FlaggedOut, Said: "hm", Reason: "the only sample was discarded"}, nil
 		case "fault":
 			return &flow.Verdict{Status: flow.Failed}, nil
 		default:
@@ -129,7 +129,7 @@ func TestRun(t *testing.T) {
 		},
 		{
 			"nothing valid", Config{Trials: trials(2, "right")}, func(string, int) string { return "" },
-			event.Calibrated{Problems: 2, Samples: 10, Basis: Fallback, P: 0.7, K: 5, Limited: true, Reason: "there was no valid answer to learn from; the target needs a margin of 6"}, 0.7,
+			event.Calibrated{Problems: 2, Samples: 10, Basis: Fallback, P: 0.7, K: 5, Limited: true, Reason: `none of 10 answers was valid: nothing could be measured. One of them said "hm"; the only sample was discarded`}, 0.7,
 		},
 		{
 			"nothing to ask", Config{MaxK: 9}, nil,
@@ -162,7 +162,7 @@ func TestRun(t *testing.T) {
 				t.Errorf("%+v: a share is outside its interval", got)
 			}
 			checkMargin(t, test.cfg, got)
-			test.want.Confidence = Confidence
+			test.want.Confidence, test.want.Assumes = Confidence, alike
 			if test.want.MaxK == 0 {
 				test.want.MaxK = DefaultMaxK
 			}

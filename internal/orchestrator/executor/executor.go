@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how steps are carried out.
@@ -42,6 +43,14 @@ type Config struct {
 	// MaxReplans is how often a task that failed is planned anew.
 	MaxReplans int
 
+	// Meaning has prose compared by what it says, instead of leaving it out of the vote.
+	Meaning bool
+
+	// Ladder is what is done when the voters of a step do not agree, and Split does a step
+	// in several then; nil leaves that out.
+	Ladder flow.Ladder
+	Split  flow.SplitFunc
+
 	// Context says what steps are told of those before them besides their inputs;
 	// ContextBudget is how many tokens a summary may take.
 	Context       Context
@@ -65,13 +74,19 @@ const DefaultMaxSteps = 1000
 type Executor struct {
 	config Config
 
-	outputs   map[string]json.RawMessage // of all completed steps, by variable
-	order     []string                   // of the variables, as they were produced
-	committed int                        // steps, over all plans
-	base      int                        // the number of the present plan's step 0
+	outputs   map[string]output // of all completed steps, by variable
+	order     []string          // of the variables, as they were produced
+	committed int               // steps, over all plans
+	base      int               // the number of the present plan's step 0
 
 	summaries *summary.Context // nil if steps are told their inputs only
 	err       error            // why there are none although there should be
+}
+
+// An output is what a step came to.
+type output struct {
+	value   json.RawMessage
+	unvoted []string // paths of what nobody voted on, see [event.Voting]
 }
 
 // New returns an executor for one run.
@@ -82,7 +97,7 @@ func New(c Config) *Executor {
 	if c.MaxMoves <= 0 {
 		c.MaxMoves = flow.DefaultMaxMoves
 	}
-	x := &Executor{config: c, outputs: map[string]json.RawMessage{}}
+	x := &Executor{config: c, outputs: map[string]output{}}
 	if c.Context == Summary {
 		x.summaries, x.err = summary.NewContext(c.ContextBudget, summary.Config{
 			Prompts: c.Prompts,
@@ -243,11 +258,15 @@ func (r *run) commit(a *attempt) bool {
 	if _, again := r.outputs[a.step.OutputVariable]; !again {
 		r.order = append(r.order, a.step.OutputVariable)
 	}
-	r.outputs[a.step.OutputVariable] = answer
+	voting := a.outcome.Voting
+	r.outputs[a.step.OutputVariable] = output{answer, voting.Unvoted}
+	if voting.Strategy == vote.None && a.by == "" {
+		r.outputs[a.step.OutputVariable] = output{answer, []string{"*"}}
+	}
 	r.committed++
 	return r.yield(a.key()+"/completed", event.StepCompleted{
 		Step: a.number, Title: a.step.Title, Output: event.JSONValue(answer),
-		Voting: a.outcome.Voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
+		By: a.by, Voting: voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
 	})
 }
 
@@ -293,15 +312,12 @@ func (r *run) fail(batch []*attempt) {
 // rename gives the outputs so far names that no step of the next plan takes, and
 // lists them in order.
 func (r *run) rename() []event.NamedOutput {
-	list := []event.NamedOutput{}
+	list, renamed := []event.NamedOutput{}, map[string]output{}
 	for i, variable := range r.order {
-		list = append(list, event.NamedOutput{Name: fmt.Sprintf("done_%d_output", i), Output: r.outputs[variable]})
+		name := fmt.Sprintf("done_%d_output", i)
+		list = append(list, event.NamedOutput{Name: name, Output: r.outputs[variable].value})
+		renamed[name], r.order[i] = r.outputs[variable], name
 	}
-	clear(r.outputs)
-	r.order = r.order[:0]
-	for _, o := range list {
-		r.outputs[o.Name] = o.Output
-		r.order = append(r.order, o.Name)
-	}
+	r.outputs = renamed
 	return list
 }

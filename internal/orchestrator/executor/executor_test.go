@@ -55,6 +55,14 @@ func TestProcess(t *testing.T) {
 				"start 2", `done 2 {"value":1}`, "start 4", `done 4 {"value":1}`, `completed 4 steps {"value":1}`),
 		},
 		{
+			name:    "a branch on which nothing is left to do",
+			plan:    branching,
+			answers: map[string]string{"plan/0/step/1/move/0": "next_step: -1\nreason: nothing to do", "*": "value: 1"},
+			want: lines("start 0", `done 0 {"value":1}`, "start 1", `done 1 {"next_step":-1,"reason":"nothing to do"}`,
+				`completed 2 steps {"next_step":-1,"reason":"nothing to do"}`),
+			asked: []string{"plan/0/step/0/move/0", "plan/0/step/1/move/0"},
+		},
+		{
 			name:    "a step that cannot be decided ends the task",
 			plan:    makePlan(stepSpec{}, stepSpec{extra: "voting: first_to_k"}, stepSpec{}),
 			answers: map[string]string{"plan/0/step/1/move/0": "undecided: no answer won", "*": "value: 1"},
@@ -203,9 +211,8 @@ func TestDecisions(t *testing.T) {
 		"next_step: true\nreason: so":  "next_step is true, want the number of a step",
 		"next_step: [2]\nreason: so":   "next_step is [2], want the number of a step",
 		"next_step: 1e99\nreason: so":  "next_step is 1e99, want the number of a step",
-		"next_step: 9\nreason: so":     "next_step is 9, but the plan has steps 0 to 3",
-		"next_step: -1\nreason: so":    "next_step is -1, but the plan has steps 0 to 3",
-		"next_step: -2\nreason: so":    "next_step is -2, but the plan has steps 0 to 3",
+		"next_step: 9\nreason: so":     "next_step is 9, but the plan has steps 0 to 3: want one of them, or -1 to end",
+		"next_step: -2\nreason: so":    "next_step is -2, but the plan has steps 0 to 3: want one of them, or -1 to end",
 		"next_step: 1\nreason: again":  "next_step is 1, which is the step itself: want a later one",
 		"next_step: 0\nreason: return": "next_step is 0, which is before step 1: want a later one",
 	} {

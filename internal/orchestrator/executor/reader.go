@@ -3,11 +3,14 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
+	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/reader"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -31,6 +34,13 @@ type MappingFormat struct {
 	// voters have to agree on. An answer that chooses none is still an answer, and
 	// fails the step.
 	Decision bool `json:"decision,omitempty"`
+
+	// Schema is the output schema if it could be taken for an answer. One that only
+	// repeats it is none.
+	Schema string `json:"schema,omitempty"`
+
+	// Fields are those that the output schema says how to read, if they are there.
+	Fields []plan.FieldReader `json:"fields,omitempty"`
 }
 
 const (
@@ -54,12 +64,24 @@ func Readers() domain.Readers {
 		if err := format.Key.Validate(); err != nil {
 			return nil, err
 		}
-		return mappingReader{format}, nil
+		r := mappingReader{format: format, form: formOf(format.Schema)}
+		for _, f := range format.Fields {
+			read, err := reader.ReadField(f.Of)
+			if err != nil {
+				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+			}
+			r.fields = append(r.fields, read)
+		}
+		return r, nil
 	}
 	return readers
 }
 
-type mappingReader struct{ format MappingFormat }
+type mappingReader struct {
+	format MappingFormat
+	form   string                                                           // the key of an answer that repeats the schema; "" if none does
+	fields []func(json.RawMessage) (json.RawMessage, string, *redflag.Flag) // of format.Fields
+}
 
 // Read implements [domain.Reader].
 func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
@@ -74,22 +96,94 @@ func (r mappingReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	if why, said := fields["error"]; said && !empty(why) && !(r.format.Errors && len(fields) > 1) {
 		return domain.Answer{}, redflag.New(FlagError, "the answer is an error: %s", why)
 	}
-	key, err := r.key(value, fields)
+	if all, err := vote.Canonical(value, vote.KeyOptions{}); r.form != "" && err == nil && all == r.form {
+		return domain.Answer{}, redflag.New(redflag.Placeholder, "the answer repeats the fields that were asked for, with no values")
+	}
+	value, keyed, flag := r.readFields(value, fields)
+	if flag != nil {
+		return domain.Answer{}, flag
+	}
+	key, err := vote.Canonical(keyed, r.format.compared(keyed, fields))
 	if err != nil {
 		return domain.Answer{}, redflag.New(redflag.MissingField, "%v", err)
 	}
 	return domain.Answer{Value: value, Key: key}, nil
 }
 
-// key is what the answer is counted under.
-func (r mappingReader) key(value json.RawMessage, fields map[string]json.RawMessage) (string, error) {
-	if !r.format.Decision {
-		return vote.Canonical(value, r.format.Key)
+// typeName begins what a schema says instead of a value.
+var typeName = regexp.MustCompile(`(?i)^(?:an? )?(?:string|text|number|integer|int|float|boolean|bool|date|list|array|object|mapping)\b`)
+
+// formOf is the key of a schema that is read as an answer: small models are fond of
+// repeating it. A schema that names no types may be an example of an answer.
+func formOf(schema string) string {
+	value, err := readMapping(schema)
+	if err != nil {
+		return ""
 	}
-	if _, chosen := fields[nextStepField]; !chosen {
-		return vote.Canonical(value, vote.KeyOptions{Ignore: []string{reasonField}})
+	var fields map[string]any
+	if json.Unmarshal(value, &fields) != nil {
+		return ""
 	}
-	return vote.Canonical(value, vote.KeyOptions{VoteOn: []string{nextStepField}})
+	for _, v := range fields {
+		if text, ok := v.(string); ok && typeName.MatchString(text) {
+			key, _ := vote.Canonical(value, vote.KeyOptions{}) // "" if it is none
+			return key
+		}
+	}
+	return ""
+}
+
+// readFields reads the fields that have a reader. It returns the mapping with their
+// values, and the one with their keys.
+func (r mappingReader) readFields(value json.RawMessage, fields map[string]json.RawMessage) (read, keyed json.RawMessage, flag *redflag.Flag) {
+	if len(r.fields) == 0 {
+		return value, value, nil
+	}
+	keys := maps.Clone(fields)
+	for i, f := range r.format.Fields {
+		raw, ok := fields[f.Name]
+		if !ok {
+			continue // a schema is a hint: whether it has to be there is for vote_on to say
+		}
+		v, key, flag := r.fields[i](raw)
+		if flag != nil {
+			return nil, nil, redflag.New(flag.Name, "field %q: %s", f.Name, flag.Reason)
+		}
+		fields[f.Name], keys[f.Name] = v, json.RawMessage(key)
+	}
+	read, err := json.Marshal(fields)
+	if err == nil {
+		keyed, err = json.Marshal(keys)
+	}
+	if err != nil {
+		return nil, nil, redflag.New(redflag.SchemaInvalid, "%v", err)
+	}
+	return read, keyed, nil
+}
+
+// compared says what of an answer counts. An answer of which nothing would count is
+// compared as a whole: nobody may agree on nothing.
+func (f *MappingFormat) compared(value json.RawMessage, fields map[string]json.RawMessage) vote.KeyOptions {
+	o := f.Key
+	if f.Decision {
+		o = vote.KeyOptions{Ignore: []string{reasonField}}
+		if _, chosen := fields[nextStepField]; chosen {
+			o = vote.KeyOptions{VoteOn: []string{nextStepField}}
+		}
+	}
+	if key, err := vote.Canonical(value, o); err == nil && key == "{}" {
+		return vote.KeyOptions{}
+	}
+	return o
+}
+
+// unvoted are the paths of what did not count in an answer that won.
+func (f *MappingFormat) unvoted(answer json.RawMessage) []string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(answer, &fields) != nil {
+		return nil
+	}
+	return vote.Unvoted(answer, f.compared(answer, fields))
 }
 
 // empty reports whether a field says nothing.

@@ -21,6 +21,10 @@ func newReader(t testing.TB, params string) domain.Reader {
 	return r
 }
 
+// labelled are parameters with fields that have readers.
+const labelled = `{"key":{"ignore":["note"]},"fields":[` +
+	`{"name":"label","of":{"reader":"read_one_of","params":{"options":["billing","bug"]}}},{"name":"due","of":{"reader":"read_date"}}]}`
+
 // TestReader: what is an answer, and what is discarded.
 func TestReader(t *testing.T) {
 	for _, test := range []struct {
@@ -51,6 +55,10 @@ func TestReader(t *testing.T) {
 		{`{"key":{"vote_on":["id"]}}`, "id: 1\nnote: x", `{"id":1,"note":"x"}`},
 		{`{"key":{"vote_on":["id"]}}`, "note: x", "missing_field: "},
 		{`{"decision":true}`, "reason: x", `{"reason":"x"}`},
+		{labelled, "label: Bug.\ndue: March 4, 2025\nnote: x", `{"due":"2025-03-04","label":"bug","note":"x"}`},
+		{labelled, "label: BUG", `{"label":"bug"}`},
+		{labelled, "label: neither\ndue: 2025-03-04", `schema_invalid: field "label": `},
+		{labelled, "label: bug\ndue: 03/04/2025", `schema_invalid: field "due": `},
 	} {
 		a, flag := newReader(t, test.params).Read(test.text)
 		got := string(a.Value)
@@ -99,6 +107,33 @@ func TestAgreement(t *testing.T) {
 			t.Errorf("Read(%q), Read(%q) with %s are discarded: %v, %v", test.a, test.b, test.params, flagA, flagB)
 		} else if got := a.Key == b.Key; got != test.agree {
 			t.Errorf("%q and %q with %s agree = %v, want %v (%s, %s)", test.a, test.b, test.params, got, test.agree, a.Key, b.Key)
+		}
+	}
+}
+
+// TestRepeatedSchema: an answer that only repeats the schema is none, and one that is like
+// an example of an answer is one.
+func TestRepeatedSchema(t *testing.T) {
+	for _, test := range []struct {
+		schema, answer string
+		flagged        bool
+	}{
+		{"{sum: number}", "{sum: number}", true},
+		{"{sum: number}", "A YAML mapping with these fields:\n{sum: number}", true},
+		{"words: list of strings", "words: list of strings", true},
+		{"value: integer\nnote: a text", "{note: a text, value: integer}", true},
+		{"{sum: number}", "{sum: 42}", false},
+		{"{colour: string}", "{colour: stringy}", false},
+		{"done: true", "done: true", false},
+		{"colour: red", "colour: red", false},
+		{"value and unit", "value: 1", false},
+	} {
+		params, err := json.Marshal(executor.MappingFormat{Schema: test.schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, flag := newReader(t, string(params)).Read(test.answer); (flag != nil) != test.flagged {
+			t.Errorf("Read(%q) with the schema %q is discarded: %v, want %t", test.answer, test.schema, flag, test.flagged)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/maker-mdap/maker/flow"
@@ -17,8 +16,12 @@ type attempt struct {
 	number int    // in the run
 	plan   string // the key of the plan
 	name   string // of the step in it
+	scope  string // the key of the step that it is a part of, if it is one
+	format MappingFormat
 
 	outcome flow.Outcome // of all tries together
+	asked   string       // the key under which it was last tried
+	by      string       // who settled it, if no vote did: one of the By constants of package event
 	next    int          // the number in the plan of the step after it
 	problem string       // why it failed; empty if it did not
 }
@@ -26,42 +29,12 @@ type attempt struct {
 // key is that of the step.
 func (a *attempt) key() string { return a.plan + "/" + a.name }
 
-// decideOne decides a step under a key. Where there is one sample only, a step that failed is
-// tried again; calls that were made stay made.
-func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
-	q, err := r.question(a)
-	if err != nil {
-		a.outcome = flow.Outcome{Verdict: &flow.Verdict{Status: flow.Failed}}
-		a.problem = err.Error()
-		return nil
+// stepScope is the key of the step of the run that it is, or that it is a part of.
+func (a *attempt) stepScope() string {
+	if a.scope != "" {
+		return a.scope
 	}
-	moves := r.config.MaxMoves
-	for try := 0; ; try++ {
-		key := base
-		if try > 0 {
-			key = fmt.Sprintf("%s/try/%d", key, try)
-		}
-		out, err := flow.Act(f, key, q, moves)
-		if err != nil {
-			return err
-		}
-		a.outcome.Add(out)
-		a.problem = a.judge(r)
-		// The rule that counts is the one by which it was decided: on a resume another
-		// one may be in force, and what follows has to be the same.
-		if a.problem == "" || out.Verdict.Voting.Strategy != vote.None || try >= r.config.Retries || out.Unknown() {
-			return nil
-		}
-		// What a step may do and bear is the same however often it is tried.
-		if moves = r.config.MaxMoves - len(a.outcome.Moves); moves <= 0 {
-			return nil
-		}
-		if r.config.MaxFaults > 0 {
-			q.MaxFaults = max(r.config.MaxFaults-a.outcome.Voting.Faults, 1)
-		}
-		q.Work.Done = slices.Clone(a.outcome.Moves)
-		q.FirstTemperature = q.Temperature // the greedy answer is known
-	}
+	return a.key()
 }
 
 // judge says what keeps the step from being committed, and otherwise which step is
@@ -73,6 +46,9 @@ func (a *attempt) judge(r *run) string {
 			return string(v.Status)
 		}
 		return v.Reason
+	}
+	if a.by == "" && a.outcome.Voting.Strategy != vote.None {
+		a.outcome.Voting.Unvoted = a.format.unvoted(v.Answer)
 	}
 	a.next = a.step.NextStep
 	if a.step.TaskType != plan.ConditionalStep {

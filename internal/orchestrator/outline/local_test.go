@@ -64,7 +64,12 @@ func (o *office) Generate(ctx context.Context, req *model.Request) (*model.Respo
 	prompt := req.Messages[0].Text
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := fmt.Sprint(moves, prompt)
+	// Framings of one task are the same question.
+	task, _, _ := strings.Cut(taskOf(prompt), "\n")
+	if task == "" {
+		task = prompt
+	}
+	key := fmt.Sprint(moves, task, strings.Count(prompt, "Answer: "))
 	sample := o.asked[key]
 	o.asked[key]++
 	o.calls++
@@ -228,10 +233,21 @@ const errand = `
 - What shall it be called?
 `
 
+// taskOf is the task in a prompt and what stands after it, whichever framing it is;
+// empty if there is none.
+func taskOf(prompt string) string {
+	for _, mark := range []string{"# Task\n\n", "# What to do now\n\n", "# The task\n\n", "# Your task\n\n", "Please do this one thing:\n\n"} {
+		if _, task, ok := strings.Cut(prompt, mark); ok {
+			return task
+		}
+	}
+	return ""
+}
+
 func clerk(prompt string, moves, sample int) model.Response {
-	_, task, isTask := strings.Cut(prompt, "# Task\n\n")
+	task := taskOf(prompt)
 	switch {
-	case !isTask: // a summary
+	case task == "": // a summary
 		return says("A-100 and B-200 are items.")
 	case strings.HasPrefix(task, "Collect"):
 		if moves == 0 {

@@ -33,17 +33,18 @@ type answer struct {
 	Needs   string `json:"needs_clarification,omitempty"`
 }
 
-// text is all that a task found out.
-func (a *answer) text() string {
-	switch {
-	case a.Details == "":
-		return a.Result
-	case a.Result == "":
-		return a.Details
-	default:
-		return a.Result + "\n\n" + a.Details
-	}
+// decodeAnswer reads what the reader wrote.
+func decodeAnswer(raw json.RawMessage) (a answer, err error) {
+	err = json.Unmarshal(raw, &a)
+	return a, err
 }
+
+// resultSchema is that of an answer in JSON. It is open and requires nothing, because there
+// are two kinds of answers; the reader wants one of them. A result is of any kind that people write
+// alike, so that voters who are not held to a schema can agree with it.
+var resultSchema = json.RawMessage(`{"type":"object","properties":{` +
+	`"result":{"type":["string","number","boolean"]},"details":{"type":"string"},"needs_clarification":{"type":"string","minLength":1}},` +
+	`"additionalProperties":true}`)
 
 // resultFormat says how those who need to know something may ask otherwise.
 type resultFormat struct {

@@ -72,7 +72,7 @@ func FuzzResultReader(f *testing.F) {
 		if err := json.Unmarshal(a.Value, &got); err != nil || a.Key == "" {
 			t.Fatalf("Read(%q) = %s, key %q: %v", text, a.Value, a.Key, err)
 		}
-		if asks := got.Needs != ""; asks != (a.Key == askKey(r.Ask)) || asks && got.text() != "" {
+		if asks := got.Needs != ""; asks != (a.Key == askKey(r.Ask)) || asks && got.Result+got.Details != "" {
 			t.Fatalf("Read(%q) = %s with the key %q: is that a question or a result?", text, a.Value, a.Key)
 		}
 		// What was read can be read again, and is the same vote if it is one value.

@@ -45,6 +45,14 @@ type Config struct {
 	// RetryDelayMS is how long to wait before the second attempt at a task; it
 	// doubles with each further one, up to a minute.
 	RetryDelayMS int64
+
+	// Meaning has results that are texts compared by what they say.
+	Meaning bool
+
+	// Ladder is what is done when the voters of a task do not agree, and Split does a task
+	// in several steps then; nil leaves that out.
+	Ladder flow.Ladder
+	Split  flow.SplitFunc
 }
 
 // Run carries out tasks one after another. It emits outline_created, the events of
@@ -118,6 +126,9 @@ type progress struct {
 	round   int          // moves of the rounds before
 	status  flow.Status  // of the last attempt
 	final   bool         // it failed for good
+	by      string       // who settled it, if no vote did
+
+	escalated bool // something else than another attempt was tried
 
 	options []string // to choose from, of the question that it waits for
 
@@ -241,7 +252,7 @@ func (r *runner) command(c *outline.ExecuteTask) (outline.ExecutorEvent, error) 
 		r.now.final = !result.Refused && !result.Unknown
 		return outline.TaskFailed{NodeID: c.NodeID, Error: lastWords(result.Text), Report: result.Text, Final: true, Unknown: result.Unknown}, nil
 	}
-	return outline.TaskCompleted{NodeID: c.NodeID, Result: result.Text, By: "command"}, nil
+	return outline.TaskCompleted{NodeID: c.NodeID, Details: result.Text, By: "command"}, nil
 }
 
 // maxExcerpt is how much of a text is shown where it is not the point.
@@ -289,7 +300,7 @@ func (r *runner) settle(id int, e outline.ExecutorEvent) {
 	case outline.StatusCompleted:
 		r.committed++
 		r.flow.Emit(taskKey(t.ID)+"/completed", event.StepCompleted{
-			Step: t.ID - 1, Title: t.Title(), Output: event.TextValue(e.(outline.TaskCompleted).Result),
+			Step: t.ID - 1, Title: t.Title(), By: r.now.by, Output: event.TextValue(e.(outline.TaskCompleted).Text()),
 			Voting: tries.Voting, CostUSD: tries.CostUSD, DurationMS: tries.DurationMS,
 		})
 	case outline.StatusFailed:

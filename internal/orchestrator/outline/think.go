@@ -61,14 +61,10 @@ func (r *runner) think(c *outline.ExecuteTask, files []attachedFile) (outline.Ex
 		return nil, err
 	}
 	tries := &r.now.tries
-	left := r.config.MaxMoves - (len(tries.Moves) - r.now.round)
-	out, err := flow.ActUntil(r.flow, r.key(r.task(c.NodeID)), q, left, func(i event.Intent) bool {
-		return r.askTool != "" && i.Tool == r.askTool
-	})
+	out, err := r.decide(c, q)
 	if err != nil {
 		return nil, err
 	}
-	tries.Add(out)
 	tries.Open = append(slices.Clip(tries.Open), r.key(r.task(c.NodeID))+"/attachment")
 	v := out.Verdict
 	r.now.status = v.Status
@@ -78,22 +74,22 @@ func (r *runner) think(c *outline.ExecuteTask, files []attachedFile) (outline.Ex
 		if reason == "" {
 			reason = string(v.Status)
 		}
-		// Another attempt must not make up for a call that may have happened, and
-		// could do nothing without calls.
+		// Another attempt must not make up for a call that may have happened, could do
+		// nothing without calls, and would only repeat what was escalated.
 		return outline.TaskFailed{
-			NodeID: c.NodeID, Error: reason, Report: reason + prompts.CallsMade(tries.Moves), Final: len(out.Moves) >= left, Unknown: out.Unknown(),
+			NodeID: c.NodeID, Error: reason, Report: reason + prompts.CallsMade(tries.Moves), Final: r.movesLeft() <= 0 || r.now.escalated, Unknown: out.Unknown(),
 		}, nil
 	case v.Intent != nil:
 		return r.asks(c.NodeID, v.Intent)
 	}
-	var a answer
-	if err := json.Unmarshal(v.Answer, &a); err != nil {
+	a, err := decodeAnswer(v.Answer)
+	if err != nil {
 		return nil, fmt.Errorf("outline: %w", err)
 	}
 	if a.Needs != "" {
 		return outline.NeedsClarification{NodeID: c.NodeID, Question: a.Needs, Report: prompts.CallsMade(tries.Moves)}, nil
 	}
-	return outline.TaskCompleted{NodeID: c.NodeID, Result: a.text(), By: decidedBy(v.Voting)}, nil
+	return outline.TaskCompleted{NodeID: c.NodeID, Result: a.Result, Details: a.Details, By: r.decidedBy(v.Voting)}, nil
 }
 
 // asks is what an agent asks the person by calling the tool for it.
@@ -110,7 +106,10 @@ func (r *runner) asks(id int, i *event.Intent) (outline.ExecutorEvent, error) {
 }
 
 // decidedBy says who settled a result.
-func decidedBy(v event.Voting) string {
+func (r *runner) decidedBy(v event.Voting) string {
+	if r.now.by != "" {
+		return r.now.by
+	}
 	if v.Strategy == vote.None {
 		return "one sample"
 	}
@@ -147,9 +146,12 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 		Task: c.Parameters.Text, Headings: c.Parameters.Headings, Context: c.Parameters.ContextSummary, AskTool: r.askTool,
 	}
 	q := &flow.Question{
-		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params},
+		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), System: system, Answer: flow.Format{Reader: ResultReader, Params: params}, Schema: resultSchema,
 		Terms: cfg.Terms, DelayMS: r.delay(c.Parameters.Attempt),
 		Work: &flow.Work{Tools: r.tools, Repair: cfg.Repair, Done: r.now.tries.Moves},
+	}
+	if cfg.Meaning {
+		q.Meaning = &flow.Meaning{}
 	}
 	if q.Rule.Strategy == vote.None {
 		q.Rule.MaxSamples = 1 // another attempt is another sample
@@ -170,6 +172,5 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 		}
 		data.Attached = append(data.Attached, shown)
 	}
-	q.Prompt, err = cfg.Prompts.Render(data)
-	return q, err
+	return q, cfg.Prompts.Put(q, data)
 }

@@ -27,6 +27,18 @@ type Config struct {
 
 	// Retries is how often a plan that was rejected is made anew.
 	Retries int
+
+	// Panel is the rule by which several planners are asked once the retries of one are
+	// used up; [vote.None], or no rule, leaves that out.
+	Panel vote.Rule
+
+	// AllowLoops lets a plan go back.
+	AllowLoops bool
+}
+
+// hasPanel reports whether several planners are asked after one has failed.
+func (c *Config) hasPanel() bool {
+	return c.Rule.Strategy == vote.None && c.Panel.Strategy != "" && c.Panel.Strategy != vote.None
 }
 
 // A Planner makes plans for one run.
@@ -53,7 +65,7 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 			p.task = e.Task
 			p.plan(f, 0, 0, nil, yield)
 		case event.ValidationFailed:
-			if e.Attempt >= p.config.Retries {
+			if last := p.lastAttempt(); e.Attempt >= last {
 				yield("end", ended(e))
 				return
 			}
@@ -64,17 +76,24 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 				yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: e.Step})
 				return
 			}
-			p.done, p.failure = nil, e.Reason
-			for _, o := range outputs {
-				text, err := prompts.YAML("output", o.Output)
-				if err != nil {
-					text = string(o.Output) // it is JSON, which can be read as well
-				}
-				p.done = append(p.done, prompts.Input{Name: o.Name, YAML: text})
-			}
+			p.done, p.failure = doneInputs(outputs), e.Reason
 			p.plan(f, e.Replan, 0, nil, yield)
 		}
 	}
+}
+
+// lastAttempt is the number of the last attempt at a plan; with a panel it is the
+// panel's.
+func (p *Planner) lastAttempt() int {
+	if p.config.hasPanel() {
+		return p.config.Retries + 1
+	}
+	return p.config.Retries
+}
+
+// isPanel reports whether several planners make an attempt.
+func (p *Planner) isPanel(attempt int) bool {
+	return p.config.hasPanel() && attempt == p.lastAttempt()
 }
 
 // attemptKey is the key of an attempt at a plan.
@@ -126,14 +145,28 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 			return // the run is over; the pipeline knows why
 		}
 	}
-	q, err := p.question(attempt, problems)
+	key := attemptKey(replan, attempt)
+	format, err := p.format(f, key, attempt)
+	if err != nil {
+		return
+	}
+	q, err := p.question(attempt, format, problems)
 	if err != nil {
 		yield("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()})
 		return
 	}
-	key := attemptKey(replan, attempt)
 	v, err := f.Decide(key, q)
 	if err != nil {
+		return
+	}
+	if v.Status == flow.FlaggedOut && attempt < p.lastAttempt() && (format.Checks != nil || p.config.hasPanel()) {
+		next := attempt + 1
+		if format.Checks == nil {
+			next = p.lastAttempt() // one planner has had as many tries as there are retries
+		} else {
+			problems = []string{v.Reason}
+		}
+		p.plan(f, replan, next, problems, yield)
 		return
 	}
 	if v.Status != flow.Decided {
@@ -156,9 +189,80 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 	})
 }
 
-func (p *Planner) question(attempt int, problems []string) (*flow.Question, error) {
+// Split makes a plan for something that could not be settled as it is. Plans that pass
+// the checks are voted on.
+func (p *Planner) Split(f flow.Flow, key string, w flow.Whole) (string, *flow.Verdict, error) {
+	part := *p
+	part.task = w.Task + "\n\nThe last step returns these fields:\n" + w.Fields
+	part.failure = "agents who did it in one step did not agree (" + w.Why + "). It has to be split into two steps or more."
+	part.done = doneInputs(w.Done)
+	var err error
+	if part.catalogue, err = flow.Catalogue(f, key+"/catalogue"); err != nil {
+		return "", nil, err
+	}
+	if part.config.hasPanel() {
+		part.config.Rule = p.config.Panel
+	}
+	format, err := part.format(f, key, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	q, err := part.question(0, format, nil)
+	if err != nil {
+		return "", &flow.Verdict{Status: flow.Failed, Reason: err.Error()}, nil
+	}
+	q.Step, q.Scope = w.Step, w.Scope
+	v, err := f.Decide(key, q)
+	if err != nil {
+		return "", nil, err
+	}
+	var answer Draft
+	if v.Status == flow.Decided {
+		if err := json.Unmarshal(v.Answer, &answer); err != nil {
+			return "", &flow.Verdict{Status: flow.Failed, Reason: err.Error()}, nil
+		}
+	}
+	return answer.Plan, v, nil
+}
+
+// doneInputs are outputs as a planner is told of them.
+func doneInputs(outputs []event.NamedOutput) []prompts.Input {
+	var list []prompts.Input
+	for _, o := range outputs {
+		text, err := prompts.YAML("output", o.Output)
+		if err != nil {
+			text = string(o.Output) // it is JSON, which can be read as well
+		}
+		list = append(list, prompts.Input{Name: o.Name, YAML: text})
+	}
+	return list
+}
+
+// format is how the plans of an attempt are read. Where several are voted on, those
+// that do not pass the checks are none.
+func (p *Planner) format(f flow.Flow, key string, attempt int) (Format, error) {
+	if p.config.Rule.Strategy == vote.None && !p.isPanel(attempt) {
+		return Format{}, nil
+	}
+	tools, err := flow.Tools(f, key+"/tools")
+	if err != nil {
+		return Format{}, err
+	}
+	checks := &Checks{Tools: []string{}, AllowLoops: p.config.AllowLoops}
+	for _, t := range tools {
+		if t.Unavailable == "" {
+			checks.Tools = append(checks.Tools, t.Name)
+		}
+	}
+	for _, o := range p.done {
+		checks.Available = append(checks.Available, o.Name)
+	}
+	return Format{Strict: true, Checks: checks}, nil
+}
+
+func (p *Planner) question(attempt int, format Format, problems []string) (*flow.Question, error) {
 	c := &p.config
-	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: maxToolCalls})
+	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: maxToolCalls, ProseNames: plan.ProseNames()})
 	if err != nil {
 		return nil, err
 	}
@@ -166,27 +270,26 @@ func (p *Planner) question(attempt int, problems []string) (*flow.Question, erro
 	if attempt > 0 {
 		user.Rejected = p.last
 	}
-	prompt, err := c.Prompts.Render(user)
-	if err != nil {
-		return nil, err
-	}
-	params, err := json.Marshal(Format{Strict: c.Rule.Strategy != vote.None})
+	params, err := json.Marshal(format)
 	if err != nil {
 		return nil, err
 	}
 	terms := c.Terms
-	if terms.Rule.Strategy == vote.None {
+	if p.isPanel(attempt) {
+		terms.Rule = c.Panel
+	} else if terms.Rule.Strategy == vote.None {
 		terms.Rule.MaxSamples = c.Retries + 1 // a plan that is cut off is one of the attempts
 	}
 	if attempt > 0 {
 		terms.FirstTemperature = c.Temperature // the greedy plan may just be the rejected one again
 	}
-	return &flow.Question{
-		System: system, Prompt: prompt, Model: flow.Reasoning,
-		Answer: flow.Format{Reader: Reader, Params: params},
-		Terms:  terms,
-		Work:   &flow.Work{Repair: c.Repair},
-	}, nil
+	q := &flow.Question{
+		System: system, Model: flow.Reasoning,
+		Answer: flow.Format{Reader: Reader, Params: params}, Schema: planSchema,
+		Terms: terms,
+		Work:  &flow.Work{Repair: c.Repair},
+	}
+	return q, c.Prompts.Put(q, user)
 }
 
 // AsPlan is a module that ends a run with the first plan that passes: the task was

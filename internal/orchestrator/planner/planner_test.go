@@ -85,6 +85,8 @@ func newAsked(t *testing.T, answers map[string]string) *asked {
 			return "- Read (pure): Reads a file.\n", nil
 		case flow.LookUsable:
 			return a.usable, nil
+		case flow.LookTools:
+			return []flow.ToolInfo{{Name: "Read", Safe: true}, {Name: "Write", Unavailable: "not now"}}, nil
 		}
 		return nil, fmt.Errorf("nobody looks at %s", l.Kind)
 	}
@@ -215,9 +217,52 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
+// TestPanel: when one planner has used up its tries and there are votes, several are
+// asked, and plans that pass the checks are voted on.
+func TestPanel(t *testing.T) {
+	panel := vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 9}
+	with := func(tool string) string { return strings.Replace(good, "[Read]", "["+tool+"]", 1) }
+	for _, test := range []struct {
+		name    string
+		panel   vote.Rule
+		answers map[string]string
+		want    string // how it ends
+		asked   int
+	}{
+		{"it passes at once", panel, map[string]string{"*": good}, "passed 0/0", 1},
+		{"the panel's plan passes", panel, map[string]string{"plan/0/attempt/3": good, "*": with("Fly")}, "passed 0/3", 4},
+		{"the panel's plans are no better", panel, map[string]string{"*": with("Fly")}, "task failed: no plan: the plan does not pass its checks: line 7: step 0: primary_tools lists Fly, which cannot be used: there is no such tool, or it is not available (tools_are_valid)", 4},
+		{"the panel does not agree", panel, map[string]string{"plan/0/attempt/3": "undecided: no plan won", "*": with("Fly")}, "task undecided: no plan: no plan won", 4},
+		{"the first one gives nothing at all", panel, map[string]string{"plan/0/attempt/3": good, "*": "flagged_out: it was cut off"}, "passed 0/3", 2},
+		{"no voting, no panel", one, map[string]string{"*": with("Fly")}, "- step 0: primary_tools lists Fly, which cannot be used: there is no such tool (tools_are_valid)", 3},
+	} {
+		c := config()
+		c.Panel = test.panel
+		f := newAsked(t, test.answers)
+		f.usable.Tools = map[string]string{"Fly": "there is no such tool"}
+		if err := flow.Pipe(f, event.TaskSubmitted{Task: "Count."}, planner.New(c), planner.NewValidator(planner.ValidatorConfig{})); err != nil {
+			t.Fatal(err)
+		}
+		events := f.Events
+		if _, passed := events[len(events)-2].(event.ValidationPassed); passed { // nobody here ends the task
+			events = events[:len(events)-1]
+		}
+		got := strings.Split(tell(events), "\n")
+		if got[len(got)-1] != test.want || len(f.questions) != test.asked {
+			t.Errorf("%s: %q after %d questions, want the end %q after %d", test.name, got, len(f.questions), test.want, test.asked)
+		}
+		for key, q := range f.questions {
+			if want := map[bool]vote.Strategy{true: vote.FirstToK, false: vote.None}[key == "plan/0/attempt/3"]; q.Rule.Strategy != want {
+				t.Errorf("%s: %s is decided by %s, want %s", test.name, key, q.Rule.Strategy, want)
+			}
+		}
+	}
+}
+
 // TestPlanVoting: with voting, what is no plan has no vote.
 func TestPlanVoting(t *testing.T) {
 	c := config()
+	c.Retries = 0
 	c.Rule = vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 9}
 	f := newAsked(t, map[string]string{"*": "no plan"})
 	got := feed(planner.New(c), f, event.TaskSubmitted{Task: "Count."})

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
@@ -22,6 +24,30 @@ type Format struct {
 	// validator says what is wrong with it: that is for a planner that is asked
 	// once, and can learn from it.
 	Strict bool `json:"strict"`
+
+	// Checks, if not nil, also discards plans that do not pass: several are made, and
+	// those that pass are voted on.
+	Checks *Checks `json:"checks,omitempty"`
+}
+
+// Checks are what plans are held against before they are voted on.
+type Checks struct {
+	Tools      []string `json:"tools"` // that can be used
+	AllowLoops bool     `json:"allow_loops,omitempty"`
+	Available  []string `json:"available,omitempty"` // outputs of the plan before
+}
+
+// options are the checks as package plan makes them.
+func (c *Checks) options() plan.Options {
+	if c == nil {
+		return plan.Options{}
+	}
+	return plan.Options{AllowLoops: c.AllowLoops, Available: c.Available, Tools: func(name string) error {
+		if !slices.Contains(c.Tools, name) {
+			return errors.New("there is no such tool, or it is not available")
+		}
+		return nil
+	}}
 }
 
 // A Draft is what a plan becomes when it is read.
@@ -49,16 +75,18 @@ type planReader Format
 
 // Read implements [domain.Reader]. Plans agree if they have the same structure.
 func (r planReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	p, findings := plan.Parse(text)
+	p, report := plan.Validate(text, r.Checks.options())
 	key := "text " + text
 	switch {
-	case len(findings) == 0:
+	case p == nil && r.Strict:
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "it is no plan: %s", report.Findings()[0])
+	case !report.Passed && r.Checks != nil:
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the plan does not pass its checks: %s", report.Findings()[0])
+	case p != nil:
 		key = plan.Canonical(p)
-		if pretty, err := plan.Encode(p); err == nil {
+		if pretty, err := plan.Encode(p); err == nil && len(report.Notes) == 0 { // the validator tells them
 			text = pretty
 		}
-	case r.Strict:
-		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "it is no plan: %s", findings[0])
 	}
 	value, err := json.Marshal(Draft{Plan: text})
 	if err != nil {

@@ -28,6 +28,9 @@ type ValidatorConfig struct {
 	MaxOutput int
 	MaxFaults int
 
+	// Structured is how quality checks ask for JSON, as in flow.Terms.
+	Structured string
+
 	// Final says that nobody makes another plan: one that is rejected ends the run.
 	Final bool
 }
@@ -88,12 +91,16 @@ func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(string, e
 	if err != nil {
 		return // the run is over; the pipeline knows why
 	}
-	_, report := plan.Validate(text, static)
+	p, report := plan.Validate(text, static)
 	if !report.Passed {
 		v.reject(key, event.ValidationFailed{Attempt: e.Attempt, Replan: e.Replan, Checks: FailedChecks(report)}, yield)
 		return
 	}
-	passed := event.ValidationPassed{Plan: e.Plan, Attempt: e.Attempt, Replan: e.Replan}
+	passed := event.ValidationPassed{Plan: e.Plan, Attempt: e.Attempt, Replan: e.Replan, Notes: report.Notes}
+	passed.ChecksPassed, passed.ChecksSkipped = report.Count()
+	if pretty, err := plan.Encode(p); err == nil && len(report.Notes) > 0 {
+		passed.Plan = event.TextValue(pretty) // as it was read
+	}
 	if v.config.Quality {
 		checks, score, err := v.quality(f, key, e)
 		if err != nil {
@@ -107,6 +114,7 @@ func (v *Validator) check(f flow.Flow, e event.PlanCreated, yield func(string, e
 			checks[i].Passed = true // it is the score of all together that counts
 		}
 		passed.Score, passed.Checks = &score, checks
+		passed.ChecksPassed += len(checks)
 	}
 	yield(key+"/validated", passed)
 }
@@ -202,10 +210,11 @@ func (v *Validator) judge(f flow.Flow, check, text string) (event.Check, error) 
 	}
 	again := 0.1 // a discarded answer would come again at 0
 	verdict, err := f.Decide(check, &flow.Question{
-		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader},
+		Prompt: prompt, Model: flow.Cheap, Answer: flow.Format{Reader: ScoreReader}, Schema: scoreSchema,
 		Terms: flow.Terms{
 			Rule: vote.Rule{Strategy: vote.None, MaxSamples: 3}, Flags: &redflag.Config{Refusal: redflag.RefusalCheck{On: true}},
 			FirstTemperature: new(float64), Temperature: &again, MaxOutput: v.config.MaxOutput, MaxFaults: v.config.MaxFaults,
+			Structured: v.config.Structured,
 		},
 		Work: &flow.Work{Repair: flow.RepairSyntax},
 	})

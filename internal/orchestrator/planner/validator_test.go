@@ -63,6 +63,34 @@ func TestStatic(t *testing.T) {
 	}
 }
 
+// TestPassed: a plan that passes says how many checks it passed, and what of it was not
+// taken as it is written.
+func TestPassed(t *testing.T) {
+	listed := strings.Replace(strings.Replace(good, "[Read]", "[human_input_tool, Read]", 1), "fallback_tools: []", "fallback_tools: [human_input_tool]", 1)
+	for _, test := range []struct {
+		plan            string
+		loops           bool
+		passed, skipped int
+		notes           int
+	}{
+		{good, false, len(plan.Names()), 0, 0},
+		{good, true, len(plan.Names()) - 1, 1, 0},
+		{listed, false, len(plan.Names()), 0, 2},
+	} {
+		f := newAsked(t, nil)
+		v := planner.NewValidator(planner.ValidatorConfig{AllowLoops: test.loops})
+		for e := range v.Process(f, event.PlanCreated{Plan: event.TextValue(test.plan)}) {
+			got, ok := flow.Bare(e).(event.ValidationPassed)
+			if !ok || got.ChecksPassed != test.passed || got.ChecksSkipped != test.skipped || len(got.Notes) != test.notes {
+				t.Errorf("Process(%s) = %+v, want %d passed, %d skipped, %d notes", test.plan, e, test.passed, test.skipped, test.notes)
+			}
+			if strings.Contains(got.Plan.Text(), "human_input_tool") {
+				t.Errorf("Process(%s) keeps human_input_tool: %s", test.plan, got.Plan.Text())
+			}
+		}
+	}
+}
+
 // TestQuality: the judgements of a model, weighted.
 func TestQuality(t *testing.T) {
 	key := func(check string) string {

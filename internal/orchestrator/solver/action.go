@@ -137,39 +137,21 @@ func (a *action) unvoted(by, because string) {
 // configured way after another.
 func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (bool, error)) (bool, error) {
 	a.tried = append(a.tried, a.branch+key)
-	ok, err := try(key, way{})
-	for _, e := range a.s.cfg.Escalate {
-		if ok || err != nil {
-			break
-		}
-		next := key + "/" + string(e)
-		var attempt func() (bool, error)
-		switch e {
-		case Diversity:
-			if !a.broken { // other words do not mend what is out of order
-				attempt = func() (bool, error) { return try(next, way{diverse: true}) }
-			}
-		case Model:
-			if name := a.s.cfg.Models.Escalation; name != "" {
-				attempt = func() (bool, error) { return try(next, way{model: name}) }
-			}
-		case Split:
-			if a.node.stage == atomic && a.maySplit {
-				attempt = func() (bool, error) { return a.splitFurther(f, next) }
-			}
-		case Person:
-			// Whether and how to split is no question for a person.
-			if a.node.stage == atomic || a.node.stage == split {
-				attempt = func() (bool, error) { return a.askPerson(f, next) }
-			}
-		}
-		if attempt == nil {
-			continue
-		}
-		f.Emit(next+"/escalated", event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(e), Reason: a.reason})
-		ok, err = attempt()
+	c := flow.Climb{
+		Try:   try,
+		May:   func(to Escalation) bool { return to != Diversity || !a.broken }, // other words do not mend what is out of order
+		Asked: func() int { return a.voting.Samples },
+		Note: func(to Escalation) event.Escalated {
+			return event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(to), Reason: a.reason}
+		},
 	}
-	return ok, err
+	if a.node.stage == atomic && a.maySplit {
+		c.Split = func(key string) (bool, error) { return a.splitFurther(f, key) }
+	}
+	if a.node.stage == atomic || a.node.stage == split { // whether and how to split is no question for a person
+		c.Person = func(key string) (bool, error) { return a.askPerson(f, key) }
+	}
+	return flow.Ladder{Order: a.s.cfg.Escalate, Model: a.s.cfg.Models.Escalation}.Climb(f, key, c)
 }
 
 // splitFurther gives up solving the node as it is. If nobody agrees on how to split
@@ -239,23 +221,34 @@ func (a *action) askSolution(f flow.Flow, key string, q *flow.Question) (bool, e
 	return true, nil
 }
 
-// compose makes the solution of the node from those of its parts: by code where
-// the domain can and may, otherwise by vote. At the root it makes the answer.
+// compose makes the solution of the node from those of its parts: by code where the
+// domain can and may, otherwise by vote, and by code again if voters do not agree. At
+// the root it makes the answer.
 func (a *action) compose(f flow.Flow) error {
 	n, cfg := a.node, &a.s.cfg
 	x, y := n.parts[0].part(), n.parts[1].part()
-	if done, err := a.composeByCode(f, x, y); done || err != nil {
+	if cfg.ComposeByCode {
+		if done, err := a.composeByCode(f, a.key("code"), x, y); done || err != nil {
+			return err
+		}
+	}
+	err := a.composeByVote(f, x, y)
+	if err != nil || !a.failed() || cfg.ComposeByCode || a.broken {
 		return err
 	}
+	// What is solved is not thrown away because nobody agrees on the rest.
+	_, err = a.composeByCode(f, a.key("compose/code"), x, y)
+	return err
+}
+
+func (a *action) composeByVote(f flow.Flow, x, y domain.Part) error {
+	n, cfg := a.node, &a.s.cfg
 	if n == a.s.root {
 		return a.composeAnswer(f, a.key("compose"), prompts.SolveAnswer{Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y)})
 	}
 	_, err := a.climb(f, a.key("compose"), func(key string, w way) (bool, error) {
-		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.solutionForm(n.problem), func(wording int) prompts.Data {
-			return prompts.SolveCompose{
-				Problem: n.problem, Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y),
-				Facts: a.s.memory.facts, Wording: wording,
-			}
+		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.solutionForm(n.problem), prompts.SolveCompose{
+			Problem: n.problem, Compose: n.how, A: prompts.SolvePart(x), B: prompts.SolvePart(y), Facts: a.s.memory.facts,
 		})
 		if err != nil {
 			return false, err
@@ -265,9 +258,9 @@ func (a *action) compose(f flow.Flow) error {
 	return err
 }
 
-func (a *action) composeByCode(f flow.Flow, x, y domain.Part) (bool, error) {
+func (a *action) composeByCode(f flow.Flow, key string, x, y domain.Part) (bool, error) {
 	c, ok := a.s.cfg.Adapter.(domain.Composer)
-	if !ok || !a.s.cfg.ComposeByCode {
+	if !ok {
 		return false, nil
 	}
 	text, ok := c.Compose(a.node.problem, a.node.how, x, y)
@@ -278,11 +271,11 @@ func (a *action) composeByCode(f flow.Flow, x, y domain.Part) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	if wrong, err := a.s.verify(f, a.key("code"), a.node.problem, solution.Solution); err != nil || wrong != "" {
+	if wrong, err := a.s.verify(f, key, a.node.problem, solution.Solution); err != nil || wrong != "" {
 		return false, err
 	}
 	a.solution = &solution
-	a.unvoted(event.ByCode, "")
+	a.unvoted(event.ByCode, a.reason)
 	return true, nil
 }
 
@@ -292,14 +285,10 @@ func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer
 	cfg := &a.s.cfg
 	data.Problem, data.Facts, data.Work = a.s.problem, a.s.memory.facts, a.s.memory.work
 	_, err := a.climb(f, key, func(key string, w way) (bool, error) {
-		if w.model == "" {
-			w.model = a.s.composer
+		if w.Model == "" {
+			w.Model = a.s.composer
 		}
-		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), func(wording int) prompts.Data {
-			data := data
-			data.Wording = wording
-			return data
-		})
+		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), data)
 		if err != nil {
 			return false, err
 		}

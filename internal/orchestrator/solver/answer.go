@@ -12,6 +12,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/jsonpart"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -36,14 +37,47 @@ type Solution struct {
 type Conclusion struct {
 	Answer     string  `json:"answer"`
 	Confidence float64 `json:"confidence"`
-	Support    Support `json:"support"`
+	Support    Support `json:"support" optional:"true"`
 }
 
 // Support is what an answer rests on.
 type Support struct {
-	Summary   string   `json:"summary"`
-	Equations []string `json:"equations"`
-	Points    []string `json:"points"`
+	Summary   string `json:"summary" optional:"true"`
+	Equations list   `json:"equations" optional:"true"`
+	Points    list   `json:"points" optional:"true"`
+}
+
+// A list is texts. In an answer a point may also be an object with a label and values,
+// {"label": "P1", "values": {"x": 1}}, which becomes the text "P1: x = 1".
+type list []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *list) UnmarshalJSON(data []byte) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(data, &items); err != nil {
+		return err
+	}
+	*l = list{}
+	for _, raw := range items {
+		var text string
+		if err := json.Unmarshal(raw, &text); err == nil {
+			*l = append(*l, text)
+			continue
+		}
+		var point struct {
+			Label  string                     `json:"label"`
+			Values map[string]json.RawMessage `json:"values"`
+		}
+		if err := json.Unmarshal(raw, &point); err != nil {
+			return err
+		}
+		var values []string
+		for _, name := range slices.Sorted(maps.Keys(point.Values)) {
+			values = append(values, name+" = "+strings.Trim(string(point.Values[name]), `"`))
+		}
+		*l = append(*l, strings.Trim(point.Label+": "+strings.Join(values, ", "), ": "))
+	}
+	return nil
 }
 
 // A Check says whether an answer is complete.
@@ -58,7 +92,8 @@ type Result struct {
 	Conclusion
 
 	// Status is how the answer came about: "direct" without splitting the problem,
-	// "composed" from its parts, or "draft" if the run ended without success.
+	// "composed" from its parts, or, if the run ended without success, "draft", or "parts"
+	// if it lists what the parts came to that were solved.
 	Status string `json:"status"`
 
 	// Remarks are what did not go as planned, such as a limit that was reached.
@@ -70,6 +105,7 @@ const (
 	StatusDirect   = "direct"
 	StatusComposed = "composed"
 	StatusDraft    = "draft"
+	StatusParts    = "parts"
 )
 
 // DraftConfidence is what a draft says about itself, whoever wrote it.
@@ -110,8 +146,8 @@ func Normal(text string) string {
 }
 
 // parse reads text as one JSON object that has the fields of T, at every depth, none of
-// them null and no others. A Markdown fence around the whole text is no part of it.
-// Nothing is repaired.
+// them null but for those that are optional. Others, a Markdown fence and prose around it
+// are no part of it. Nothing is repaired.
 func parse[T any](text string) (v T, flag *redflag.Flag) {
 	raw := json.RawMessage(unfenced(text))
 	if _, err := vote.Canonical(raw, vote.KeyOptions{KeepSpace: true}); err != nil {
@@ -130,13 +166,16 @@ func parse[T any](text string) (v T, flag *redflag.Flag) {
 	return v, nil
 }
 
-// lacking reports what a value lacks, or has too much, to be of a type.
+// lacking reports what a value lacks to be of a type.
 func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
 	if string(raw) == "null" && t.Kind() != reflect.Struct {
 		return redflag.New(redflag.MissingField, "%s is null", what)
 	}
 	switch t.Kind() {
 	case reflect.Slice:
+		if t == reflect.TypeFor[list]() {
+			return nil // which reads itself
+		}
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
 			return nil // of another type, which is seen when it is read
@@ -154,16 +193,15 @@ func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
 		for i := range t.NumField() {
 			name := t.Field(i).Tag.Get("json")
 			value, ok := got[name]
+			if t.Field(i).Tag.Get("optional") != "" && (!ok || string(value) == "null") {
+				continue
+			}
 			if !ok {
 				return redflag.New(redflag.MissingField, "field %q is missing", name)
 			}
-			delete(got, name)
 			if flag := lacking(value, t.Field(i).Type, fmt.Sprintf("field %q", name)); flag != nil {
 				return flag
 			}
-		}
-		if len(got) > 0 {
-			return redflag.New(redflag.SchemaInvalid, "nobody asked for the field %q", slices.Min(slices.Collect(maps.Keys(got))))
 		}
 	}
 	return nil
@@ -172,11 +210,14 @@ func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
 var fence = regexp.MustCompile("(?s)^```[ \t]*(?:json)?[ \t\r]*\n(.*)```$")
 
 // unfenced returns what is inside a fence that encloses the whole text, and
-// otherwise the text.
+// otherwise the text; of one that is no JSON the only object in it.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	if inner := fence.FindStringSubmatch(text); inner != nil {
 		return inner[1]
+	}
+	if parts := jsonpart.All(text); len(parts) == 1 && parts[0][0] == '{' {
+		return string(parts[0])
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Config is how a problem is solved, complete: what is left out is 0.
@@ -56,23 +57,19 @@ type Models struct {
 }
 
 // An Escalation is what is done when voters do not agree.
-type Escalation string
+type Escalation = flow.Escalation
 
 // The escalations.
 const (
-	Diversity Escalation = "diversity" // ask in other words, at a higher temperature
-	Model     Escalation = "model"     // ask Models.Escalation
-	Split     Escalation = "split"     // split what could not be solved as it is
-	Person    Escalation = "person"    // ask the person for the solution
+	Diversity = flow.Diversity // ask in other words, at a higher temperature
+	Model     = flow.Stronger  // ask Models.Escalation
+	Split     = flow.Split     // split what could not be solved as it is
+	Person    = flow.Person    // ask the person for the solution
 )
 
-const (
-	// maxGrowth is by how many characters a part may be longer than the whole: a short
-	// problem may need more words for its parts than for itself.
-	maxGrowth = 120
-
-	diverseTemperature = 0.7 // of voters who are asked again
-)
+// maxGrowth is by how many characters a part may be longer than the whole: a short
+// problem may need more words for its parts than for itself.
+const maxGrowth = 120
 
 // check says what a configuration lacks.
 func (c *Config) check() error {
@@ -89,6 +86,10 @@ func (c *Config) check() error {
 // vote, and saves samples by giving up early: it may take two more than the margin.
 func (c *Config) directRule() vote.Rule {
 	rule := c.Rule
+	if rule.Strategy == vote.Adaptive {
+		rule.MaxSamples = min(adaptive.Options{Target: rule.Target}.Clean()+2, rule.MaxSamples)
+		return rule
+	}
 	rule.MaxSamples = min(vote.NewTally(c.Rule).Decision().Need+2, c.Rule.MaxSamples)
 	return rule
 }

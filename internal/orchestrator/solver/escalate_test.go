@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/test/flowtest"
 )
 
@@ -69,12 +70,12 @@ func TestEscalationOrder(t *testing.T) {
 			f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 				// Who is asked in several words, at a higher temperature, is diverse.
 				if strings.HasSuffix(key, "/diversity") {
-					if len(q.Variants) != 3 || q.Variants[0] == q.Variants[1] || *q.Temperature != diverseTemperature || *q.FirstTemperature != diverseTemperature {
-						t.Errorf("%s: %d variants at %v, want 3 different ones at %v", key, len(q.Variants), q.Temperature, diverseTemperature)
+					if len(q.Variants) != prompts.MaxFramings || q.Variants[0] == q.Variants[1] || *q.Temperature != 0.7 || *q.FirstTemperature != 0.7 || q.Asked == 0 {
+						t.Errorf("%s: %d variants at %v, from %d on, want %d different ones at 0.7, and not those that were asked first", key, len(q.Variants), q.Temperature, q.Asked, prompts.MaxFramings)
 					}
 					q.Model += " diverse"
-				} else if strings.HasSuffix(key, "/solve") && (q.Model != "worker" || q.Variants != nil) {
-					t.Errorf("%s is for %q in %d variants, want the worker and one", key, q.Model, len(q.Variants))
+				} else if strings.HasSuffix(key, "/solve") && (q.Model != "worker" || len(q.Variants) != prompts.MaxFramings) {
+					t.Errorf("%s is for %q in %d variants, want the worker in all framings", key, q.Model, len(q.Variants))
 				}
 				if strings.HasSuffix(key, "/decompose") && q.Model != "thinker" {
 					t.Errorf("%s is for %q, want the thinker", key, q.Model)

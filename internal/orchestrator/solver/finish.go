@@ -2,11 +2,13 @@ package solver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // finish checks the answer and fills its gaps until nothing is missing, or until
@@ -21,7 +23,7 @@ func (s *solver) finish(f flow.Flow) error {
 		case r == nil || err != nil:
 			return err
 		case r.problem == "":
-			return s.complete(f, StatusComposed)
+			return s.complete(f)
 		case round == s.cfg.MaxFillRounds:
 			s.end(f, flow.Failed, fmt.Sprintf("after %d rounds of filling gaps: %s", round, r.problem), event.Voting{}, nil)
 			return nil
@@ -76,11 +78,10 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 		return &review{problem: "the answer is wrong: " + wrong, wrong: wrong}, nil
 	}
 	a := &action{s: s, node: s.root, step: s.step}
-	answer := form{ReadCheck, encode(checkParams{s.problem, maxGrowth, maxMissing}), checkSchema}
+	answer := form{ReadCheck, encode(checkParams{s.problem, maxGrowth}), checkSchema}
 	ok, err := a.climb(f, key, func(key string, w way) (bool, error) {
-		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
-			return prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes, Wording: wording}
-		})
+		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer,
+			prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes})
 		if err != nil {
 			return false, err
 		}
@@ -108,18 +109,36 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 	return &review{problem: "something is missing: " + strings.Join(a.check.Missing, "; "), missing: a.check.Missing}, nil
 }
 
-// maxMissing is how many missing items a check may list.
-const maxMissing = 5
+// maxMissing is how many missing items are worked off at a time, and maxItems how many
+// after one check: the next one finds the others.
+const (
+	maxMissing = 5
+	maxItems   = 20
+)
 
 // fill makes the answer better by what a review found. It reports whether that
 // was achieved; if not, and there is no error, the run has ended.
 func (s *solver) fill(f flow.Flow, round int, r *review) (bool, error) {
+	s.status = StatusComposed
 	if r.wrong != "" {
-		return s.refine(f, fillKey(round)+"/correct", s.correction(r.wrong))
+		return s.refine(f, fillKey(round)+"/correct", s.correction(r.wrong), nil)
 	}
+	first := 0
+	for items := range slices.Chunk(r.missing[:min(len(r.missing), maxItems)], maxMissing) {
+		if ok, err := s.fillItems(f, round, first, items); !ok {
+			return false, err
+		}
+		first += len(items)
+	}
+	return true, nil
+}
+
+// fillItems has missing items solved, which are counted from first, and adds them to the
+// answer.
+func (s *solver) fillItems(f flow.Flow, round, first int, missing []string) (bool, error) {
 	var items []*node
-	for i, problem := range r.missing {
-		n := s.add(nil, fmt.Sprintf("f%d.%d", round, i), problem, 1)
+	for i, problem := range missing {
+		n := s.add(nil, fmt.Sprintf("f%d.%d", round, first+i), problem, 1)
 		if n.stage == open {
 			n.stage = atomic
 		}
@@ -133,10 +152,10 @@ func (s *solver) fill(f flow.Flow, round int, r *review) (bool, error) {
 		return false, err
 	}
 	for i, n := range items {
-		ok, err := s.refine(f, fmt.Sprintf("%s/%d", fillKey(round), i), prompts.SolveAnswer{
+		ok, err := s.refine(f, fmt.Sprintf("%s/%d", fillKey(round), first+i), prompts.SolveAnswer{
 			Compose: prompts.AddMissing,
 			A:       prompts.SolvePart{Problem: s.problem, Solution: s.answer.Answer}, B: prompts.SolvePart(n.part()),
-		})
+		}, n)
 		if !ok {
 			return false, err
 		}
@@ -155,11 +174,19 @@ func (s *solver) correction(wrong string) prompts.SolveAnswer {
 	return data
 }
 
-// refine replaces the answer.
-func (s *solver) refine(f flow.Flow, key string, data prompts.SolveAnswer) (bool, error) {
+// refine replaces the answer. If nobody agrees on how to add an item to it, the item is
+// written below it.
+func (s *solver) refine(f flow.Flow, key string, data prompts.SolveAnswer, item *node) (bool, error) {
 	a := &action{s: s, node: s.root, step: s.step}
 	if err := a.composeAnswer(f, key, data); err != nil {
 		return false, err
+	}
+	if a.failed() && item != nil && !a.broken {
+		answer := s.answer
+		answer.Answer += "\n\n" + listed(item)
+		a.answer = &answer
+		s.remark("%q was added to the answer by code: %s", clip.Line(item.problem, maxRemark), a.reason)
+		a.unvoted(event.ByCode, a.reason)
 	}
 	if a.failed() {
 		s.fail(f, a, "fill")
@@ -167,6 +194,35 @@ func (s *solver) refine(f flow.Flow, key string, data prompts.SolveAnswer) (bool
 	}
 	err := s.commit(f, a, strings.TrimPrefix(key, "solve/"))
 	return err == nil, err
+}
+
+// listed is a part with its solution, as a list of parts has it.
+func listed(n *node) string { return n.problem + ": " + n.solution.Solution }
+
+// solvedParts are the largest parts of the problem that are solved, if there are any.
+func (s *solver) solvedParts() draft {
+	var list []string
+	how := inParts
+	var visit func(n *node)
+	visit = func(n *node) {
+		switch {
+		case n.stage == solved:
+			list = append(list, listed(n))
+			return
+		case len(n.parts) == 0:
+			how = some
+		}
+		for _, p := range n.parts {
+			visit(p)
+		}
+	}
+	if s.root.stage != solved {
+		visit(s.root)
+	}
+	if len(list) == 0 {
+		return draft{}
+	}
+	return draft{answerOf(strings.Join(list, "\n")), how}
 }
 
 // draft is the best answer so far.
@@ -180,13 +236,15 @@ type quality int
 
 const (
 	none    quality = iota
+	some            // what some parts of the problem came to, each by vote
 	wrong           // it won a vote, but the verifier knows better
 	leading         // it has the most votes, but did not win
+	inParts         // what all parts of the problem came to; nobody put them together
 	settled         // it won a vote, and nothing is known to be wrong with it
 )
 
 func answerOf(text string) Conclusion {
-	return Conclusion{Answer: text, Support: Support{Equations: []string{}, Points: []string{}}}
+	return Conclusion{Answer: text, Support: Support{Equations: list{}, Points: list{}}}
 }
 
 func draftKey(n int) string { return fmt.Sprintf("solve/draft/%d", n) }
@@ -204,13 +262,20 @@ func (s *solver) improve(f flow.Flow, d draft, by, reason string) {
 	answer.Confidence = DraftConfidence
 	f.Emit(key, event.AnswerComposed{
 		Path: s.root.path, Step: s.step, Confidence: answer.Confidence, By: by, Draft: true, Reason: reason, State: s.hash(),
-		Answer: event.JSONValue(encode(Result{Conclusion: answer, Status: StatusDraft, Remarks: s.remarks})),
+		Answer: event.JSONValue(encode(Result{Conclusion: answer, Status: d.quality.status(), Remarks: s.remarks})),
 	})
 }
 
+func (q quality) status() string {
+	if q == inParts || q == some {
+		return StatusParts
+	}
+	return StatusDraft
+}
+
 // complete ends the run with success.
-func (s *solver) complete(f flow.Flow, status string) error {
-	result := event.JSONValue(encode(Result{Conclusion: s.answer, Status: status, Remarks: s.remarks}))
+func (s *solver) complete(f flow.Flow) error {
+	result := event.JSONValue(encode(Result{Conclusion: s.answer, Status: s.status, Remarks: s.remarks}))
 	f.Emit("solve/answer", event.AnswerComposed{
 		Path: s.root.path, Step: s.step - 1, Answer: result, Confidence: s.answer.Confidence,
 		By: s.answerBy, Final: true, State: s.hash(),
@@ -226,8 +291,15 @@ func (s *solver) fail(f flow.Flow, a *action, title string) {
 		reopen = append(reopen, draftKey(s.drafts))
 		s.improve(f, a.best, event.ByVote, a.reason)
 	}
+	if d := s.solvedParts(); d.quality > s.draft.quality {
+		reopen = append(reopen, draftKey(s.drafts))
+		s.improve(f, d, event.ByCode, "these are the parts that are solved: "+a.reason)
+	}
 	s.end(f, a.status, title+": "+a.reason, a.voting, reopen)
 }
+
+// maxRemark is how much of a problem a remark quotes.
+const maxRemark = 80
 
 // maxRemarks is how many remarks become part of the reason of a failure.
 const maxRemarks = 3
@@ -244,6 +316,8 @@ func (s *solver) end(f flow.Flow, verdict flow.Status, reason string, voting eve
 	}
 	if s.draft.quality == none {
 		reason += "; there is no draft"
+	} else if s.draft.quality.status() == StatusParts {
+		reason += "; the parts that are solved are in the result"
 	} else {
 		reason += fmt.Sprintf("; the best draft has a confidence of %v", DraftConfidence)
 	}

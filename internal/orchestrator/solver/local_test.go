@@ -48,7 +48,7 @@ func (c *crowd) Generate(ctx context.Context, req *model.Request) (*model.Respon
 	c.calls.Add(1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, input, _ := strings.Cut(req.Messages[0].Text, "\nInput:\n")
+	input := inputOf(req.Messages[0].Text)
 	if c.asked == nil {
 		c.asked = map[string]int{}
 	}

@@ -30,9 +30,8 @@ func (a *action) decompose(f flow.Flow) error {
 func (a *action) propose(f flow.Flow, key string, w way, mustSplit bool) (bool, error) {
 	cfg := &a.s.cfg
 	answer := form{ReadProposal, encode(a.s.proposalParams(a.node, mustSplit)), proposalSchema}
-	q, err := cfg.question(a.step, w, cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
-		return prompts.SolveDecompose{Problem: a.node.problem, Facts: a.s.memory.facts, MustSplit: mustSplit, Wording: wording}
-	})
+	q, err := cfg.question(a.step, w, cfg.Models.Reasoning, answer,
+		prompts.SolveDecompose{Problem: a.node.problem, Facts: a.s.memory.facts, MustSplit: mustSplit})
 	if err != nil {
 		return false, err
 	}
@@ -60,24 +59,19 @@ func (a *action) discriminate(f flow.Flow, key string, w way, candidates []event
 		return false, err
 	}
 	orders := options.orders()
-	answer := form{ReadPick, encode(pickParams{options.labels()}), pickSchema}
-	q, err := cfg.question(a.step, w, cfg.Models.Reasoning, answer, func(wording int) prompts.Data {
-		return orders[0].ask(a.node.problem, wording)
-	})
+	answer := form{ReadPick, encode(pickParams{options.labels()}), pickSchema(options.labels())}
+	q, err := cfg.question(a.step, w, cfg.Models.Reasoning, answer, orders[0].ask(a.node.problem))
 	if err != nil {
 		return false, err
 	}
-	q.Variants = nil
-	for i, order := range orders {
-		wording := 0
-		if w.diverse {
-			wording = i % prompts.SolveWordings
-		}
-		text, err := cfg.Prompts.Render(order.ask(a.node.problem, wording))
+	// Each order as often as each other, in turn with the framings.
+	q.Variants, q.Shared, q.Class = nil, 0, ""
+	for i := 0; i < prompts.MaxFramings || i%len(orders) > 0; i++ {
+		f, err := cfg.Prompts.Framings(orders[i%len(orders)].ask(a.node.problem))
 		if err != nil {
 			return false, err
 		}
-		q.Variants = append(q.Variants, text)
+		q.Variants = append(q.Variants, f.Texts[i%len(f.Texts)])
 	}
 	chosen, err := settle[pick](a, f, key, q)
 	if chosen == nil {
@@ -174,11 +168,11 @@ func (o options) orders() []options {
 }
 
 // ask is the question which of the options to take, in their order.
-func (o options) ask(problem string, wording int) prompts.Data {
+func (o options) ask(problem string) prompts.Data {
 	list := make([]prompts.SolveOption, len(o))
 	for i, opt := range o {
 		p := opt.proposal
 		list[i] = prompts.SolveOption{Label: opt.label, IsAtomic: p.IsAtomic, PartA: p.PartA, PartB: p.PartB, Compose: p.Compose}
 	}
-	return prompts.SolvePick{Problem: problem, Options: list, Wording: wording}
+	return prompts.SolvePick{Problem: problem, Options: list}
 }

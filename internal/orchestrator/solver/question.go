@@ -9,10 +9,7 @@ import (
 )
 
 // way is how a question is put: as usual, or differently after an escalation.
-type way struct {
-	diverse bool
-	model   string // instead of the usual one
-}
+type way = flow.Way
 
 // form is what the answers to a question look like and who reads them.
 type form struct {
@@ -21,9 +18,8 @@ type form struct {
 	schema string
 }
 
-// question puts what data says in words. Voters who are to be diverse are asked in
-// several words, none of them greedily.
-func (c *Config) question(step int, w way, model string, answer form, data func(wording int) prompts.Data) (*flow.Question, error) {
+// question puts what data says in words.
+func (c *Config) question(step int, w way, model string, answer form, data prompts.Data) (*flow.Question, error) {
 	q := &flow.Question{
 		Step: step, Model: model, Answer: flow.Format{Reader: answer.reader, Params: answer.params},
 		Terms: c.Terms,
@@ -31,25 +27,8 @@ func (c *Config) question(step int, w way, model string, answer form, data func(
 	if c.Structured != "" {
 		q.Schema = json.RawMessage(answer.schema)
 	}
-	var err error
-	if q.Prompt, err = c.Prompts.Render(data(0)); err != nil {
-		return nil, err
-	}
-	if w.model != "" {
-		q.Model = w.model
-	}
-	if w.diverse {
-		warm := float64(diverseTemperature)
-		q.FirstTemperature, q.Temperature = &warm, &warm
-		for wording := range prompts.SolveWordings {
-			text, err := c.Prompts.Render(data(wording))
-			if err != nil {
-				return nil, err
-			}
-			q.Variants = append(q.Variants, text)
-		}
-	}
-	return q, nil
+	w.Put(q)
+	return q, c.Prompts.Put(q, data)
 }
 
 // solutionForm is that of solutions of problem, answerForm that of answers to it.
@@ -63,9 +42,7 @@ func (c *Config) answerForm(problem string) form {
 
 // atomQuestion asks for the solution of a problem that is not split.
 func (c *Config) atomQuestion(step int, w way, problem string, facts []string) (*flow.Question, error) {
-	q, err := c.question(step, w, c.Models.Execution, c.solutionForm(problem), func(wording int) prompts.Data {
-		return prompts.SolveAtom{Problem: problem, Facts: facts, Wording: wording}
-	})
+	q, err := c.question(step, w, c.Models.Execution, c.solutionForm(problem), prompts.SolveAtom{Problem: problem, Facts: facts})
 	if err != nil {
 		return nil, err
 	}
@@ -96,22 +73,39 @@ func (a *Atoms) Solution(answer json.RawMessage) (string, error) {
 // Domain is that of the configuration.
 func (a *Atoms) Domain() string { return a.cfg.Domain }
 
-// The schemas of the answers, for models that are asked for structured output.
+// The schemas of the answers, for models that are asked for structured output. They are as
+// tight as the readers, for a server that keeps to them: a weak model gives no valid answer
+// otherwise. What is voted on has no greatest length, because it would be cut there; what
+// is only said beside it has, or a model that rambles comes to no end.
 var (
-	proposalSchema = object(`"subproblem_a":{"type":"string"},"subproblem_b":{"type":"string"},"compose_fn":{"type":"string"},"is_atomic":{"type":"boolean"},"rationale":{"type":"string"}`,
+	prose = `{"type":"string","maxLength":600}`
+	said  = `{"type":"string","minLength":1}`
+	share = `{"type":"number","minimum":0,"maximum":1}`
+
+	proposalSchema = object(`"subproblem_a":{"type":"string"},"subproblem_b":{"type":"string"},"compose_fn":{"type":"string"},"is_atomic":{"type":"boolean"},"rationale":`+prose,
 		"subproblem_a", "subproblem_b", "compose_fn", "is_atomic", "rationale")
-	pickSchema     = object(`"pick":{"type":"string"},"reason":{"type":"string"}`, "pick", "reason")
-	solutionSchema = object(`"solution":{"type":"string"},"confidence":{"type":"number"},"work_shown":{"type":"string"}`,
-		"solution", "confidence", "work_shown")
-	answerSchema = object(`"answer":{"type":"string"},"confidence":{"type":"number"},"support":`+object(
-		`"summary":{"type":"string"},"equations":{"type":"array","items":{"type":"string"}},"points":{"type":"array","items":{"type":"string"}}`,
+	solutionSchema = object(`"solution":`+said+`,"confidence":`+share+`,"work_shown":`+prose, "solution", "confidence", "work_shown")
+	answerSchema   = object(`"answer":`+said+`,"confidence":`+share+`,"support":`+object(
+		`"summary":`+prose+`,"equations":`+listOf(`{"type":"string"}`, 0, maxListed)+`,"points":`+listOf(`{"type":"string"}`, 0, maxListed),
 		"summary", "equations", "points"),
 		"answer", "confidence", "support")
-	checkSchema = object(`"requirements":{"type":"array","items":`+object(
-		`"requirement":{"type":"string"},"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
-		"requirement", "status", "reason")+`},"complete":{"type":"boolean"},"missing_work":{"type":"array","items":{"type":"string"}}`,
+	checkSchema = object(`"requirements":`+listOf(object(
+		`"requirement":`+said+`,"status":{"type":"string","enum":["ADDRESSED","MISSING"]},"reason":{"type":"string"}`,
+		"requirement", "status", "reason"), 1, maxListed)+`,"complete":{"type":"boolean"},"missing_work":`+listOf(said, 0, maxItems),
 		"requirements", "complete", "missing_work")
 )
+
+// maxListed is how many items an answer may list beside what is voted on.
+const maxListed = 20
+
+// pickSchema is that of a choice among labels.
+func pickSchema(labels []string) string {
+	return object(`"pick":{"type":"string","enum":`+string(encode(labels))+`},"reason":`+prose, "pick", "reason")
+}
+
+func listOf(item string, least, most int) string {
+	return fmt.Sprintf(`{"type":"array","items":%s,"minItems":%d,"maxItems":%d}`, item, least, most)
+}
 
 func object(properties string, required ...string) string {
 	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}`, properties, encode(required))

@@ -61,7 +61,15 @@ func Readers(adapters map[string]domain.Adapter) (domain.Readers, error) {
 		}),
 		ReadAnswer: newReader(func(p solutionParams) (domain.Reader, error) {
 			r, err := solutions(p)
-			return readerOf(func(a *Conclusion) (string, *redflag.Flag) { return r.judge(a.Answer, a.Confidence) }), err
+			return readerOf(func(a *Conclusion) (string, *redflag.Flag) {
+				if a.Support.Equations == nil {
+					a.Support.Equations = list{}
+				}
+				if a.Support.Points == nil {
+					a.Support.Points = list{}
+				}
+				return r.judge(a.Answer, a.Confidence)
+			}), err
 		}),
 	}, nil
 }
@@ -243,7 +251,6 @@ func (g *groups) key(text string) string {
 type checkParams struct {
 	Problem   string `json:"problem"`
 	MaxGrowth int    `json:"max_growth"`
-	MaxItems  int    `json:"max_items"`
 }
 
 // judge rejects what contradicts itself or leads nowhere.
@@ -268,8 +275,6 @@ func (r checkParams) judge(c *Check) (string, *redflag.Flag) {
 		return "complete", nil
 	case missing == 0 || len(c.Missing) == 0:
 		return "", redflag.New(redflag.SelfContradiction, "it is called incomplete, but nothing is missing")
-	case len(c.Missing) > r.MaxItems:
-		return "", redflag.New(redflag.SchemaInvalid, "%d items are missing, want at most %d", len(c.Missing), r.MaxItems)
 	}
 	for _, item := range c.Missing {
 		if flag := isPart("an item of missing_work", Normal(item), r.Problem, r.MaxGrowth); flag != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/redflag"
@@ -68,14 +69,14 @@ func TestReadProposal(t *testing.T) {
 		{with("Sort 2", "Sort 3 and 1", ""), "", redflag.MissingField},
 		{strings.Replace(atom(), `"subproblem_a":""`, `"subproblem_a":"Sort 2"`, 1), "", redflag.SelfContradiction},
 
-		{"Here it is: " + atom(), "", redflag.SchemaInvalid},
+		{"Here it is: " + atom(), "atomic", ""},
 		{atom() + atom(), "", redflag.SchemaInvalid},
 		{"[" + atom() + "]", "", redflag.SchemaInvalid},
 		{"null", "", redflag.SchemaInvalid},
 		{"", "", redflag.SchemaInvalid},
-		{"```yaml\n" + atom() + "\n```", "", redflag.SchemaInvalid},
+		{"```yaml\n" + atom() + "\n```", "atomic", ""},
 		{strings.TrimSuffix(atom(), "}"), "", redflag.SchemaInvalid},
-		{strings.TrimSuffix(atom(), "}") + `,"note":"x"}`, "", redflag.SchemaInvalid},
+		{strings.TrimSuffix(atom(), "}") + `,"note":"x","more":{"a":[null]}}`, "atomic", ""}, // what nobody asked for is passed over
 		{strings.TrimSuffix(atom(), "}") + `,"is_atomic":true}`, "", redflag.SchemaInvalid},
 		{strings.Replace(atom(), "is_atomic", "IS_ATOMIC", 1), "", redflag.MissingField},
 		{strings.Replace(atom(), "true", `"true"`, 1), "", redflag.SchemaInvalid},
@@ -148,12 +149,31 @@ func TestReadAnswer(t *testing.T) {
 		{answer("3"), "3", ""},
 		{strings.Replace(answer("03"), "so it is", "for another reason", 1), "3", ""},
 		{answer(""), "", redflag.Empty},
-		{`{"answer":"3","confidence":0.9,"support":{"summary":"s","equations":[]}}`, "", redflag.MissingField},
+		{`{"answer":"3","confidence":0.9,"support":{"summary":"s","equations":[]}}`, "3", ""},
 		{`{"answer":"3","confidence":0.9,"support":{"summary":"s","equations":[1],"points":[]}}`, "", redflag.SchemaInvalid},
+		{`{"answer":"3","confidence":0.9,"support":{"points":[{"label":"P1","values":{"x":1}}]}}`, "3", ""},
+		{`{"answer":"3","confidence":0.9,"support":null}`, "3", ""},
 		{`{"answer":"3","confidence":0.9,"support":"s"}`, "", redflag.SchemaInvalid},
-		{`{"answer":"3","confidence":0.9}`, "", redflag.MissingField},
+		{`{"answer":"3","confidence":0.9}`, "3", ""},
+		{`{"answer":"3"}`, "", redflag.MissingField},
 		{solution("3"), "", redflag.MissingField},
 	})
+	for text, want := range map[string]Support{
+		`{"answer":"3","confidence":0.9}`:                                      {"", list{}, list{}},
+		`{"answer":"3","confidence":0.9,"support":{"summary":"s"},"more":[1]}`: {"s", list{}, list{}},
+		`{"answer":"3","confidence":0.9,"support":{"points":[{"label":"P1","values":{"y":3,"x":-1.50}},"(1, 2)",{"values":{"x":"1/2"}},{"label":"P2"}]}}`: {
+			"", list{}, list{"P1: x = -1.50, y = 3", "(1, 2)", "x = 1/2", "P2"},
+		},
+	} {
+		got, flag := r.Read(text)
+		if flag != nil {
+			t.Errorf("Read(%s) = %v, want an answer", text, *flag)
+			continue
+		}
+		if diff := cmp.Diff(want, mustDecode[Conclusion](t, got.Value).Support); diff != "" {
+			t.Errorf("Read(%s): -want +got\n%s", text, diff)
+		}
+	}
 	got, _ := r.Read(`{"answer":"1, \"2\"\n三","confidence":1,"support":{"summary":"s","equations":["a = b, c"],"points":["(1, 2)"]}}`)
 	want := Conclusion{Answer: "1, \"2\"\n三", Confidence: 1, Support: Support{"s", []string{"a = b, c"}, []string{"(1, 2)"}}}
 	if diff := cmp.Diff(want, mustDecode[Conclusion](t, got.Value)); diff != "" {
@@ -180,7 +200,7 @@ func TestReadCheck(t *testing.T) {
 			"complete":     complete, "missing_work": append([]string{}, missing...),
 		}))
 	}
-	checkReader(t, reader(t, ReadCheck, checkParams{Problem: "Do it all", MaxGrowth: 10, MaxItems: 2}), []readCase{
+	checkReader(t, reader(t, ReadCheck, checkParams{Problem: "Do it all", MaxGrowth: 10}), []readCase{
 		{one(Addressed, true), "complete", ""},
 		{one(Missing, false, "the rest"), "incomplete", ""},
 		{one(Missing, false, "another rest", "and more"), "incomplete", ""},
@@ -189,7 +209,7 @@ func TestReadCheck(t *testing.T) {
 		{one(Addressed, false, "the rest"), "", redflag.SelfContradiction},
 		{one(Missing, false), "", redflag.SelfContradiction},
 		{one("addressed", true), "", redflag.SchemaInvalid},
-		{one(Missing, false, "a", "b", "c"), "", redflag.SchemaInvalid},
+		{one(Missing, false, "a", "b", "c", "d", "e", "f", "g"), "incomplete", ""},
 		{one(Missing, false, " "), "", redflag.Empty},
 		{one(Missing, false, "Do  it all."), "", FlagTautology},
 		{one(Missing, false, strings.Repeat("x", 20)), "", FlagGrowth},
@@ -247,7 +267,7 @@ func TestNormal(t *testing.T) {
 // example is read, and all fields of it are required.
 func TestSchemas(t *testing.T) {
 	for _, test := range []struct{ schema, example string }{
-		{proposalSchema, parts("a", "b")}, {pickSchema, picked("X")}, {solutionSchema, solution("3")},
+		{proposalSchema, parts("a", "b")}, {pickSchema([]string{"X", "Y"}), picked("X")}, {solutionSchema, solution("3")},
 		{answerSchema, answer("3")}, {checkSchema, complete()},
 	} {
 		var schema struct {
@@ -272,6 +292,41 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
+// TestSchemasAreTight: what a reader would discard does not fit.
+func TestSchemasAreTight(t *testing.T) {
+	long := strings.Repeat("x", 601)
+	for _, test := range []struct{ schema, right, wrong string }{
+		{pickSchema([]string{"X", "Y"}), picked("Y"), picked("Z")},
+		{solutionSchema, solution("3"), solution("")},
+		{solutionSchema, solution("3"), `{"solution":"3","confidence":1.5,"work_shown":""}`},
+		{solutionSchema, solution("3"), `{"solution":"3","confidence":1,"work_shown":"` + long + `"}`},
+		{solutionSchema, solution("3"), `{"solution":"3","confidence":1,"work_shown":"","more":1}`},
+		{answerSchema, answer("3"), answer("")},
+		{proposalSchema, parts("a", "b"), `{"subproblem_a":"a","subproblem_b":"b"}`},
+		{checkSchema, complete(), `{"requirements":[],"complete":true,"missing_work":[]}`},
+		{checkSchema, incomplete("x"), `{"requirements":[{"requirement":"a","status":"MAYBE","reason":""}],"complete":false,"missing_work":["x"]}`},
+		{checkSchema, incomplete("x"), `{"requirements":[{"requirement":"a","status":"MISSING","reason":""}],"complete":false,"missing_work":["` + strings.Join(strings.Split(strings.Repeat("1", 21), ""), `","`) + `"]}`},
+	} {
+		var s jsonschema.Schema
+		if err := json.Unmarshal([]byte(test.schema), &s); err != nil {
+			t.Fatalf("%s: %v", test.schema, err)
+		}
+		resolved, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", test.schema, err)
+		}
+		for text, want := range map[string]bool{test.right: true, test.wrong: false} {
+			var value any
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				t.Fatal(err)
+			}
+			if err := resolved.Validate(value); (err == nil) != want {
+				t.Errorf("Validate(%.200s) = %v by %s, want that it fits: %t", text, err, test.schema, want)
+			}
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		parts("a", "b"), atom(), picked("KRTM"), solution("3"), answer("3"), complete(), incomplete("x"),
@@ -283,7 +338,7 @@ func FuzzRead(f *testing.F) {
 	for name, params := range map[string]any{
 		ReadProposal: proposalParams{Problem: "p", MaxGrowth: 100}, ReadPick: pickParams{[]string{"KRTM"}},
 		ReadSolution: solutionParams{Domain: "sums", Problem: "1+2"}, ReadAnswer: solutionParams{Domain: "sums", Problem: "1+2"},
-		ReadCheck: checkParams{Problem: "p", MaxGrowth: 100, MaxItems: 5},
+		ReadCheck: checkParams{Problem: "p", MaxGrowth: 100},
 	} {
 		all = append(all, reader(f, name, params))
 	}

@@ -7,10 +7,11 @@
 //
 //  1. Direct: a cheap vote on the problem as it is. Its winner counts if it passes
 //     the global verifier. Where the domain cannot check anything, that rests on
-//     the vote alone.
+//     the vote alone. It goes on with the finish then.
 //  2. Recursion: every problem is first split in two by vote, or found atomic.
 //     What is atomic is solved, and when both parts of a problem are solved, its
-//     own solution is composed from theirs. Each of these is a vote.
+//     own solution is composed from theirs. Each of these is a vote. If voters do not
+//     agree on how to put parts together, the domain does it, if it can.
 //  3. Finish: the answer is verified by code and checked for completeness by vote.
 //     What is missing is solved and composed in; this happens in a few rounds.
 //
@@ -42,9 +43,11 @@
 // The tree has a greatest depth and a greatest number of nodes; beyond them
 // problems are taken as atomic. An action asks at most one question and one choice
 // for each of its ways. Parts that lead nowhere (the whole again, the sibling,
-// something above, nothing, more than the whole) are red flags of the proposal.
+// something above, nothing, more than the whole) are red flags of the proposal. Missing
+// items are worked off a few at a time.
 // Money, tokens and time are bounds of the runtime, whose error ends the run; the
-// best draft up to then is in the last answer_composed event.
+// best draft up to then is in the last answer_composed event: an answer, or else the parts
+// that are solved.
 package solver
 
 import (
@@ -65,12 +68,15 @@ func Run(f flow.Flow, problem string, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.direct(f)
-	if done || err != nil {
+	solved, err := s.direct(f)
+	if err != nil {
 		return err
 	}
-	if ok, err := s.grow(f); !ok {
-		return err
+	if !solved {
+		if ok, err := s.grow(f); !ok {
+			return err
+		}
+		s.status = StatusComposed
 	}
 	return s.finish(f)
 }
@@ -87,6 +93,7 @@ type solver struct {
 	step     int        // the next to be committed
 	answer   Conclusion // to the problem, if there is one
 	answerBy string
+	status   string // how the answer came about
 	draft    draft
 	remarks  []string
 	composer string // the model of the final answer, if not the usual one
@@ -111,7 +118,7 @@ func newSolver(problem string, cfg Config) (*solver, error) {
 	return s, nil
 }
 
-// direct tries to solve the problem as it is. It reports whether the run is over.
+// direct tries to solve the problem as it is. It reports whether that was achieved.
 func (s *solver) direct(f flow.Flow) (bool, error) {
 	if s.cfg.NoDirect {
 		return false, nil
@@ -128,10 +135,8 @@ func (s *solver) direct(f flow.Flow) (bool, error) {
 	}
 	if ok {
 		a.checked = true
-		if err := s.commit(f, a, "direct"); err != nil {
-			return true, err
-		}
-		return true, s.complete(f, StatusDirect)
+		s.status = StatusDirect
+		return true, s.commit(f, a, "direct")
 	}
 	s.improve(f, a.best, event.ByVote, a.reason)
 	f.Emit(DirectKey+"/escalated", event.Escalated{Path: s.root.path, Step: s.step, Question: DirectKey, To: string(Split), Reason: a.reason})
@@ -285,6 +290,9 @@ func (s *solver) commitSolution(f flow.Flow, a *action) error {
 	composed := n.stage == split
 	n.stage, n.solution = solved, *a.solution
 	s.memory.learn(n.problem, n.solution)
+	if a.settledBy == event.ByCode && a.because != "" {
+		s.remark("%s was put together by code: %s", n.path, a.because)
+	}
 	switch {
 	case n == s.root:
 		answer := answerOf(n.solution.Solution)
@@ -315,6 +323,7 @@ func (s *solver) commitAnswer(f flow.Flow, a *action, answer Conclusion) error {
 	s.root.solution = Solution{Solution: answer.Answer, Confidence: answer.Confidence}
 	s.answer, s.answerBy = answer, a.settledBy
 	if a.checked {
+		s.improve(f, draft{answer, settled}, a.settledBy, "it is not checked yet")
 		return nil
 	}
 	problem, err := s.verify(f, stepKey(a.step), s.problem, answer.Answer)

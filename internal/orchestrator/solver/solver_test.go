@@ -274,7 +274,7 @@ func TestFailures(t *testing.T) {
 					return "I would add them up."
 				}
 				return ""
-			}), "", "failed: compose 0.0: all were discarded: schema_invalid", "", 20,
+			}), "15", "", "0.0 was put together by code: all were discarded: schema_invalid", 20,
 		},
 		{
 			"the final composer fails", config, "1+2+3", voters(adders).but(func(a asked) string {
@@ -282,7 +282,7 @@ func TestFailures(t *testing.T) {
 					return answer(fmt.Sprint(40 + a.sample))
 				}
 				return ""
-			}), "40", "undecided: compose 0: no answer won", "", 20,
+			}), "6", "", "0 was put together by code: no answer won", 20,
 		},
 		{
 			"the answer is wrong", config, "1+2+3", voters(adders).but(func(a asked) string {

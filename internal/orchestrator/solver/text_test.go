@@ -161,7 +161,7 @@ func TestPrompts(t *testing.T) {
 	if _, err := s.review(f, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.refine(f, "solve/fill/0/correct", s.correction("it is too large")); err != nil {
+	if _, err := s.refine(f, "solve/fill/0/correct", s.correction("it is too large"), nil); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder

@@ -40,14 +40,21 @@ type asked struct {
 	sample int
 }
 
-// read finds the input at the end of a prompt.
+// read finds the input of a prompt.
 func read(prompt string) (asked, error) {
 	var a asked
-	_, line, ok := strings.Cut(prompt, "\nInput:\n")
-	if !ok {
+	line := inputOf(prompt)
+	if line == "" {
 		return a, errors.New("the prompt has no input")
 	}
 	return a, json.Unmarshal([]byte(line), &a)
+}
+
+// inputOf is the line of a prompt that is its input, wherever a framing has it.
+func inputOf(prompt string) string {
+	_, after, _ := strings.Cut("\n"+prompt, "\nInput:\n")
+	line, _, _ := strings.Cut(after, "\n")
+	return line
 }
 
 // voters say what a sample answers.

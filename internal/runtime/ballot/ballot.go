@@ -62,6 +62,14 @@ type Options struct {
 
 	// Tools finds the tools that questions name; nil means that there are none.
 	Tools *tool.Registry
+
+	// Decide is the voting rule of questions whose rule is [vote.Own], and Flag a red flag
+	// beside those of the question; nil means that there is none.
+	Decide vote.Decider
+	Flag   func(q *flow.Question, a *redflag.Answer) *redflag.Flag
+
+	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
+	Redact func(string) string
 }
 
 // A Voter is a model that is asked.
@@ -130,6 +138,7 @@ type Sample struct {
 	Flag        *redflag.Flag
 	Err         *model.Error
 	Duration    time.Duration
+	Framing     int // which of the question's variants it got, from 1; 0 if it has none
 
 	fatal   error // ends the run: not the sample's fault
 	refused bool  // it was not sent, and no other will be: the budget is exhausted
@@ -168,9 +177,18 @@ type Watch struct {
 	// any, before anybody is asked.
 	Resumed func(counted []int)
 
+	// Retired are the framings in which a voter is not to be asked, from 1.
+	Retired func(voter string) []int
+
 	// Sample is told of each sample in the order of arrival. It is valid until Sample
 	// returns.
 	Sample func(*Sample)
+
+	// Judge compares texts, for questions that are decided by meaning.
+	Judge Judge
+
+	// Stopped is told how the vote stands if it ends without a verdict.
+	Stopped func(Standing)
 }
 
 // Decide asks q until it has a verdict.
@@ -179,6 +197,13 @@ type Watch struct {
 // exhausted, or the model refuses every request. A question without a winner is
 // not an error.
 func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.Verdict, error) {
+	return b.DecideBy(ctx, q, nil, w)
+}
+
+// DecideBy is Decide for a question whose rule may be adaptive, with the margins that are
+// in force then. (As a part of the watch, which the race does not keep, they would make all
+// of it escape to the heap.)
+func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, w Watch) (*flow.Verdict, error) {
 	if err := q.Rule.Validate(); err != nil {
 		return nil, err
 	}
@@ -190,7 +215,12 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 	if err != nil {
 		return nil, err
 	}
-	r := newRace(b, q, reader, voters)
+	if q.Rule.Strategy == vote.Adaptive && (len(margins) == 0 || q.Rule.MaxSamples < 1) {
+		return nil, errors.New("ballot: an adaptive rule needs margins and a cap, which only a run has")
+	}
+	r := newRace(b, q, reader, voters, margins)
+	r.judge = w.Judge
+	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
 			return nil, err
@@ -201,7 +231,9 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		r.resume(&w)
 	}
 	if q.TimeoutMS <= 0 {
-		return r.run(ctx, w.Sample)
+		v, err := r.run(ctx, w.Sample)
+		r.stopped(&w, err)
+		return v, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(q.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
@@ -211,28 +243,18 @@ func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.V
 		v, err = r.verdict(flow.Failed, ""), nil
 		v.Reason = fmt.Sprintf("no decision within the step's timeout of %s", time.Duration(q.TimeoutMS)*time.Millisecond)
 	}
+	r.stopped(&w, err)
 	return v, err
 }
 
 var errTimeout = errors.New("the time of the question is over")
-
-// votersOf are those whom the question is for.
-func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
-	if q.Model == flow.Voters {
-		return b.voters, nil
-	}
-	if b.opts.Group == nil {
-		return nil, fmt.Errorf("ballot: nobody is called %q", q.Model)
-	}
-	return b.opts.Group(q.Model)
-}
 
 // room is how many samples of a question can be in flight at once: they all
 // must find a place in the channel even when nobody reads it any more.
 func (b *Ballot) room(rule vote.Rule) int {
 	most := rule.MaxSamples
 	if rule.Strategy == vote.FirstToK {
-		most = min(most, rule.K+b.opts.Spare)
+		most = min(most, max(rule.K, rule.MinVotes)+b.opts.Spare)
 	}
 	return min(most, b.opts.BatchSize)
 }
@@ -272,33 +294,39 @@ type race struct {
 
 	maxFaults int64
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
+	lastFault atomic.Pointer[model.Error]
 
+	groups   groups // of answers that are compared by meaning
+	judge    Judge
 	byVoter  []map[string]int // votes by key, if there are several voters
+	active   [][]int          // framings that each voter is asked in; empty if there are no several
+	shares   []share          // what voters contributed in framings
 	refused  error            // why no further sample can be made
 	faults   int
 	before   int // faults of earlier sessions
 	lastErr  *model.Error
-	lastFlag *redflag.Flag
 	cost     float64
 	unpriced bool
+
+	lastFlag    *redflag.Flag
+	lastFlagged string            // the answer that it is about
+	discarded   []event.Discarded // all flags, in order of their first one
 }
 
-func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) *race {
+func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, margins []int) *race {
 	r := &race{
-		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTally(q.Rule),
-		message:   [1]model.Message{{Role: model.User, Text: q.Prompt}},
+		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide, margins...),
+		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
 	}
 	for _, image := range q.Images {
 		r.message[0].Images = append(r.message[0].Images, model.Image(image))
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
-	if q.Structured != "" {
-		r.others.Output = &model.OutputFormat{Mode: model.OutputMode(q.Structured), Name: "answer", Schema: q.Schema}
-	}
-	if len(q.System) >= cachedPrefix {
+	r.others.Output = outputFormat(q)
+	if len(q.System)+q.Shared >= cachedPrefix {
 		r.others.CachePrefix = true
-		r.cold = !b.warmth.warm(q.System)
+		r.cold = !b.warmth.warm(r.prefix())
 	}
 	if len(voters) > 1 {
 		r.byVoter = make([]map[string]int, len(voters))
@@ -309,6 +337,20 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter) 
 	r.first = r.others
 	r.first.Temperature = q.FirstTemperature
 	return r
+}
+
+// outputFormat is the structured output that a question asks for, nil for text.
+func outputFormat(q *flow.Question) *model.OutputFormat {
+	mode := model.OutputMode(q.Structured)
+	if q.Structured == flow.StructuredAuto {
+		if mode = model.JSONSchema; len(q.Schema) == 0 {
+			mode = ""
+		}
+	}
+	if mode == "" {
+		return nil
+	}
+	return &model.OutputFormat{Mode: mode, Name: "answer", Schema: q.Schema}
 }
 
 func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, error) {
@@ -322,6 +364,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 				return r.verdict(flow.FlaggedOut, ""), nil
 			}
 			return r.verdict(flow.Undecided, ""), nil
+		}
+		if r.hopeless() {
+			return r.verdict(flow.FlaggedOut, ""), nil
 		}
 		s := &r.latest
 		if r.refused != nil && r.inFlight == 0 {
@@ -355,9 +400,12 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		if r.cold && s.Response != nil {
 			r.cold = false
-			r.ballot.warmth.heat(r.q.System)
+			r.ballot.warmth.heat(r.prefix())
 		}
 		r.read(s)
+		if err := r.regroup(s, r.judge); err != nil {
+			return nil, err
+		}
 		failed := r.count(s)
 		if observe != nil {
 			observe(s)
@@ -373,10 +421,12 @@ func (r *race) drain(observe func(*Sample)) {
 	for {
 		select {
 		case s := <-r.arrived:
-			if s.Response == nil || s.fatal != nil || s.missing || r.tally.Decision().Outcome != vote.Open {
+			if s.Response == nil || s.fatal != nil || s.missing || r.over() {
 				continue
 			}
-			r.read(&s)
+			if r.read(&s); r.regroup(&s, nil) != nil {
+				continue // nobody is asked any more
+			}
 			r.count(&s)
 			if observe != nil {
 				observe(&s)
@@ -393,6 +443,7 @@ func (r *race) mayRetry(e *model.Error) bool {
 	if r.absent(e) {
 		limit = min(limit, patience)
 	}
+	r.lastFault.Store(e)
 	return r.attempts.Add(1) < limit
 }
 
@@ -426,8 +477,8 @@ func (r *race) launch(ctx context.Context, need int) {
 	}
 	for r.inFlight < want {
 		a := r.next()
-		if a.n > 0 && a.n == r.launched-1 && a.batcher() != nil {
-			a.count = min(r.ballot.opts.PerCall, want-r.inFlight)
+		if a.n == r.launched-1 && a.batcher() != nil {
+			a.count = min(r.sameWords(a.n), want-r.inFlight)
 			r.launched += a.count - 1
 		}
 		r.inFlight += a.count
@@ -457,7 +508,7 @@ func (r *race) read(s *Sample) {
 		s.Answer = r.readIntent(s.Work.Intent)
 		return
 	}
-	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output}
+	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
 		return
 	}
@@ -477,7 +528,9 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	a.Value = s.Answer.Value
-	s.Flag = r.q.Flags.CheckValue(&a)
+	if s.Flag = r.q.Flags.CheckValue(&a); s.Flag == nil && r.ballot.opts.Flag != nil {
+		s.Flag = r.ballot.opts.Flag(r.q, &a)
+	}
 }
 
 // fail sorts out what kind of end an error is.
@@ -512,8 +565,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	}
 	switch {
 	case s.Flag != nil:
-		r.lastFlag = s.Flag
-		r.tally.Flag()
+		r.discard(s)
 	case s.Err != nil:
 		r.lastErr = s.Err
 		if r.absent(s.Err) || !s.Err.Kind.Retryable() || int64(r.faults) >= r.maxFaults || r.attempts.Load() >= r.maxFaults {
@@ -540,6 +592,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 			r.byVoter[s.voter][vote.ShortKey(s.Answer.Key)]++
 		}
 	}
+	r.countShare(s)
 	return nil
 }
 
@@ -603,53 +656,33 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			}
 		}
 	}
+	v.Voting.Shares = r.sharesFor(status, key)
+	if status != flow.Decided {
+		v.Voting.Discarded = slices.Clone(r.discarded)
+	}
 	if !r.unpriced {
 		v.CostUSD = &priced.cost
 	}
 	switch status {
 	case flow.Decided:
-		answer := r.firstAnswer
-		if key != answer.Key {
-			answer = r.answers[key]
-		}
 		if v.Intent = r.intents[key]; v.Intent == nil {
-			v.Answer, v.Repaired = answer.Value, r.repaired[key]
+			v.Answer, v.Repaired = r.answerOf(key).Value, r.repaired[key]
+		}
+		if v.Voting.Contested() {
+			v.Voting.Answers = r.shown()
 		}
 	case flow.Undecided:
 		v.Candidates = r.candidates()
+		v.Voting.Answers = v.Candidates
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin())
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split()
 	case flow.FlaggedOut:
-		v.Reason = fmt.Sprintf("all %d samples were discarded; the last one: %s (%s)", r.tally.Flags(), r.lastFlag.Reason, r.lastFlag.Name)
-		if r.tally.Flags() == 1 {
-			v.Reason = fmt.Sprintf("the only sample was discarded: %s (%s)", r.lastFlag.Reason, r.lastFlag.Name)
-		}
+		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:
 		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v
-}
-
-// maxCandidates bounds the answers that a verdict without a winner lists.
-const maxCandidates = 8
-
-// candidates are the answers that got votes, most of them first, then in order of
-// arrival.
-func (r *race) candidates() []event.Candidate {
-	counts := slices.Clone(r.tally.Counts())
-	slices.SortStableFunc(counts, func(a, b vote.Count) int { return b.Votes - a.Votes })
-	var list []event.Candidate
-	for _, c := range counts[:min(len(counts), maxCandidates)] {
-		answer := r.firstAnswer
-		if c.Key != answer.Key {
-			answer = r.answers[c.Key]
-		}
-		if answer.Value != nil {
-			list = append(list, event.Candidate{Answer: answer.Value, Votes: c.Votes})
-		}
-	}
-	return list
 }
 
 func bestOf(t *vote.Tally) string {

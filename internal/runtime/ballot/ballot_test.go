@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -122,6 +123,8 @@ func firstToK(k, most int) vote.Rule {
 }
 
 func TestVerdicts(t *testing.T) {
+	long := strings.Repeat("long ", 20)
+	quoted := func(text string) json.RawMessage { return json.RawMessage(strconv.Quote(text)) }
 	busy := &model.Error{Kind: model.Overloaded, Provider: "p", Status: 529, Message: "no capacity"}
 	for _, c := range []struct {
 		name    string
@@ -144,11 +147,16 @@ func TestVerdicts(t *testing.T) {
 		{name: "flags are resampled", rule: firstToK(2, 10), replies: texts("!", "a", "!", "a"), status: flow.Decided, answer: "a",
 			voting: event.Voting{Samples: 4, RedFlagged: 2, Votes: map[string]int{"a": 2}, Margin: 2}},
 		{name: "a plurality at the cap is no win", rule: firstToK(3, 5), replies: texts("a", "b", "a", "c", "a"), status: flow.Undecided,
-			voting: event.Voting{Samples: 4, Cancelled: 1, Votes: map[string]int{"a": 2, "b": 1, "c": 1}, Margin: 1},
+			voting: event.Voting{Samples: 4, Cancelled: 1, Votes: map[string]int{"a": 2, "b": 1, "c": 1}, Margin: 1,
+				Answers: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}, {Answer: json.RawMessage(`"b"`), Votes: 1}, {Answer: json.RawMessage(`"c"`), Votes: 1}}},
 			reason: "no answer won within 5 samples: the best one has 2 of 4 votes, a margin of 1"},
 		{name: "only flags", rule: firstToK(2, 3), replies: texts("!", "!", "!"), status: flow.FlaggedOut,
-			voting: event.Voting{Samples: 2, RedFlagged: 2, Cancelled: 1, Votes: map[string]int{}},
-			reason: "all 2 samples were discarded; the last one: malformed (schema_invalid)"},
+			voting: event.Voting{Samples: 2, RedFlagged: 2, Cancelled: 1, Votes: map[string]int{},
+				Discarded: []event.Discarded{{Flag: "schema_invalid", Count: 2, Reason: "malformed", Said: "!"}}},
+			reason: "all 2 samples were discarded; the last one: malformed (schema_invalid); it was: !"},
+		{name: "dissent with long keys is kept", rule: firstToK(2, 9), replies: texts(long+"a", long+"b", long+"b", long+"b"), status: flow.Decided, answer: long + "b",
+			voting: event.Voting{Samples: 4, Votes: map[string]int{vote.ShortKey(long + "a"): 1, vote.ShortKey(long + "b"): 3}, Margin: 2,
+				Answers: []event.Candidate{{Answer: quoted(long + "b"), Votes: 3}, {Answer: quoted(long + "a"), Votes: 1}}}},
 		{name: "faults are neither votes nor flags", rule: firstToK(2, 2), replies: append([]reply{{err: busy}, {err: busy}, {err: busy}}, texts("a", "a")...), status: flow.Decided, answer: "a",
 			voting: event.Voting{Samples: 2, Faults: 3, Votes: map[string]int{"a": 2}, Margin: 2}},
 		{name: "the fault cap", rule: firstToK(1, 9), faults: 3, replies: []reply{{err: busy}, {err: busy}, {err: busy}}, status: flow.Failed,
@@ -344,6 +352,23 @@ func TestCancellation(t *testing.T) {
 			t.Errorf("Decide() = %v after %s, want %v after 1s", err, time.Since(start), stop)
 		}
 		b.Close()
+	})
+}
+
+// TestMinVotes: as many samples as the rule wants at least are in flight at once, all of
+// which find a place when nobody waits for them any more.
+func TestMinVotes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := vote.Rule{Strategy: vote.FirstToK, K: 2, MinVotes: 5, MaxSamples: 10}
+		s := &script{replies: texts("a", "a", "a", "b", "a")}
+		if v := decide(t, s, nil, question(rule)); v.Status != flow.Decided || v.Voting.Samples != 5 || v.Voting.Margin != 3 {
+			t.Errorf("%s with %+v, want 5 votes and a margin of 3", v.Status, v.Voting)
+		}
+		b := New(only(s), readers, nil)
+		defer b.Close()
+		if got := b.room(rule); got < 5 {
+			t.Errorf("there is room for %d samples of %+v, want 5", got, rule)
+		}
 	})
 }
 

@@ -35,28 +35,79 @@ func (a *attempt) request() *model.Request {
 	if a.n > 0 && temperature != nil {
 		own.Temperature = temperature
 	}
-	if n := len(r.q.Variants); n > 0 {
-		own.Messages = []model.Message{{Role: model.User, Text: r.q.Variants[a.n%n], Images: r.message[0].Images}}
+	if i := r.framing(a.n); i > 0 {
+		message := r.message[0]
+		message.Text = r.q.Variants[i-1]
+		own.Messages = []model.Message{message}
 	}
 	return &own
 }
 
-// askedBefore is how many of the samples before the n-th were asked for in the same
-// words, but for a greedy one.
+// framing is which of the variants a sample gets, from 1; 0 if there are none. Each
+// voter goes through all of its framings and begins with another one, so that neither
+// sees the other's only; a question that was asked before goes on where that one ended. Samples of one call are asked in the same words.
+func (r *race) framing(n int) int {
+	if len(r.active) == 0 {
+		return 0
+	}
+	call, voters := n, len(r.voters)
+	if voters == 1 {
+		call = r.callOf(n)
+	}
+	own := r.active[n%voters]
+	return own[(call%voters+call/voters+r.q.Asked/voters)%len(own)]
+}
+
+// callOf is the number of the call that a sample of a single voter is asked for with,
+// if every call asks for as many as it may. The first is alone if it is asked at
+// another temperature.
+func (r *race) callOf(n int) int {
+	per, alone := max(r.ballot.opts.PerCall, 1), r.firstAlone()
+	if n < alone {
+		return 0
+	}
+	return alone + (n-alone)/per
+}
+
+// firstAlone is 1 if the first sample needs a call of its own, and 0 otherwise.
+func (r *race) firstAlone() int {
+	first, others := r.q.FirstTemperature, r.q.Temperature
+	if first == others || first != nil && others != nil && *first == *others {
+		return 0
+	}
+	return 1
+}
+
+// sameWords is how many samples from the n-th on one call can ask for.
+func (r *race) sameWords(n int) int {
+	more := 1
+	for more < r.ballot.opts.PerCall && r.callOf(n+more) == r.callOf(n) {
+		more++
+	}
+	return more
+}
+
+// askedBefore is how many of the samples before the n-th the same voter was asked for in
+// the same words, but for a greedy one.
 func (r *race) askedBefore(n int) int {
-	words := max(len(r.q.Variants), 1)
-	before := n / words
-	if first := r.q.FirstTemperature; n > 0 && n%words == 0 && first != nil && *first == 0 {
-		before--
+	before := 0
+	greedy := r.q.FirstTemperature != nil && *r.q.FirstTemperature == 0
+	for m := range n {
+		if m%len(r.voters) == n%len(r.voters) && r.framing(m) == r.framing(n) && !(m == 0 && greedy) {
+			before++
+		}
 	}
 	return before
 }
+
+// prefix stands for what is the same in all requests of the question.
+func (r *race) prefix() string { return r.q.System + r.q.Prompt[:r.q.Shared] }
 
 // batcher is the voter's model if it can give several samples in one call and
 // is allowed to.
 func (a *attempt) batcher() model.Batcher {
 	r := a.race
-	if r.ballot.opts.PerCall < 2 || len(r.voters) > 1 || r.work != nil || len(r.q.Variants) > 0 {
+	if r.ballot.opts.PerCall < 2 || len(r.voters) > 1 || r.work != nil {
 		return nil
 	}
 	m, _ := model.AsBatcher(r.voters[a.voter].Model)
@@ -78,7 +129,7 @@ func (a *attempt) ended(ctx context.Context, n int, req *model.Request, resp *mo
 	b := a.race.ballot
 	s := Sample{
 		N: n, Voter: a.race.voters[a.voter].Name, Temperature: req.Temperature,
-		Response: resp, Duration: time.Since(start), voter: a.voter,
+		Response: resp, Duration: time.Since(start), voter: a.voter, Framing: a.race.framing(n),
 	}
 	b.pace.took(s.Duration)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 type Earlier struct {
 	N       int
 	Voter   string
+	Framing int
 	Text    string          // of the answer
 	Read    json.RawMessage // what the text was repaired to, nil if it was not
 	Intent  *tool.Intent    // instead of an answer
@@ -37,11 +38,11 @@ func (r *race) resume(w *Watch) {
 	counted := []int{}
 	for i := range w.Earlier {
 		e := &w.Earlier[i]
-		if r.tally.Decision().Outcome != vote.Open || slices.Contains(counted, e.N) || e.N < 0 || e.N >= maxEarlier {
+		if r.over() || slices.Contains(counted, e.N) || e.N < 0 || e.N >= maxEarlier {
 			continue
 		}
 		s := r.revive(e)
-		if r.read(&s); s.Flag == nil && vote.ShortKey(s.Answer.Key) != e.Vote || s.Flag != nil && e.Flag == nil {
+		if r.read(&s); r.regroup(&s, r.judge) != nil || s.Flag == nil && vote.ShortKey(s.Answer.Key) != e.Vote || s.Flag != nil && e.Flag == nil {
 			continue
 		}
 		r.count(&s)
@@ -61,7 +62,7 @@ func (r *race) resume(w *Watch) {
 // revive makes a sample what it was before it was logged.
 func (r *race) revive(e *Earlier) Sample {
 	s := Sample{
-		N: e.N, Voter: e.Voter, Flag: e.Flag,
+		N: e.N, Voter: e.Voter, Framing: e.Framing, Flag: e.Flag,
 		Response: &model.Response{Text: e.Text, Usage: e.Tokens, CostUSD: e.CostUSD},
 		voter:    slices.IndexFunc(r.voters, func(v Voter) bool { return v.Name == e.Voter }),
 	}

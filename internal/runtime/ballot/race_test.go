@@ -58,6 +58,20 @@ func TestRequests(t *testing.T) {
 			t.Errorf("request %d asks for %+v, want the schema", i, req.Output)
 		}
 	}
+
+	// Auto asks for what there is a schema for.
+	q.Structured = flow.StructuredAuto
+	a = &asking{response: model.Response{Text: "a", Stop: model.StopEnd}}
+	decide(t, a, nil, q)
+	if got := a.requests[0].Output; got == nil || got.Mode != model.JSONSchema || string(got.Schema) != `{"type":"string"}` {
+		t.Errorf("auto asks for %+v, want the schema", got)
+	}
+	q.Schema = nil
+	a = &asking{response: model.Response{Text: "a", Stop: model.StopEnd}}
+	decide(t, a, nil, q)
+	if got := a.requests[0].Output; got != nil {
+		t.Errorf("auto without a schema asks for %+v, want text", got)
+	}
 }
 
 // TestTheFirstIsGreedyInItsWords: the first sample has the temperature of the first,
@@ -97,10 +111,42 @@ func TestAskedBefore(t *testing.T) {
 		{&zero, 3, []int{0, 0, 0, 0, 1, 1, 1, 2, 2}},
 		{nil, 3, []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
 	} {
-		r := &race{q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first}, Variants: make([]string, test.words)}}
+		r := &race{ballot: new(Ballot), voters: make([]Voter, 1), q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first}, Variants: make([]string, test.words)}}
+		r.active = activeFramings(r.q, r.voters, nil)
 		for n, want := range test.want {
 			if got := r.askedBefore(n); got != want {
 				t.Errorf("askedBefore(%d) of %d wordings = %d, want %d", n, test.words, got, want)
+			}
+		}
+	}
+}
+
+// TestFramings: every voter goes through all framings, two voters see the same ones,
+// and the samples of one call are asked in the same words.
+func TestFramings(t *testing.T) {
+	zero, warm := 0.0, 0.7
+	for _, test := range []struct {
+		voters, words, perCall int
+		first                  *float64
+		want                   []int // of sample 0, 1, 2, ...
+	}{
+		{1, 0, 1, &zero, []int{0, 0, 0, 0}},
+		{1, 3, 1, &zero, []int{1, 2, 3, 1, 2, 3}},
+		{2, 2, 1, &zero, []int{1, 2, 2, 1, 1, 2}},
+		{2, 5, 1, &zero, []int{1, 2, 2, 3, 3, 4, 4, 5, 5, 1}},
+		{3, 3, 1, &zero, []int{1, 2, 3, 2, 3, 1, 3, 1, 2}},
+		{5, 5, 1, &zero, []int{1, 2, 3, 4, 5, 2, 3, 4, 5, 1}},
+		{1, 5, 3, &warm, []int{1, 1, 1, 2, 2, 2, 3, 3, 3}},
+		{1, 5, 3, &zero, []int{1, 2, 2, 2, 3, 3, 3, 4}}, // the greedy one is alone
+	} {
+		r := &race{
+			ballot: &Ballot{opts: Options{PerCall: test.perCall}}, voters: make([]Voter, test.voters),
+			q: &flow.Question{Terms: flow.Terms{FirstTemperature: test.first, Temperature: &warm}, Variants: make([]string, test.words)},
+		}
+		r.active = activeFramings(r.q, r.voters, nil)
+		for n, want := range test.want {
+			if got := r.framing(n); got != want {
+				t.Errorf("%d voters, %d framings, %d a call: sample %d gets framing %d, want %d", test.voters, test.words, test.perCall, n, got, want)
 			}
 		}
 	}

@@ -25,8 +25,12 @@ func (r *race) prepareWork() error {
 	if err != nil {
 		return err
 	}
+	output := r.others.Output
+	if len(tools) > 0 {
+		output = nil // a server that keeps to a schema cannot write a call
+	}
 	r.work = &agent.Task{
-		System: r.q.System, Images: r.message[0].Images, Tools: tools, Done: w.Done, Output: r.others.Output,
+		System: r.q.System, Shared: r.q.Shared, Images: r.message[0].Images, Tools: tools, Done: w.Done, Output: output,
 		MaxOutput: r.q.MaxOutput, MaxMoves: w.MaxMoves, MaxTokens: w.MaxTokens, Repair: w.Repair,
 		OnFault: r.mayRetry, CachePrefix: r.others.CachePrefix,
 	}

@@ -99,6 +99,7 @@ type Ledger struct {
 	money     price.Money
 	unpriced  int64
 	unreport  int64
+	noPrice   bool // of one of the models the price is not known
 	abandoned int64
 	held      amount
 	reserved  amount    // by the calls in flight
@@ -212,6 +213,7 @@ func (l *Ledger) spent() usage.Spent {
 		Tokens:     l.tokens,
 		USD:        l.money.USD(),
 		Unpriced:   l.unpriced,
+		NoPrice:    l.noPrice && l.tokens.Total() == 0,
 		Unreported: l.unreport,
 		Abandoned:  l.abandoned,
 		HeldUSD:    l.held.money.USD(),

@@ -413,7 +413,7 @@ func TestPanicSettles(t *testing.T) {
 		defer func() { _ = recover() }()
 		m.Generate(t.Context(), question())
 	}()
-	want := usage.Spent{Calls: 1, Abandoned: 1, HeldTokens: 200}
+	want := usage.Spent{Calls: 1, Abandoned: 1, HeldTokens: 200, NoPrice: true}
 	if got := l.Spent(); got != want || l.reserved != (amount{}) {
 		t.Errorf("Spent() = %+v with %+v reserved, want %+v and nothing", got, l.reserved, want)
 	}

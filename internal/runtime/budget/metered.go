@@ -17,7 +17,11 @@ func (l *Ledger) Wrap(m model.Model, p *price.Price) model.Model {
 	w := &metered{ledger: l, model: m, refusal: l.Check(p)}
 	if p != nil {
 		w.price, w.priced = *p, true
+		return w
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noPrice = true
 	return w
 }
 

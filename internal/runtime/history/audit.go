@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/internal/runtime/effect"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/vote"
@@ -35,6 +36,8 @@ type Audit struct {
 	rule   vote.Rule // in force
 	steps  int       // committed so far
 	output json.RawMessage
+
+	policies map[int][]int // margins, by the number of the policy
 
 	committed map[int]bool   // steps, by number, unless they are those of a chain
 	scopes    map[int]string // the key under which each of them happens, where the log has it
@@ -106,6 +109,10 @@ func (a *Audit) take(h *History, rec event.Record) error {
 		}
 	case event.VoteResumed:
 		a.resumed(h, e)
+	case event.FramingRetired:
+		a.retired(h, e)
+	case event.PolicyChanged:
+		a.policy(e)
 	case event.VoteCompleted:
 		a.under(e.Step, e.Scope, "voted on")
 		a.decided(h, e)
@@ -116,6 +123,10 @@ func (a *Audit) take(h *History, rec event.Record) error {
 	case event.StepCompleted:
 		a.under(e.Step, scopeOf(rec.Key, "/completed"), "committed")
 		a.step(h, e)
+	case event.TaskFailed:
+		for _, v := range e.Open {
+			a.left(h, v)
+		}
 	case event.EffectClaimed:
 		a.acted(e)
 		a.settled(e.Step, e.Effect, "claimed")
@@ -235,17 +246,58 @@ func (a *Audit) resumed(h *History, e event.VoteResumed) {
 	}
 }
 
+// retired holds the end of a framing against the votes before it.
+func (a *Audit) retired(h *History, e event.FramingRetired) {
+	due, ok := h.Framings.page(e.Class, e.Voter).worse()
+	due.Class, due.Voter = e.Class, e.Voter
+	if !ok || due != e {
+		a.differ("framing %d of %q is retired for %s, but the votes do not show that it is clearly worse than the others", e.Framing, e.Class, e.Voter)
+	}
+}
+
+// policy takes margins that are in force from here on. Votes are counted again by the
+// margins that the log has: what they follow from is not looked at.
+func (a *Audit) policy(e event.PolicyChanged) {
+	switch {
+	case e.Policy != len(a.policies)+1:
+		a.differ("policy %d comes where policy %d belongs", e.Policy, len(a.policies)+1)
+	case len(e.Margins) == 0 || e.Margins[0] < 1 || !slices.IsSorted(e.Margins):
+		a.differ("policy %d has the margins %v, which no policy has", e.Policy, e.Margins)
+		return
+	}
+	if a.policies == nil {
+		a.policies = map[int][]int{}
+	}
+	a.policies[e.Policy] = e.Margins
+}
+
+// margins are those by which a question was decided, nil if its rule is not adaptive.
+func (a *Audit) margins(step int, rule vote.Rule, policy int) (margins []int, ok bool) {
+	if rule.Strategy != vote.Adaptive {
+		return nil, true
+	}
+	if margins = a.policies[policy]; margins == nil || rule.MaxSamples < 1 {
+		a.differ("step %d was decided by policy %d, which the log does not have", step, policy)
+		return nil, false
+	}
+	return margins, true
+}
+
 // decided holds a verdict against the samples before it.
 func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	a.Races++
 	rule, chain := a.rule, a.form == event.FormChain
-	if !chain && e.Rule.Validate() == nil {
+	if (!chain || isJudgement(e.Question)) && e.Rule.Validate() == nil {
 		rule = e.Rule
 	}
 	if was, ok := h.Verdicts[e.Question]; ok && !chain && was.Status == flow.Decided {
 		a.differ("step %d: the question %s is decided twice", e.Step, e.Question)
 	}
-	tally, late := recount(rule, h.vote(e.Question).Samples)
+	margins, ok := a.margins(e.Step, rule, e.Voting.Policy)
+	if !ok {
+		return
+	}
+	tally, late := recount(rule, margins, h.vote(e.Question).Samples)
 	votes := map[string]int{}
 	for _, c := range tally.Counts() {
 		votes[c.Key] = c.Votes
@@ -255,19 +307,49 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	case !maps.Equal(votes, e.Voting.Votes) || tally.Flags() != e.Voting.RedFlagged:
 		a.differ("step %d: the samples give the votes %v and %d red flags, the verdict says %v and %d",
 			e.Step, votes, tally.Flags(), e.Voting.Votes, e.Voting.RedFlagged)
+	case rule.Strategy == vote.Own: // which only the program that ran it knows
 	case won != (e.Status == string(flow.Decided)):
 		a.differ("step %d: the verdict is %s, the rule says otherwise (margin %d)", e.Step, e.Status, tally.Margin())
 	case late:
 		a.differ("step %d: samples were counted after the decision", e.Step)
+	case e.Status == string(flow.FlaggedOut) && e.Rule.Validate() == nil && !gaveUpRightly(tally):
+		a.differ("step %d: the question was given up after %d red flags and %d votes, which is too early", e.Step, tally.Flags(), tally.Votes())
 	}
 	if s := h.report.Solve; s != nil && s.Calibrated != nil && !isCalibration(e.Question) && e.Rule.K != s.Calibrated.K {
 		a.differ("step %d: the margin of the vote is %d, calibration gave %d", e.Step, e.Rule.K, s.Calibrated.K)
 	}
 }
 
+// isJudgement reports whether a question was whether two answers to another one say the
+// same.
+func isJudgement(question string) bool { return strings.Contains(question, "/same/") }
+
+// left holds a vote that was left open against the samples before it.
+func (a *Audit) left(h *History, e event.OpenVote) {
+	votes, flags := map[string]int{}, 0
+	if v := h.Votes[e.Question]; v != nil {
+		for _, s := range v.Samples {
+			if voted, ok := s.(event.SampleCompleted); ok {
+				votes[voted.Vote]++
+			} else {
+				flags++
+			}
+		}
+	}
+	if !maps.Equal(votes, e.Voting.Votes) || flags != e.Voting.RedFlagged {
+		a.differ("step %d: the samples give the votes %v and %d red flags, the open vote says %v and %d",
+			e.Step, votes, flags, e.Voting.Votes, e.Voting.RedFlagged)
+	}
+}
+
+// gaveUpRightly reports whether a question without a vote had had its samples.
+func gaveUpRightly(t *vote.Tally) bool {
+	return t.Votes() == 0 && (t.Decision().Outcome == vote.Stuck || t.Flags() >= flow.Hopeless)
+}
+
 // recount holds a race again; late says that samples came after the decision.
-func recount(rule vote.Rule, samples []event.Event) (tally *vote.Tally, late bool) {
-	tally = vote.NewTally(rule)
+func recount(rule vote.Rule, margins []int, samples []event.Event) (tally *vote.Tally, late bool) {
+	tally = vote.NewTally(rule, margins...)
 	for _, s := range samples {
 		late = late || tally.Decision().Outcome == vote.Won
 		if voted, ok := s.(event.SampleCompleted); ok {
@@ -300,8 +382,12 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 	if votes, margin := addUp(e.Voting.Votes); margin != e.Voting.Margin || votes+e.Voting.RedFlagged != e.Voting.Samples {
 		a.differ("step %d: the votes %v and %d red flags do not give %d samples and a margin of %d",
 			e.Step, e.Voting.Votes, e.Voting.RedFlagged, e.Voting.Samples, e.Voting.Margin)
-	} else if a.rule.Strategy == vote.FirstToK && margin != a.rule.K {
+	} else if a.rule.Strategy == vote.FirstToK && (margin < a.rule.K || margin > max(a.rule.K, a.rule.MinVotes)) {
 		a.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, margin, a.rule.K)
+	} else if margins, ok := a.margins(e.Step, a.rule, e.Voting.Policy); ok && margins != nil {
+		if need := margins[min(certificate.CellOf(e.Voting.Votes).Second, len(margins)-1)]; margin < need {
+			a.differ("step %d was committed with a margin of %d, policy %d asks for %d", e.Step, margin, e.Voting.Policy, need)
+		}
 	}
 	a.output = output.JSON
 	if a.chain != nil {

@@ -119,7 +119,19 @@ func TestAuditVotes(t *testing.T) {
 	type votes = map[string]int
 	undecided := verdict("q", 2, 0, votes{"a": 1, "b": 1})
 	undecided.Status, undecided.Rule.MaxSamples = string(flow.Undecided), 2
+	flags := func(n, most int) []event.Event {
+		var list []event.Event
+		for i := range n {
+			list = append(list, flag("q", i))
+		}
+		given := verdict("q", 2, n, votes{})
+		given.Status, given.Rule.MaxSamples = string(flow.FlaggedOut), most
+		return append(list, given)
+	}
 	auditCases{
+		"given up at the cap":          {events: flags(2, 3)},
+		"given up as hopeless":         {events: flags(flow.Hopeless, 100)},
+		"given up too early":           {events: flags(flow.Hopeless-1, 100), want: "after 19 red flags and 0 votes, which is too early"},
 		"a vote":                       {events: []event.Event{sample("q", 0, "a"), flag("q", 1), sample("q", 2, "a"), verdict("q", 2, 1, votes{"a": 2})}},
 		"a vote for another":           {events: []event.Event{sample("q", 0, "a"), sample("q", 1, "b"), verdict("q", 2, 0, votes{"a": 2})}, want: "the samples give the votes map[a:1 b:1]"},
 		"a flag too many":              {events: []event.Event{sample("q", 0, "a"), sample("q", 1, "a"), verdict("q", 2, 1, votes{"a": 2})}, want: "0 red flags, the verdict says map[a:2] and 1"},
@@ -149,6 +161,23 @@ func TestAuditVotes(t *testing.T) {
 			event.VoteResumed{Question: "q", Samples: []int{0, 0}}, sample("q", 1, "a"), verdict("q", 2, 0, votes{"a": 2})}, want: "goes on with sample 0"},
 		"a sample that never was": {events: []event.Event{sample("q", 0, "a"), event.RunResumed{},
 			event.VoteResumed{Question: "q", Samples: []int{0, 7}}, sample("q", 1, "a"), verdict("q", 2, 0, votes{"a": 2})}, want: "goes on with sample 7"},
+	}.run(t)
+}
+
+// TestAuditOpenVotes: how a vote stood when the run was stopped is what its samples give.
+func TestAuditOpenVotes(t *testing.T) {
+	stopped := func(flags int, votes map[string]int) event.Event {
+		return keyed{"end", event.TaskFailed{Status: event.StatusStopped, Open: []event.OpenVote{
+			{Question: "q", Voting: event.Voting{Votes: votes, RedFlagged: flags}},
+		}}}
+	}
+	auditCases{
+		"as it stood":   {events: []event.Event{sample("q", 0, "a"), flag("q", 1), stopped(1, map[string]int{"a": 1})}},
+		"only faults":   {events: []event.Event{stopped(0, map[string]int{})}},
+		"a vote more":   {events: []event.Event{sample("q", 0, "a"), flag("q", 1), stopped(1, map[string]int{"a": 2})}, want: "the open vote says map[a:2] and 1"},
+		"a flag hidden": {events: []event.Event{sample("q", 0, "a"), flag("q", 1), stopped(0, map[string]int{"a": 1})}, want: "and 1 red flags, the open vote says"},
+		"over two sessions": {events: []event.Event{sample("q", 0, "a"), stopped(0, map[string]int{"a": 1}), event.RunResumed{},
+			event.VoteResumed{Question: "q", Samples: []int{0}}, flag("q", 1), stopped(1, map[string]int{"a": 1})}},
 	}.run(t)
 }
 

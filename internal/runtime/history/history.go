@@ -82,6 +82,9 @@ type History struct {
 
 	emitted map[string]emitted
 
+	Framings Framings // how they did; of a chain by its steps
+	Policies Policies // of an adaptive rule
+
 	report *Report // nil unless it is wanted
 	audit  *Audit  // nil unless it is wanted; it goes with a report
 
@@ -136,7 +139,10 @@ func (h *History) Visit(l runlog.Line) error {
 		clear(h.Verdicts)
 		clear(h.Votes)
 		h.unpaid = usage.Spent{}
-		return nil
+		if err := h.countStep(l); err != nil {
+			return err
+		}
+		return h.countShares(l)
 	}
 	if h.passesOver(l.Type) {
 		return nil
@@ -192,6 +198,8 @@ func (h *History) learn(rec event.Record) error {
 		}
 	}
 	h.take(rec)
+	h.countVotes(rec.Event)
+	h.countPolicies(rec.Event)
 	if h.report != nil {
 		h.report.take(h, rec.Event)
 	}
@@ -234,6 +242,7 @@ func (h *History) take(rec event.Record) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
 		h.compact = e.Form == event.FormChain
+		h.configurePolicies()
 		h.begin(0, e.Setup)
 	case event.RunResumed:
 		h.resumed(rec.Time, e)
@@ -249,11 +258,15 @@ func (h *History) take(rec event.Record) {
 		h.vote(e.Question).Faults++
 	case event.VoteResumed:
 		h.continued(e)
+	case event.FramingRetired:
+		h.Framings.Retire(e)
 	case event.VoteCompleted:
-		delete(h.Votes, e.Question)
+		if !h.compact || e.Status != string(flow.Undecided) {
+			delete(h.Votes, e.Question)
+		} // otherwise a resume that allows more samples goes on with the votes there are
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
-			Repaired: e.Repaired, Candidates: e.Candidates, CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+			Repaired: e.Repaired, Said: e.Said, Candidates: e.Voted(), CostUSD: e.CostUSD, DurationMS: e.DurationMS,
 		}}
 		h.paid(e.Spent)
 	case event.Observed:
@@ -373,7 +386,9 @@ func (h *History) reopen(keys []string) {
 	}
 	forget(h.Verdicts, below)
 	forget(h.Looks, below)
-	forget(h.Votes, below)
+	if !h.compact { // whose undecided votes go on
+		forget(h.Votes, below)
+	}
 	forget(h.emitted, below)
 }
 
@@ -388,6 +403,7 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 	h.begin(e.Step, e.Setup)
 	if e.Config != nil {
 		h.Config = e.Config
+		h.configurePolicies()
 	}
 	if e.Spent.Calls > 0 {
 		h.paid(e.Spent)

@@ -128,7 +128,7 @@ func ReadReport(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Form == event.FormChain {
+	if r.Form == event.FormChain && !r.pool { // the index does not tell voters apart
 		if x, err := runlog.OpenIndex(dir); err == nil {
 			err := r.countIndexed(x)
 			x.Close()
@@ -154,13 +154,19 @@ func (r *Report) countIndexed(x *runlog.Index) error {
 			return err
 		}
 		last := r.Committed == x.Len()-1
-		if last || r.Committed < MaxListed || s.Answers > 1 && len(r.contested) < MaxListed {
+		counted := r.countIndexedRace(s)
+		if last || r.Committed < MaxListed || s.Answers > 1 && len(r.contested) < MaxListed || !counted {
 			e, err := x.Event(s)
 			if err != nil {
 				return err
 			}
-			r.count(e)
-			continue
+			if !counted {
+				r.countRaces(e)
+			}
+			if r.Committed < MaxListed || last || len(r.contested) < MaxListed {
+				r.count(e)
+				continue
+			}
 		}
 		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
 		r.Committed++

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // MaxListed is how many steps and effects a report lists. Of a longer run it lists the
@@ -37,6 +39,7 @@ type Report struct {
 
 	Output event.Value
 	Failed *event.StepFailed // the step that ended the run, if one did
+	Open   []event.OpenVote  // votes that had no verdict when it ended
 
 	Total     int // steps of the task, if known
 	Committed int
@@ -49,12 +52,18 @@ type Report struct {
 	DurationMS int64
 	Usage      usage.Spent
 
+	Evidence *certificate.Evidence // how its races ended
+	Params   json.RawMessage       // of the kind
+	Checks   string                // what the family's checks are worth, if the log says so
+
 	// What is listed depends on how many steps there are in the end.
 	early     []event.StepCompleted
 	contested []event.StepCompleted
 	last      event.StepCompleted
 
 	begun   bool
+	pool    bool          // it began with several voters
+	voters  []Voter       // see Voters
 	ends    []event.Event // the last ones, at most maxEnds; nil for those that were passed over
 	draft   event.Value   // the best answer that is not final
 	solving solving
@@ -103,6 +112,8 @@ type config struct {
 	Voters         []string  `json:"voters"`
 	Voting         vote.Rule `json:"voting"`
 	BatchSize      int       `json:"batch_size"`
+
+	Warm map[string]adaptive.Learnt `json:"warm"`
 }
 
 // readConfig reads the configuration that a log has. One that is not there says nothing.
@@ -135,7 +146,9 @@ func (r *Report) begin(rec event.Record) error {
 	}
 	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
-	r.Status, r.begun = event.StatusRunning, true
+	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1
+	r.Params, r.Checks = e.Params, e.Checks
+	r.Evidence = certificate.New(lengthOf(e).Options(vote.Rule{Target: adaptive.DefaultTarget}, c.Warm))
 	if e.Form == event.FormTree || e.Form == event.FormMeasurement {
 		r.Solve = &Solve{}
 		r.solving = newSolving(c.BatchSize)
@@ -155,6 +168,8 @@ func (r *Report) note(e event.Event) {
 func (r *Report) take(h *History, e event.Event) {
 	r.note(e)
 	r.takeSolve(e)
+	r.countVoters(e)
+	r.countRaces(e)
 	switch e := e.(type) {
 	case event.StepCompleted:
 		r.count(e)
@@ -251,6 +266,7 @@ func (r *Report) finish() {
 		r.end(e)
 	}
 	r.Steps = r.listed()
+	r.finishRaces()
 	if r.Committed > 0 {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(r.Committed)
 	}
@@ -270,7 +286,7 @@ func (r *Report) end(e event.Event) {
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.TaskFailed:
-		r.Status, r.Reason, r.Wrong, r.Stop = e.Status, e.Reason, e.Wrong, e.Stop
+		r.Status, r.Reason, r.Wrong, r.Stop, r.Open = e.Status, e.Reason, e.Wrong, e.Stop, e.Open
 		r.DurationMS, r.Output = e.DurationMS, e.Output
 		r.spent(e.Spent)
 		r.setup(e.Setup)
@@ -279,7 +295,7 @@ func (r *Report) end(e event.Event) {
 	case event.StepCompleted:
 		r.spent(e.Spent)
 	case event.RunResumed: // the session before has ended, this one has not
-		r.Status, r.Reason, r.Stop, r.Wrong, r.Failed = event.StatusRunning, "", "", false, nil
+		r.Status, r.Reason, r.Stop, r.Wrong, r.Failed, r.Open = event.StatusRunning, "", "", false, nil, nil
 	}
 }
 

@@ -39,7 +39,7 @@ func (l *Limiter) alive() {
 // grow raises the limit if it is what holds callers back.
 func (l *Limiter) grow(t token) {
 	if t.cuts != l.cuts || l.waiters.Len() == 0 || l.inFlight < l.limit {
-		return
+		return // also under a cap, which then is what holds them back
 	}
 	l.credit++
 	if l.credit >= l.limit && l.limit < l.options.Max {
@@ -57,8 +57,8 @@ func (l *Limiter) failed(t token, e *model.Error) {
 			l.pausedUntil = until
 		}
 	}
-	if e.Kind != model.Transient && t.cuts == l.cuts && now.Sub(l.lastCut) >= minCutInterval {
-		l.limit = max(l.limit/2, l.options.Min)
+	if tooMuch(e) && t.cuts == l.cuts && now.Sub(l.lastCut) >= minCutInterval {
+		l.limit = max(l.allowed()/2, l.options.Min)
 		l.credit = 0
 		l.cuts++
 		l.lastCut = now
@@ -76,6 +76,10 @@ func (l *Limiter) failed(t token, e *model.Error) {
 		}
 	}
 }
+
+// tooMuch reports whether fewer calls might not have failed: the provider says so, or
+// the call got no answer in time.
+func tooMuch(e *model.Error) bool { return e.Kind != model.Transient || e.TimedOut }
 
 // openCircuit stops new calls. When the provider is back, it is treated as
 // gently as at the start.

@@ -7,9 +7,11 @@
 // The limit starts modest. It grows by one for every limit-ful of successes that
 // end while callers wait, so it grows only where it is what holds them back. It
 // is halved when the provider says that it had too much (rate limited,
-// overloaded). Calls that started before the limit was cut say nothing about the
+// overloaded), and when a call gets no answer in time: its time includes the
+// provider's queue, which is shorter with fewer calls. Calls that started before the limit was cut say nothing about the
 // new limit, so one burst of refusals cuts once. If the provider says how long
-// to wait, no new call starts before that.
+// to wait, no new call starts before that. Whoever knows better how much the
+// provider bears sets a cap on the limit; see [Limiter.Cap].
 //
 // # Outages
 //
@@ -29,6 +31,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,7 +102,8 @@ type Limiter struct {
 
 	mu        sync.Mutex
 	limit     int
-	credit    int // successes since the limit grew
+	caps      []*int // in force; the lowest holds
+	credit    int    // successes since the limit grew
 	inFlight  int
 	waiters   list.List // of *waiter
 	lastError error
@@ -192,11 +196,37 @@ func (l *limited) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 // Unwrap implements [model.Wrapper].
 func (l *limited) Unwrap() model.Model { return l.model }
 
+// Cap keeps the calls in flight at n at the most until lift is called; 0 is no cap. Of
+// several caps the lowest holds, whoever makes the calls: the provider is one.
+func (l *Limiter) Cap(n int) (lift func()) {
+	if n <= 0 {
+		return func() {}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.caps = append(l.caps, &n)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.caps = slices.DeleteFunc(l.caps, func(c *int) bool { return c == &n })
+		l.dispatch()
+	}
+}
+
+// allowed is how many calls may be in flight.
+func (l *Limiter) allowed() int {
+	n := l.limit
+	for _, most := range l.caps {
+		n = min(n, *most)
+	}
+	return n
+}
+
 // State returns the present state.
 func (l *Limiter) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := State{Limit: l.limit, InFlight: l.inFlight, Waiting: l.waiters.Len(), Open: l.open}
+	s := State{Limit: l.allowed(), InFlight: l.inFlight, Waiting: l.waiters.Len(), Open: l.open}
 	if l.lastError != nil {
 		s.LastError = l.lastError.Error()
 	}
@@ -242,9 +272,9 @@ func (l *Limiter) acquire(ctx context.Context) (token, error) {
 // release ends a call and learns from its outcome.
 func (l *Limiter) release(t token, err error) {
 	l.mu.Lock()
-	limit, open, until := l.limit, l.open, l.until()
+	limit, open, until := l.allowed(), l.open, l.until()
 	l.learn(t, err)
-	changed := l.limit != limit || l.open != open || !l.until().Equal(until)
+	changed := l.allowed() != limit || l.open != open || !l.until().Equal(until)
 	l.finish(t)
 	l.dispatch()
 	l.mu.Unlock()
@@ -280,7 +310,7 @@ func (l *Limiter) ready() bool {
 	if l.open {
 		return !l.probing
 	}
-	return l.inFlight < l.limit
+	return l.inFlight < l.allowed()
 }
 
 // until is the time before which no call may start, zero if there is none.

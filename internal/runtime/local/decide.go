@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,12 +18,14 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
 )
 
 // Decide implements flow.Flow.
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	unbranched := key
 	key, err := b.fullKey(byDecide, key)
 	if err != nil {
 		return nil, err
@@ -36,17 +39,36 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		return nil, err
 	}
 	b.held, b.spilled = b.held[:0], false
-	watch := ballot.Watch{Sample: func(s *ballot.Sample) { b.sampled(key, q.Step, s) }}
+	said := ""
+	watch := ballot.Watch{
+		Sample: func(s *ballot.Sample) {
+			s.Framing = cmp.Or(s.Framing, q.Framing)
+			if s.Flag != nil && s.Response != nil {
+				said = clip.Text(s.Response.Text, maxSaid)
+			}
+			b.sampled(key, q.Step, s)
+		},
+		Retired: func(voter string) []int { return b.retired(b.class(q), voter) },
+	}
 	if open := b.past.Votes[key]; open != nil {
 		watch.Earlier, watch.EarlierFaults = earlier(open), open.Faults
 		watch.Resumed = func(counted []int) {
 			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
 		}
 	}
-	v, err := b.opts.Ballot.Decide(b.ctx, q, watch)
+	if q.Meaning != nil && b.opts.Same != nil {
+		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
+	}
+	margins, policy := b.margins(q)
+	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
+	v, err := b.opts.Ballot.DecideBy(b.ctx, q, margins, watch)
 	if err != nil {
 		b.logHeld(key, q.Step) // they are paid for: a resume counts them
 		return nil, err
+	}
+	v.Voting.Policy = policy
+	if v.Status == flow.FlaggedOut {
+		v.Said = said
 	}
 	b.progress.Samples.Add(int64(v.Voting.Samples))
 	if v.Voting.Contested() {
@@ -60,13 +82,64 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if !b.opts.Checkpoints { // a chain goes on after its verdicts
 		asked = partsOf(q)
 	}
-	_ = b.append(event.VoteCompleted{
-		Question: key, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
-		Intent: v.Intent, Repaired: v.Repaired, Candidates: v.Candidates,
+	e := event.VoteCompleted{
+		Question: key, Class: q.Class, Pool: q.Model, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
+		Intent: v.Intent, Repaired: v.Repaired,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked,
-	})
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
+	}
+	if b.opts.Checkpoints { // its votes count when the step is committed
+		_ = b.append(e)
+	} else {
+		b.appendVoted("", e, voted{q.Class, b.policyClass(q), v.Voting, v.Status == flow.Decided})
+	}
 	return v, b.failed.get()
+}
+
+// judge asks whether two answers to a question say the same. The judgement is logged like
+// every verdict: a resume finds it there.
+func (b *branch) judge(key string, q *flow.Question, first, other string) (bool, *flow.Verdict, error) {
+	ask, err := b.opts.Same(first, other)
+	if err != nil {
+		return false, nil, err
+	}
+	ask.Step, ask.Scope = q.Step, q.Scope
+	v, err := b.Decide(fmt.Sprintf("%s/same/%s-%s", key, sumOf(first), sumOf(other)), ask)
+	if err != nil {
+		return false, nil, err
+	}
+	return v.Status == flow.Decided && string(v.Answer) == SaysSame, v, nil
+}
+
+// SaysSame is the answer to the question whether two texts say the same, if they do.
+const SaysSame = `"same"`
+
+// leftOpen notes how a vote stands that the session ends without a verdict on.
+func (r *Runtime) leftOpen(key string, step int, s ballot.Standing) {
+	if s.Voting.Samples == 0 && s.Voting.Faults == 0 {
+		return // nothing came of it
+	}
+	v := event.OpenVote{Question: key, Step: step, Voting: s.Voting}
+	if s.Flag != nil {
+		v.Flag, v.Reason = s.Flag.Name, s.Flag.Reason
+	}
+	if s.Fault != nil {
+		v.Fault = s.Fault.Error()
+	}
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	r.open = append(r.open, v)
+}
+
+// openVotes are those that the session ends without a verdict on, in the order of the
+// steps.
+func (r *Runtime) openVotes() []event.OpenVote {
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	slices.SortStableFunc(r.open, func(a, b event.OpenVote) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Question, b.Question))
+	})
+	return r.open[:min(len(r.open), event.MaxOpen)]
 }
 
 // sampled takes a sample that has arrived into the log, or holds it back.
@@ -153,6 +226,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// maxSaid is how much of a discarded answer a verdict has.
+const maxSaid = 200
+
 // maxHeld bounds the samples that wait for a verdict. A question with more is
 // logged in full, whatever comes of it.
 const maxHeld = 1000
@@ -177,7 +253,7 @@ func (b *branch) logSample(key string, step int, s *ballot.Sample) {
 	}
 	common := event.Sample{
 		Question: key, Step: step, Sample: s.N, Model: s.Voter,
-		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(),
+		Temperature: s.Temperature, DurationMS: s.Duration.Milliseconds(), Framing: s.Framing,
 	}
 	text := ""
 	if r := s.Response; r != nil {
@@ -211,12 +287,12 @@ func earlier(open *history.Vote) []ballot.Earlier {
 				continue
 			}
 			list = append(list, ballot.Earlier{
-				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Text: e.Text.Text(), Read: e.Read.JSON, Intent: e.Intent, Vote: e.Vote,
+				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Framing: e.Framing, Text: e.Text.Text(), Read: e.Read.JSON, Intent: e.Intent, Vote: e.Vote,
 				Tokens: e.Tokens, CostUSD: e.CostUSD,
 			})
 		case event.SampleRedFlagged:
 			list = append(list, ballot.Earlier{
-				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Text: e.Text.Text(), Flag: redflag.New(e.Flag, "%s", e.Reason),
+				N: e.Sample.Sample, Voter: cmp.Or(e.Voter, e.Model), Framing: e.Framing, Text: e.Text.Text(), Flag: redflag.New(e.Flag, "%s", e.Reason),
 				Tokens: e.Tokens, CostUSD: e.CostUSD,
 			})
 		}

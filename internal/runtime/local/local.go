@@ -26,6 +26,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Options configure a Runtime.
@@ -55,8 +56,21 @@ type Options struct {
 	Approve approval.Policy
 	Person  person.Person
 
+	// Same asks whether two texts say the same; it is answered with "same" if so. Nil means
+	// that nobody can be asked.
+	Same func(first, other string) (*flow.Question, error)
+
 	// Looks are the kinds of looks at the world that orchestrators can take.
 	Looks Looks
+
+	// Kind is that of the run, after which the class of a chain's questions is called.
+	Kind string
+
+	// Length is how long the run will be, and Warm what an earlier run learnt, for an
+	// adaptive rule. GoOnIfFutile goes on when more votes will not help.
+	Length       history.Length
+	Warm         map[string]adaptive.Learnt
+	GoOnIfFutile bool
 
 	// Past is what the log held when it was opened, nil for a new run.
 	Past *history.History
@@ -71,9 +85,14 @@ type Runtime struct {
 	opts    Options
 	started time.Time
 	past    *history.History
+
+	counting sync.Mutex // held while a vote is counted in past.Framings and past.Policies
+
 	effects effect.Performer
 	usedMu  sync.Mutex
 	used    map[usedKey]bool // keys of this session
+	openMu  sync.Mutex
+	open    []event.OpenVote // votes that ended without a verdict
 
 	progress  Progress
 	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
@@ -112,6 +131,7 @@ func New(opts Options) *Runtime {
 	if r.past == nil {
 		r.past = history.New("")
 	}
+	r.past.Policies.Configure(opts.Length.Options(opts.Setup.Rule, opts.Warm), opts.Setup.Rule)
 	r.effects = effect.Performer{
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
 	}
@@ -131,6 +151,9 @@ func (r *Runtime) Flow(ctx context.Context) flow.Flow {
 // also that of an Emit, which cannot return one.
 func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) error {
 	b := &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+	if err := b.settle(); err != nil {
+		return err
+	}
 	if err := orchestrate(b); err != nil {
 		return err
 	}
@@ -334,9 +357,13 @@ func (b *branch) Emit(key string, e event.Event) {
 			return // an earlier session appended it
 		}
 	}
-	if _, ok := e.(event.StepCompleted); ok {
+	if step, ok := e.(event.StepCompleted); ok {
 		b.progress.Steps.Add(1)
 		b.progress.Session.Add(1)
+		if b.opts.Checkpoints {
+			b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting, decided: true})
+			return
+		}
 	}
 	_ = b.appendKeyed(key, e) // it is remembered
 }
@@ -374,6 +401,7 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 		return e
 	case event.TaskFailed:
 		r.opts.Ballot.Settle()
+		e.Open = r.openVotes()
 		e.Setup = r.setup()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e

@@ -204,8 +204,8 @@ func TestTimeout(t *testing.T) {
 		wantIs  error // nil if it must not be the end of a context
 		wantErr model.Kind
 	}{
-		{"expiry", obedient, time.Hour, gone, "sim: transient: no answer within 30s", nil, model.Transient},
-		{"expiry, unclassified", raw, time.Hour, gone, "transient: no answer within 30s", nil, model.Transient},
+		{"expiry", obedient, time.Hour, gone, "sim: transient: no answer within 30s (--call-timeout)", nil, model.Transient},
+		{"expiry, unclassified", raw, time.Hour, gone, "transient: no answer within 30s (--call-timeout)", nil, model.Transient},
 		{"caller cancels", obedient, time.Second, gone, "sim: cancelled: gone", gone, model.Cancelled},
 		{"caller cancels, unclassified", raw, time.Second, gone, "context canceled", context.Canceled, model.Cancelled},
 	}

@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -57,7 +58,8 @@ func (t *timed) blame(ctx, attempt context.Context, err error) error {
 		return &model.Error{
 			Kind:     model.Transient,
 			Provider: e.Provider,
-			Message:  "no answer within " + t.limit.String(),
+			Message:  fmt.Sprintf("no answer within %s (--call-timeout)", t.limit),
+			TimedOut: true,
 		}
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how summaries are asked for.
@@ -21,8 +22,12 @@ type Config struct {
 	flow.Terms
 }
 
-// Ask has the voters write a summary after a step. It is empty if there is none to be
-// had.
+// attempts is how many summaries are read until one is good enough.
+const attempts = 3
+
+// Ask has a voter write a summary after a step. One that is good enough is taken: that
+// nothing is lost or made up can be checked, and no two have the same words. It is empty
+// if there is none to be had.
 func Ask(f flow.Flow, key string, step int, r *outline.SummaryRequest, c *Config) (string, error) {
 	words := prompts.OutlineSummary{Text: r.Text, MaxWords: wordsIn(r.MaxTokens)}
 	for _, m := range r.Must {
@@ -38,6 +43,7 @@ func Ask(f flow.Flow, key string, step int, r *outline.SummaryRequest, c *Config
 	}
 	q := &flow.Question{Step: step, Prompt: prompt, Answer: flow.Format{Reader: Reader, Params: params}, Terms: c.Terms}
 	q.MaxOutput = max(c.MaxOutput, r.MaxTokens)
+	q.Rule = vote.Rule{Strategy: vote.None, MaxSamples: attempts}
 	v, err := f.Decide(key, q)
 	if err != nil || v.Status != flow.Decided {
 		return "", err
@@ -77,7 +83,7 @@ func (x *Context) Text() string { return x.compactor.Context() }
 // keys of what it asks begin with key.
 func (x *Context) Add(f flow.Flow, key string, step int, title, result string) error {
 	c := x.compactor
-	c.Add(step+1, title, result)
+	c.Add(step+1, title, result, "")
 	for n := 0; ; n++ {
 		request := c.Request()
 		if request == nil {
@@ -114,8 +120,7 @@ func Readers() domain.Readers {
 
 type reader struct{ request outline.SummaryRequest }
 
-// Read implements [domain.Reader]. All summaries that are good enough agree: that
-// nothing is lost or made up is what can be voted on, for no two have the same words.
+// Read implements [domain.Reader].
 func (r *reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if flag := r.request.Check(text); flag != nil {

@@ -26,7 +26,10 @@ func TestSummaryReader(t *testing.T) {
 		"Zoe put them on host-3, in /srv/other.":                    redflag.SchemaInvalid,
 		"Zoe put them on host-3, see https://example.com/elsewhere": redflag.SchemaInvalid,
 		" \n": redflag.Empty,
-		"Zoe on host-3. " + strings.Repeat("And so on and so on. ", 9): redflag.ExcessiveLength,
+		"zoe host-3 amet tempor dolor consectetur magna aliqua veniam nostrud": redflag.SchemaInvalid,
+		"Sure! Here is the summary of Zoe and host-3.":                         redflag.MetaChatter,
+		"I'm sorry, but I can't help with that. Zoe, host-3.":                  redflag.Refusal,
+		"Zoe on host-3. " + strings.Repeat("And so on and so on. ", 9):         redflag.ExcessiveLength,
 	} {
 		a, f := r.Read(text)
 		got := ""

@@ -3,6 +3,7 @@ package yamlclean
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A Result is what was read from a text.
@@ -32,6 +33,7 @@ const FixedByModel = "model"
 //   - else the last fenced block with the label yaml, yml or json;
 //   - else the last fenced block without a label that is a mapping, or else a list,
 //     or else whatever it is; the closing fence may be missing;
+//   - else what is before a fence that closes nothing;
 //   - else what is left without prose before and after it;
 //   - else all of the text.
 //
@@ -59,14 +61,20 @@ func Clean(text string) (Result, error) {
 	p := extract(text)
 	var names []string
 	if p.root == nil {
-		fixed := p.repair()
+		fixed, made := p.repair()
 		if !fixed.collection() {
 			return Result{}, p.problem(text)
 		}
-		p, names = cutAnnouncement(fixed), []string{"unquoted_colon"}
+		p, names = cutAnnouncement(fixed), made
 	}
 	if kept := keepHashes(unifyBreaks(p.text), p.root); kept.collection() {
 		p, names = kept, append(names, "unquoted_hash")
+	}
+	already := slices.Contains(names, "trailing_comma")
+	if cut := cutCommas(unifyBreaks(p.text), p.root, already); cut.collection() {
+		if p = cut; !already {
+			names = append(names, "trailing_comma")
+		}
 	}
 	return Result{Data: decode(p.root), Text: p.text, Repaired: len(names) > 0, Fixes: names}, nil
 }
@@ -99,10 +107,10 @@ func isCollection(data json.RawMessage) bool {
 }
 
 // repair mends a part that could not be loaded; it returns none if it cannot.
-func (p *part) repair() part {
+func (p *part) repair() (fixed part, names []string) {
 	if checkText(p.text) != nil {
-		return part{}
+		return part{}, nil
 	}
-	root, text := repair(unifyBreaks(p.text))
-	return part{text: text, root: root}
+	root, text, names := repair(unifyBreaks(p.text))
+	return part{text: text, root: root}, names
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,7 +54,7 @@ func (v *vandal) paragraph(margin, key string) string {
 
 func damagePlan(r *rand.Rand) damaged {
 	v := &vandal{Rand: r, text: map[int]bool{}}
-	kind := v.IntN(4)
+	kind := v.IntN(6)
 	reasoning, written := v.scalar(kind == 0 && v.IntN(2) == 0)
 	v.put("reasoning: %s", written)
 	v.put("plan:")
@@ -111,6 +112,24 @@ func (v *vandal) damageLines(kind int) {
 			body := strings.TrimLeft(t, " ")
 			if n := len(t) - len(body); everywhere || i == j {
 				v.lines[j] = strings.Repeat("\t", n/2) + body
+			}
+		}
+	case 4: // the markers of texts are gone, or the texts begin behind their keys
+		behind := v.IntN(2) == 0
+		for j := 0; j < len(v.lines); j++ {
+			t, ok := strings.CutSuffix(v.lines[j], " |-")
+			if !ok {
+				continue
+			}
+			if v.lines[j] = t; behind {
+				v.lines[j] += " " + strings.TrimSpace(v.lines[j+1])
+				v.lines = slices.Delete(v.lines, j+1, j+2)
+			}
+		}
+	case 5: // commas as in JSON
+		for j, t := range v.lines {
+			if !v.text[j] && strings.Contains(t, ": ") && !strings.HasSuffix(t, "|-") {
+				v.lines[j] += ","
 			}
 		}
 	case 3: // a character of the syntax is gone, or a text is not indented

@@ -35,19 +35,30 @@
 // # What is repaired
 //
 // Only a text that cannot be loaded is repaired; one that can be, means what YAML
-// says, with one exception: what YAML would drop in silence. In "channel: #general"
-// and "note: fixes #42 now" the # begins no comment, as there is no blank behind it;
-// these values are put in quotes (unquoted_hash).
+// says, with two exceptions:
 //
-// Otherwise the parser tells which line is the first that cannot be read. If its value
-// has a colon in it and stands behind a key that is a name, it is put in quotes
-// (unquoted_colon), as long as more of the text can be read after that.
+//   - What YAML would drop in silence. In "channel: #general" and "note: fixes #42 now"
+//     the # begins no comment, as there is no blank behind it; these values are put in
+//     quotes (unquoted_hash).
+//   - Commas at the ends of the lines of a mapping, as JSON has them, which YAML takes for
+//     a part of the values (trailing_comma). Behind a text they are cut only if all values
+//     of the mapping have them.
+//
+// Otherwise the parser tells which line is the first that cannot be read, and one of
+// these mends it, as long as more of the text can be read after that:
+//
+//   - a comma behind a value in quotes or brackets is cut (trailing_comma);
+//   - a text of several lines without a block marker, which begins behind its key or
+//     below it, gets one (block_marker), if it reads like sentences and has no key in it
+//     that the document has elsewhere;
+//   - a value that has a colon in it and stands behind a key that is a name is put in
+//     quotes (unquoted_colon).
 //
 // Texts of more than 256 KB are not repaired: no model writes that in one answer.
 //
 // A fix changes no letter and no digit. Where there are two readings there is no
 // repair: it is better to ask again than to guess. So what is nearly JSON, with
 // comments, quotes within quotes or brackets that are missing, is not repaired, nor is
-// a text of several lines without a block marker, or a line that is a space off. Other
-// slips of syntax are rare and left to a model, see [CleanWith].
+// a line that is a space off. Other slips of syntax are rare and left to a model, see
+// [CleanWith].
 package yamlclean

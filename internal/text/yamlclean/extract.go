@@ -51,10 +51,20 @@ func extract(text string) part {
 	if p, ok := choose(fences(lines)); ok {
 		return cutAnnouncement(p)
 	}
+	if end := slices.IndexFunc(lines, isBareFence); end > 0 { // the opening one is missing
+		if p := newPart(strings.Join(lines[:end], "\n"), 0, 0); p.collection() {
+			return cutAnnouncement(p)
+		}
+	}
 	if p, ok := cutProse(lines, whole); ok {
 		return cutAnnouncement(p)
 	}
 	return whole
+}
+
+func isBareFence(t string) bool {
+	f, mark, ok := openingFence(t)
+	return ok && f.indent == 0 && strings.TrimSpace(t) == mark
 }
 
 // A fence is a fenced block.

@@ -10,7 +10,7 @@ import (
 
 // hashWord is a # that belongs to a text: #42 or #general. Before a comment there is
 // a blank.
-var hashWord = regexp.MustCompile(`^#[\pL\pN]`)
+var hashWord = regexp.MustCompile(`^#[\pL\pN_!]`)
 
 // keepHashes puts quotes around the texts of which YAML takes the rest for a comment:
 //
@@ -42,7 +42,7 @@ func (h *hashes) visit(n *yaml.Node) {
 		h.quote(n, n.LineComment)
 	case isEmpty(n) && n.Kind == yaml.ScalarNode && n.Line <= len(h.lines):
 		// The library gives the comment to the key, or to what comes next.
-		if rest := strings.TrimSpace(h.lines[n.Line-1][h.offset(n):]); hashWord.MatchString(rest) {
+		if rest := strings.TrimSpace(h.lines[n.Line-1][offsetOf(h.lines[n.Line-1], n):]); hashWord.MatchString(rest) {
 			h.quote(n, rest)
 		}
 	case n.Kind == yaml.MappingNode:
@@ -56,9 +56,8 @@ func (h *hashes) visit(n *yaml.Node) {
 	}
 }
 
-// offset returns where on its line a node begins.
-func (h *hashes) offset(n *yaml.Node) int {
-	t := h.lines[n.Line-1]
+// offsetOf returns where on its line a node begins.
+func offsetOf(t string, n *yaml.Node) int {
 	at := 0
 	for range n.Column - 1 {
 		_, width := utf8.DecodeRuneInString(t[at:])
@@ -75,7 +74,7 @@ func (h *hashes) quote(n *yaml.Node, comment string) {
 		if !strings.HasSuffix(strings.TrimRight(h.lines[i], " \t"), comment) {
 			continue
 		}
-		at := skipBlanks(h.lines[n.Line-1], h.offset(n))
+		at := skipBlanks(h.lines[n.Line-1], offsetOf(h.lines[n.Line-1], n))
 		first := h.lines[n.Line-1][:at]
 		body := append([]string{h.lines[n.Line-1][at:]}, h.lines[n.Line:i+1]...)
 		quoted := singleQuoted(strings.TrimRight(strings.Join(body, "\n"), " \t"))

@@ -111,10 +111,16 @@ func checkClean(t *testing.T, text string) Result {
 	if r.Repaired != (len(r.Fixes) > 0) {
 		t.Errorf("Clean(%q): repaired is %v with the fixes %q", text, r.Repaired, r.Fixes)
 	}
-	if isCollection(data) && r.Repaired && !slices.Equal(r.Fixes, []string{"unquoted_hash"}) {
+	if isCollection(data) && r.Repaired && !saysOtherwise(r.Fixes) {
 		t.Errorf("Clean(%q) repaired what loads as %s", text, data)
 	}
 	return r
+}
+
+// saysOtherwise reports whether fixes are those for a text that YAML does read, but not
+// as it was meant.
+func saysOtherwise(fixes []string) bool {
+	return !slices.ContainsFunc(fixes, func(name string) bool { return name != "unquoted_hash" && name != "trailing_comma" })
 }
 
 // words are the letters and digits of a text.
@@ -145,7 +151,7 @@ func checkFixes(t *testing.T, text string, data json.RawMessage) {
 	if !ok || string(after) == "}" || strings.HasPrefix(strings.TrimLeft(text, "\n"), " ") {
 		return
 	}
-	if got, err := Clean(damage + text); err == nil && got.Repaired && !slices.Contains(got.Fixes, "unquoted_hash") && string(got.Data) != mended+string(after) {
+	if got, err := Clean(damage + text); err == nil && slices.Equal(got.Fixes, []string{"unquoted_colon"}) && string(got.Data) != mended+string(after) {
 		t.Errorf("Clean(%q) = %s, want %s%s", damage+text, got.Data, mended, after)
 	}
 }

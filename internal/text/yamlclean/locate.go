@@ -65,7 +65,25 @@ func (p *problem) locate() *ParseError {
 	for n := 0; n < most && line > 1 && p.fails(line-1); n++ {
 		line--
 	}
+	if at := fenceBefore(p.text, line); at > 0 {
+		return &ParseError{Line: at, Message: "this line is the fence of a code block and not YAML; remove the fences, or take out what is between them with maker yaml"}
+	}
 	return &ParseError{Line: line, Message: explain(p.message)}
+}
+
+// fenceBefore returns the first of so many lines of a text that is a fence, 0 if there is
+// none. What is indented may be in a text, unless it is what cannot be read.
+func fenceBefore(text string, last int) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > last {
+			break
+		}
+		if f, _, ok := openingFence(strings.TrimRight(line, "\n")); ok && (f.indent == 0 || n == last) {
+			return n
+		}
+	}
+	return 0
 }
 
 // fails reports whether the first lines of the text have the same problem. (In a

@@ -18,28 +18,51 @@ const maxParsed = 16 << 20
 // A repairer mends one damage after the other, from the first to the last.
 type repairer struct{ parsed int }
 
-// repair returns what the text says when it is repaired, and the text that does say
-// so. It returns nil if there is a damage that is not mended.
-func repair(text string) (root *yaml.Node, mended string) {
+// fixes are what is tried, what is surest first. Each takes the lines of a text and the
+// first that cannot be read, and returns none if it is not about that.
+var fixes = []struct {
+	name string
+	mend func(lines []string, at int) []string
+}{
+	{"trailing_comma", fixTrailingComma},
+	{"block_marker", fixBlockMarker},
+	{"unquoted_colon", fixUnquotedColon},
+}
+
+// repair returns what the text says when it is repaired, the text that does say so, and
+// the names of the fixes. It returns nil if there is a damage that is not mended.
+func repair(text string) (root *yaml.Node, mended string, names []string) {
 	if len(text) > maxRepair {
-		return nil, ""
+		return nil, "", nil
 	}
 	var r repairer
 	lines := strings.Split(text, "\n")
 	root, at := r.diagnose(lines)
 	for root == nil {
 		if at < 0 {
-			return nil, ""
+			return nil, "", nil
 		}
-		before := at
-		if lines = fixUnquotedColon(lines, at); lines == nil {
-			return nil, ""
-		}
-		if root, at = r.diagnose(lines); at <= before { // no more can be read than before
-			at = -1
+		var name string
+		if root, lines, at, name = r.mend(lines, at); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return root, strings.Join(lines, "\n")
+	return root, strings.Join(lines, "\n"), names
+}
+
+// mend applies the first fix after which more can be read.
+func (r *repairer) mend(lines []string, at int) (root *yaml.Node, mended []string, next int, name string) {
+	for _, f := range fixes {
+		mended = f.mend(lines, at)
+		if mended == nil {
+			continue
+		}
+		root, next = r.diagnose(mended)
+		if root != nil || next >= 0 && len(mended)-next < len(lines)-at {
+			return root, mended, next, f.name
+		}
+	}
+	return nil, nil, -1, ""
 }
 
 // diagnose loads a text, or else finds the first line of it that cannot be read

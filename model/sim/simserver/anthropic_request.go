@@ -104,7 +104,7 @@ func (r *messagesRequest) converse(c *call) *failure {
 		if f := m.answers(i, open, openAt); f != nil {
 			return f
 		}
-		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, Images: m.Content.images, ToolCalls: m.Content.calls}
+		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, Shared: m.Content.shared, Images: m.Content.images, ToolCalls: m.Content.calls}
 		for _, result := range m.Content.results {
 			turn.ToolResults = append(turn.ToolResults, result.ToolResult)
 		}
@@ -215,8 +215,8 @@ func (r *messagesRequest) readFormat(c *call) *failure {
 	return nil
 }
 
-// readCache looks for marks anywhere. What is cached is always tools and system
-// prompt, for that is what the simulated cache knows.
+// readCache looks for marks anywhere. What is cached is always tools and system prompt,
+// and the first message as far as it is marked, for that is what the simulated cache knows.
 func (r *messagesRequest) readCache(c *call) *failure {
 	marks := r.System.cached
 	for i := range r.Tools {

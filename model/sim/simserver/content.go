@@ -23,6 +23,7 @@ type content struct {
 
 	blank  bool // there is a text part without text
 	cached int  // parts with a cache_control
+	shared int  // bytes of the text up to the last of them
 	parts  int  // of any kind; a string is one unless it is empty
 }
 
@@ -102,7 +103,6 @@ func (c *content) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("content must be a string or a list of parts: %w", err)
 	}
 	c.parts = len(parts)
-	var texts []string
 	for i := range parts {
 		p := &parts[i]
 		if p.CacheControl != nil {
@@ -116,7 +116,13 @@ func (c *content) UnmarshalJSON(data []byte) error {
 				return fmt.Errorf("content[%d] has no text", i)
 			}
 			c.blank = c.blank || *p.Text == ""
-			texts = append(texts, *p.Text)
+			// Each part starts a line of its own, as the tasks in a prompt have to.
+			if c.text != "" && !strings.HasSuffix(c.text, "\n") {
+				c.text += "\n"
+			}
+			if c.text += *p.Text; p.CacheControl != nil {
+				c.shared = len(c.text)
+			}
 		case "image", "image_url":
 			image, err := p.image()
 			if err != nil {
@@ -137,8 +143,6 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			c.results = append(c.results, result{model.ToolResult{ID: p.ToolUseID, Text: string(p.Content), IsError: p.IsError}, i})
 		}
 	}
-	// Each part starts a line of its own, as the tasks in a prompt have to.
-	c.text = strings.Join(texts, "\n")
 	return nil
 }
 

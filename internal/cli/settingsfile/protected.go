@@ -1,4 +1,4 @@
-package cli
+package settingsfile
 
 import (
 	"os"
@@ -8,19 +8,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/model/sim"
 )
 
-// protected is what agents must not change, and of that what this program writes to.
-type protected struct{ files, own []string }
+// Protected is what agents must not change, and of that what this program writes to.
+type Protected struct{ Files, Own []string }
 
-// findProtected collects the configuration files and what settings name: those in
+// FindProtected collects the configuration files and what settings name: those in
 // force, and those that the environment and the files have for other commands.
-func findProtected(flags *pflag.FlagSet, files []configFile) protected {
-	p := protected{files: []string{configName}} // in the workspace
-	for _, path := range configPaths() {
+func FindProtected(flags *pflag.FlagSet, files []File) Protected {
+	p := Protected{Files: []string{Name}} // in the workspace
+	for _, path := range Paths() {
 		p.add(config.ByPath, path)
 	}
 	if path, _, err := trustedLines(); err == nil {
@@ -35,7 +36,7 @@ func findProtected(flags *pflag.FlagSet, files []configFile) protected {
 		}
 		p.add(d.Names, os.Getenv(d.Variable()))
 		for _, file := range files {
-			for _, value := range file.values[d.Name].texts {
+			for _, value := range file.Values[d.Name].Texts {
 				p.add(d.Names, value)
 			}
 		}
@@ -44,7 +45,7 @@ func findProtected(flags *pflag.FlagSet, files []configFile) protected {
 }
 
 // add adds what a setting names. Its paths start in the current folder.
-func (p *protected) add(how config.Naming, value string) {
+func (p *Protected) add(how config.Naming, value string) {
 	if value == "" {
 		return
 	}
@@ -64,15 +65,15 @@ func (p *protected) add(how config.Naming, value string) {
 		}
 	case config.InFolder:
 		for _, name := range prompts.Default().Names() {
-			p.files = append(p.files, filepath.Join(path, name+prompts.Extension))
+			p.Files = append(p.Files, filepath.Join(path, name+prompts.Extension))
 		}
 	case config.ToWriteTo:
-		p.own = append(p.own, path)
+		p.Own = append(p.Own, path)
 	case config.AsFlags:
-		if presets[value] == nil {
-			p.files = append(p.files, path)
+		if redflags.Presets[value] == nil {
+			p.Files = append(p.Files, path)
 		}
 	default:
-		p.files = append(p.files, path)
+		p.Files = append(p.Files, path)
 	}
 }

@@ -1,4 +1,5 @@
-package cli
+// Package redflags finds the red flags that a name or a file stands for.
+package redflags
 
 import (
 	"bytes"
@@ -14,36 +15,37 @@ import (
 	"github.com/maker-mdap/maker/redflag"
 )
 
-// presets are the red flags that have a name.
-var presets = map[string]func() redflag.Config{
+// Presets are the red flags that have a name.
+var Presets = map[string]func() redflag.Config{
 	"format":  redflag.Format,
 	"default": redflag.Default,
 	"strict":  redflag.Strict,
+	"ask":     func() redflag.Config { return config.AskFlags(config.DefaultMaxOutput) },
 	"solve":   func() redflag.Config { return config.SolveFlags(config.DefaultMaxOutput) },
 }
 
-// readRedFlags returns the red flags that a preset's name or a file stands for.
-func readRedFlags(name string, maxOutput int) (*redflag.Config, error) {
+// Read returns the red flags that a preset's name or a file stands for.
+func Read(name string, maxOutput int) (*redflag.Config, error) {
 	var c redflag.Config
-	if preset, ok := presets[name]; ok {
+	if preset, ok := Presets[name]; ok {
 		c = preset()
-	} else if err := readRedFlagFile(name, &c); err != nil {
+	} else if err := readFile(name, &c); err != nil {
 		return nil, err
 	}
 	switch {
 	case name == "solve": // its characters are bound to the tokens
 		c = config.SolveFlags(maxOutput)
-	case c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0, name == "format", name == "strict":
+	case c.ExcessiveLength.On && c.ExcessiveLength.MaxTokens == 0, name == "format", name == "strict", name == "ask":
 		c.ExcessiveLength.MaxTokens = int64(maxOutput)
 	}
 	return &c, c.Validate()
 }
 
-func readRedFlagFile(path string, c *redflag.Config) error {
+func readFile(path string, c *redflag.Config) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "./\\") {
-			return fmt.Errorf("%q is neither format, default, strict or solve nor a file", path)
+			return fmt.Errorf("%q is neither format, default, strict, solve or ask nor a file", path)
 		}
 		return err
 	}

@@ -1,0 +1,39 @@
+package live
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
+)
+
+func TestOutlook(t *testing.T) {
+	p := maker.Progress{
+		Spent:   usage.Spent{Calls: 100, USD: 2},
+		Outlook: &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, Dearest: "hanoi"},
+	}
+	want := "P(all likeliest) 99.1 % so far, 96.4 % at the end, 0.006 expected wrong, about 5,000 votes to come for $100.00, most votes: hanoi"
+	if got := outlook(p); got != want {
+		t.Errorf("outlook() = %q, want %q", got, want)
+	}
+	p.Spent = usage.Spent{Calls: 100, Unpriced: 1, NoPrice: true}
+	if got := outlook(p); strings.Contains(got, "$") {
+		t.Errorf("outlook() = %q, want no cost where none is known", got)
+	}
+}
+
+func TestSayRule(t *testing.T) {
+	var out bytes.Buffer
+	sayRule(&out, maker.FirstToK(3))
+	if out.Len() > 0 {
+		t.Errorf("a fixed margin is announced as %q", &out)
+	}
+	sayRule(&out, vote.Rule{Strategy: vote.Adaptive, Target: .05, MaxSamples: 240})
+	if !strings.Contains(out.String(), "a chance of 0.05; at most 240 samples") {
+		t.Errorf("margins that adapt are announced as %q", &out)
+	}
+}

@@ -1,0 +1,154 @@
+package executor_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/orchestrator/executor"
+	"github.com/maker-mdap/maker/internal/orchestrator/planner"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// escalating is a configuration with a ladder; the whole one if none is named.
+func escalating(order ...flow.Escalation) executor.Config {
+	if order == nil {
+		order = []flow.Escalation{flow.Diversity, flow.Stronger, flow.Split, flow.Person}
+	}
+	c := config()
+	c.Rule = vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 4}
+	c.Ladder = flow.Ladder{Order: order, Model: "expert"}
+	makePlan := planner.New(planner.Config{Prompts: prompts.Default(), Terms: flow.Terms{Rule: one}, Panel: c.Rule})
+	c.Split = executor.NewSplit(c, makePlan.Split)
+	return c
+}
+
+// TestEscalation: what is done when the voters of a step do not agree, in its order, until
+// something helps.
+func TestEscalation(t *testing.T) {
+	const step = "plan/0/step/0"
+	parts := makePlan(stepSpec{}, stepSpec{inputs: []string{"step_0_output"}, schema: "value: what it is"})
+	no := "undecided: no answer won"
+	for _, test := range []struct {
+		name    string
+		spec    stepSpec
+		answers map[string]string
+		person  string
+		want    string // how it ends
+		tried   string // the rungs
+		by      string
+	}{
+		{"diversity helps", stepSpec{}, map[string]string{step + "/diversity/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity", ""},
+		{"another model helps", stepSpec{}, map[string]string{step + "/model/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity model", ""},
+		{
+			"splitting helps", stepSpec{}, map[string]string{
+				step + "/split/plan": parts, step + "/split/step/0/move/0": "value: 3", step + "/split/step/1/move/0": "value: 7", "*": no,
+			}, "", `done 0 {"value":7}`, "diversity model split", event.BySplit,
+		},
+		{
+			"a part is escalated in turn", stepSpec{}, map[string]string{
+				step + "/split/plan": parts, step + "/split/step/0/model/move/0": "value: 3", step + "/split/step/1/move/0": "value: 7", "*": no,
+			}, "", `done 0 {"value":7}`, "diversity model split diversity model", event.BySplit,
+		},
+		{"a person helps", stepSpec{}, map[string]string{"*": no}, "value: 7", `done 0 {"value":7}`, "diversity model split person", event.ByPerson},
+		{"a person gives the only field", stepSpec{schema: "value: integer"}, map[string]string{"*": no}, "7", `done 0 {"value":7}`, "diversity model split person", event.ByPerson},
+		{"a person gives something else", stepSpec{schema: "{a: integer, b: integer}"}, map[string]string{"*": no}, "seven", "failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: want the fields of the step, such as {a: integer, b: integer}", "diversity model split person", ""},
+		{"a decision", stepSpec{conditional: true, next: -2}, map[string]string{"*": no, "plan/0/step/1/move/0": "value: 1"}, "-1", `done 0 {"next_step":-1}`, "diversity model person", event.ByPerson},
+		{"faults", stepSpec{}, map[string]string{"*": "failed: nobody is there"}, "value: 7", `done 0 {"value":7}`, "model person", event.ByPerson},
+		{"one sample", stepSpec{extra: "voting: none"}, map[string]string{step + "/model/move/0": "value: 7", "*": "flagged_out: it was cut off"}, "", `done 0 {"value":7}`, "model", ""},
+		{"after a call nothing is split", stepSpec{tools: []string{"Write"}}, map[string]string{step + "/move/0": `call Write {"a":1}`, "*": no}, "value: 7", `done 0 {"value":7}`, "diversity model person", event.ByPerson},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, test.answers)
+			w.OnAsk = func(string, *flow.HumanQuestion) (*flow.Answer, error) {
+				return &flow.Answer{Text: test.person, By: "test"}, nil
+			}
+			text := makePlan(test.spec, stepSpec{})
+			if !test.spec.conditional {
+				text = makePlan(test.spec)
+			}
+			events := w.execute(escalating(), text)
+			var tried []string
+			for _, e := range w.Events {
+				if e, ok := e.(event.Escalated); ok {
+					tried = append(tried, e.To)
+				}
+			}
+			if got := strings.Join(tried, " "); got != test.tried {
+				t.Errorf("tried %s, want %s", got, test.tried)
+			}
+			if got := strings.Split(tell(events), "\n")[1]; got != test.want {
+				t.Errorf("it ended with %s, want %s", got, test.want)
+			}
+			for _, e := range events {
+				if e, ok := e.(event.StepCompleted); ok && e.Step == 0 && e.By != test.by {
+					t.Errorf("settled by %q, want %q", e.By, test.by)
+				}
+			}
+		})
+	}
+}
+
+// TestEscalatedQuestions: who is asked how.
+func TestEscalatedQuestions(t *testing.T) {
+	w := newWorld(t, map[string]string{"*": "undecided: no answer won"})
+	w.onDecide = func(_ string, _ *flow.Question, v *flow.Verdict) {
+		v.Voting.Samples = 4
+		v.Candidates = []event.Candidate{{Answer: []byte(`{"value":1}`), Votes: 2}, {Answer: []byte(`{"value":2}`), Votes: 2}}
+	}
+	var asked *flow.HumanQuestion
+	w.OnAsk = func(_ string, q *flow.HumanQuestion) (*flow.Answer, error) {
+		asked = q
+		return &flow.Answer{Text: q.Options[1]}, nil
+	}
+	events := w.execute(escalating(), makePlan(stepSpec{inputs: nil}))
+	q := w.questions["plan/0/step/0/diversity/move/0"]
+	if q == nil || q.Asked != 4 || *q.Temperature != 0.7 || *q.FirstTemperature != 0.7 {
+		t.Errorf("the diverse question is %+v, want one that begins after 4 samples, at 0.7", q)
+	}
+	if q := w.questions["plan/0/step/0/model/move/0"]; q == nil || q.Model != "expert" || q.Asked != 0 {
+		t.Errorf("the question of another model is %+v, want one for the expert", q)
+	}
+	if q := w.questions["plan/0/step/0/split/plan"]; q == nil || q.Rule.Strategy != vote.FirstToK || q.Scope != "plan/0/step/0" || !strings.Contains(q.Prompt, "The last step returns these fields") {
+		t.Errorf("the question about a plan is %+v, want a voted one", q)
+	}
+	if want := []string{`{"value":1}`, `{"value":2}`}; asked == nil || !slices.Equal(asked.Options, want) {
+		t.Errorf("the person was asked %+v, want the options %q", asked, want)
+	}
+	if got := tell(events); !strings.Contains(got, `done 0 {"value":2}`) {
+		t.Errorf("it ended with %s", got)
+	}
+}
+
+// TestSplitTakesInputs: the parts of a step are given what it was given, under names of
+// their own, and what failed is asked again by a resume.
+func TestSplitTakesInputs(t *testing.T) {
+	c := escalating(flow.Split)
+	const step = "plan/0/step/1"
+	parts := makePlan(stepSpec{inputs: []string{"done_0_output.value"}}, stepSpec{})
+	w := newWorld(t, map[string]string{"plan/0/step/0/move/0": "value: 41", step + "/split/plan": parts, step + "/split/step/0/move/0": "value: 42", "*": "undecided: no answer won"})
+	events := w.execute(c, makePlan(stepSpec{}, stepSpec{inputs: []string{"step_0_output.value"}}))
+	if q := w.questions[step+"/split/plan"]; q == nil || !strings.Contains(q.Prompt, `<output name="done_0_output">`) || !strings.Contains(q.Prompt, "value: 41") {
+		t.Errorf("the planner is asked %+v, want the output of the step before", q)
+	}
+	if q := w.questions[step+"/split/step/0/move/0"]; q == nil || !strings.Contains(q.Prompt, "value: 41") || q.Step != 1 || q.Scope != step {
+		t.Errorf("the first part is %+v, want the input, the step and its scope", q)
+	}
+	end, ok := events[len(events)-1].(event.TaskFailed)
+	if !ok || end.Status != event.StatusUndecided || !strings.Contains(end.Reason, "it was split into 2 steps; step 1 (s1): no answer won") {
+		t.Fatalf("it ended with %s", tell(events))
+	}
+	for _, key := range []string{step + "/move/0", step + "/split/plan", step + "/split/step/1/move/0"} {
+		if !slices.Contains(end.Reopen, key) {
+			t.Errorf("a resume forgets %q, want %s too", end.Reopen, key)
+		}
+	}
+	if diff := cmp.Diff([]string{"plan/0/step/0/move/0", step + "/move/0", step + "/split/plan", step + "/split/step/0/move/0", step + "/split/step/1/move/0"}, w.Asked); diff != "" {
+		t.Errorf("asked: -want +got\n%s", diff)
+	}
+}

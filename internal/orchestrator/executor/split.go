@@ -1,0 +1,107 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/plan"
+)
+
+// NewSplit returns what does a whole in several steps: it has a plan made for it and
+// carries that out as steps of plans are, one after another. The steps are no steps of
+// the run: what they come to is the result of the one that they stand for.
+func NewSplit(c Config, makePlan func(f flow.Flow, key string, w flow.Whole) (string, *flow.Verdict, error)) flow.SplitFunc {
+	c.Split, c.AllowLoops, c.Context = nil, false, Inputs                                                                        // what was split is not split again
+	c.Ladder.Order = slices.DeleteFunc(slices.Clone(c.Ladder.Order), func(to flow.Escalation) bool { return to == flow.Person }) // who is asked for the whole
+	return func(f flow.Flow, key string, w flow.Whole) (*flow.Outcome, error) {
+		var out flow.Outcome
+		text, v, err := makePlan(f, key+"/plan", w)
+		if err != nil {
+			return nil, err
+		}
+		out.Add(&flow.Outcome{Verdict: v, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS, Open: []string{key + "/plan"}})
+		if v.Status != flow.Decided {
+			return &out, nil
+		}
+		p, findings := plan.Parse(text)
+		switch {
+		case len(findings) > 0:
+			out.Verdict = noResult("the plan for it cannot be read: " + findings[0].String())
+			return &out, nil
+		case len(p.Steps) < 2:
+			out.Verdict = noResult("nobody could split it")
+			return &out, nil
+		}
+		r := run{Executor: New(c), plan: p, key: key}
+		for _, o := range w.Done {
+			r.outputs[o.Name] = output{value: o.Output}
+		}
+		if err := r.look(f); err != nil {
+			return nil, err
+		}
+		return &out, r.splitSteps(f, w, &out)
+	}
+}
+
+// splitSteps carries out the steps that a whole was split into.
+func (r *run) splitSteps(f flow.Flow, w flow.Whole, out *flow.Outcome) error {
+	for next := 0; next != plan.End; {
+		s := r.plan.Step(next)
+		a := &attempt{step: s, number: w.Step, scope: w.Scope}
+		if err := r.decideOne(f, fmt.Sprintf("%s/step/%d", r.key, next), a); err != nil {
+			return err
+		}
+		out.Add(&a.outcome)
+		if a.problem != "" {
+			out.Verdict = noResult(fmt.Sprintf("it was split into %d steps; step %d (%s): %s", len(r.plan.Steps), next, s.Title, a.problem))
+			return nil
+		}
+		r.outputs[s.OutputVariable] = output{a.outcome.Verdict.Answer, a.outcome.Voting.Unvoted}
+		next = a.next
+	}
+	return nil
+}
+
+func noResult(reason string) *flow.Verdict { return &flow.Verdict{Status: flow.Failed, Reason: reason} }
+
+// split has the step done in several steps.
+func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
+	s := a.step
+	task := s.TaskDescription
+	for _, instructions := range []string{s.PrimaryToolInstructions, s.FallbackToolInstructions} {
+		if instructions != "" {
+			task += "\n\n" + instructions
+		}
+	}
+	w := flow.Whole{Step: a.number, Scope: a.stepScope(), Fields: s.OutputSchema, Why: a.problem}
+	for i, variable := range s.Outputs() {
+		if o, ok := r.outputs[variable]; ok { // under a name that no step of the new plan takes
+			name := fmt.Sprintf("done_%d_output", i)
+			task = strings.ReplaceAll(task, variable, name)
+			w.Done = append(w.Done, event.NamedOutput{Name: name, Output: o.value})
+		}
+	}
+	w.Task = task
+	before, problem := a.outcome, a.problem
+	out, err := r.config.Split(f, key, w)
+	if err != nil {
+		return false, err
+	}
+	a.asked = key
+	a.outcome.Add(out)
+	if out.Verdict.Status == flow.Decided {
+		answer, err := r.readGiven(a, string(out.Verdict.Answer))
+		if err == nil {
+			return r.settle(a, answer, event.BySplit), nil
+		}
+		out.Verdict.Reason = fmt.Sprintf("what its parts came to is not the result that was asked for: %v", err)
+	}
+	// The trouble remains the one before.
+	a.problem = problem + "; " + out.Verdict.Reason
+	a.outcome.Verdict = before.Verdict
+	a.outcome.Voting = before.Voting.Among(a.outcome.Voting)
+	return false, nil
+}

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// Unvoted names the parts of an answer that no vote was about; empty if there are none.
+func Unvoted(v event.Voting) string {
+	return show.Line(strings.Join(v.Unvoted, ", "))
+}
+
+// printUnvoted names what of the outputs of steps is one agent's words.
+func printUnvoted(w io.Writer, r *runs.Result) {
+	const most = 10
+	var left []string
+	for i := range r.Steps {
+		if paths := Unvoted(r.Steps[i].Voting); paths != "" {
+			left = append(left, fmt.Sprintf("%s: %s", StepOf(r.Form, r.Steps[i].Step), paths))
+		}
+	}
+	for _, line := range left[:min(len(left), most)] {
+		fmt.Fprintf(w, "  not voted   %s (one agent's words)\n", line)
+	}
+	if rest := len(left) - most; rest > 0 {
+		fmt.Fprintf(w, "  not voted   parts of %s more steps: maker show %s --step N\n", Thousands(rest), r.Run)
+	}
+}

@@ -1,0 +1,89 @@
+package ballot
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// discard counts a sample with a red flag.
+func (r *race) discard(s *Sample) {
+	r.lastFlag, r.lastFlagged = s.Flag, ""
+	if s.Response != nil {
+		r.lastFlagged = s.Response.Text
+	}
+	r.tally.Flag()
+	i := slices.IndexFunc(r.discarded, func(d event.Discarded) bool { return d.Flag == s.Flag.Name })
+	if i < 0 {
+		i = len(r.discarded)
+		r.discarded = append(r.discarded, event.Discarded{Flag: s.Flag.Name, Reason: s.Flag.Reason, Said: r.quote(r.lastFlagged)})
+	}
+	r.discarded[i].Count++
+}
+
+// longestQuote is how much of a discarded answer is shown, in characters.
+const longestQuote = 120
+
+// quote is the beginning of what a model said, for people.
+func (r *race) quote(text string) string {
+	if redact := r.ballot.opts.Redact; redact != nil {
+		text = redact(text) // of a secret that is cut nobody could tell that it is one
+	}
+	return clip.Line(show.Line(strings.TrimSpace(text)), longestQuote)
+}
+
+// What a verdict lists of the answers that got votes.
+const (
+	maxCandidates = 8
+	maxShown      = 4       // where one won
+	maxShownBytes = 4 << 10 // of each
+)
+
+// candidates are the answers that got votes, most of them first, then in order of
+// arrival.
+func (r *race) candidates() []event.Candidate {
+	counts := r.standing()
+	var list []event.Candidate
+	for _, c := range counts[:min(len(counts), maxCandidates)] {
+		if a := r.answerOf(c.Key); a.Value != nil {
+			list = append(list, event.Candidate{Answer: a.Value, Votes: c.Votes})
+		}
+	}
+	return list
+}
+
+// shown are the answers of a contested vote, if not all of their keys can be read.
+func (r *race) shown() []event.Candidate {
+	if !slices.ContainsFunc(r.tally.Counts(), func(c vote.Count) bool { return vote.ShortKey(c.Key) != c.Key }) {
+		return nil
+	}
+	list := r.candidates()
+	list = list[:min(len(list), maxShown)]
+	for i := range list {
+		if len(list[i].Answer) > maxShownBytes {
+			list[i].Answer, _ = json.Marshal(clip.Line(string(list[i].Answer), maxShownBytes)) // a text never fails
+		}
+	}
+	return list
+}
+
+// standing are the votes, most of them first, then in order of arrival.
+func (r *race) standing() []vote.Count {
+	counts := slices.Clone(r.tally.Counts())
+	slices.SortStableFunc(counts, func(a, b vote.Count) int { return b.Votes - a.Votes })
+	return counts
+}
+
+// answerOf is the answer that stands for a key.
+func (r *race) answerOf(key string) domain.Answer {
+	if key == r.firstAnswer.Key {
+		return r.firstAnswer
+	}
+	return r.answers[key]
+}

@@ -1,0 +1,69 @@
+package ballot
+
+import (
+	"errors"
+
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A Judge says whether two texts that voters gave say the same. The verdict is decided
+// if somebody was sure.
+type Judge func(first, other string) (same bool, v *flow.Verdict, err error)
+
+// errNoJudge says that answers cannot be compared by meaning here.
+var errNoJudge = errors.New("ballot: nobody is there to compare answers by meaning")
+
+// groups are the answers to a question that are compared by meaning. An answer joins the
+// first group whose first member says the same; groups never merge.
+type groups struct {
+	keys  map[string]string // of the group, by the key of an answer
+	first []firstMember
+}
+
+type firstMember struct{ key, exact, texts string }
+
+// regroup gives an answer the key of the group that it belongs to.
+func (r *race) regroup(s *Sample, judge Judge) error {
+	if r.q.Meaning == nil || s.Response == nil || s.Flag != nil || s.Work != nil && s.Work.Intent != nil {
+		return nil
+	}
+	g := &r.groups
+	key := s.Answer.Key
+	if group, known := g.keys[key]; known {
+		s.Answer.Key = group
+		return nil
+	}
+	exact, texts := vote.Meaning(key, r.q.Meaning.Paths)
+	group := key
+	for _, m := range g.first {
+		if m.exact != exact || texts == "" {
+			continue
+		}
+		if judge == nil {
+			return errNoJudge
+		}
+		same, v, err := judge(m.texts, texts)
+		if err != nil {
+			return err
+		}
+		if v.CostUSD == nil {
+			r.unpriced = true
+		} else {
+			r.cost = usage.AddUSD(r.cost, *v.CostUSD)
+		}
+		if same {
+			group = m.key
+			break
+		}
+	}
+	if group == key {
+		g.first = append(g.first, firstMember{key, exact, texts})
+	}
+	if g.keys == nil {
+		g.keys = map[string]string{}
+	}
+	g.keys[key], s.Answer.Key = group, group
+	return nil
+}

@@ -1,0 +1,111 @@
+package history
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/certificate"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/vote/adaptive"
+)
+
+// PolicyClass is the class of a question by which it is counted how hard it is: what kind
+// of question it is, and who is asked.
+func PolicyClass(class, pool string) string {
+	if pool == "" {
+		return class
+	}
+	return class + "@" + pool
+}
+
+// countRaces takes in how races ended. In a chain the steps say it, elsewhere the votes: a
+// step's own are only those of its closest decision.
+func (r *Report) countRaces(e event.Event) {
+	switch e := e.(type) {
+	case event.StepCompleted:
+		if r.Form == event.FormChain {
+			r.Evidence.Voted(r.Kind, e.Step, "", e.Voting, true)
+		}
+	case event.VoteCompleted:
+		if r.Form != event.FormChain && !isCalibration(e.Question) {
+			r.Evidence.Voted(PolicyClass(e.Class, e.Pool), e.Step, e.Question, e.Voting, e.Status == string(flow.Decided))
+		}
+	}
+}
+
+// countIndexedRace takes in a step of a chain as the index has it, unless that does not
+// tell what the runner-up had.
+func (r *Report) countIndexedRace(s runlog.Step) bool {
+	votes := s.Samples - s.RedFlagged
+	if s.Answers > 2 || (votes+s.Margin)%2 != 0 && s.Answers == 2 {
+		return false
+	}
+	c := adaptive.Cell{Lead: votes}
+	if s.Answers == 2 {
+		c = adaptive.Cell{Lead: (votes + s.Margin) / 2, Second: (votes - s.Margin) / 2}
+	}
+	r.Evidence.Add(certificate.Race{Class: r.Kind, Step: s.Step, Cell: c, Decided: true})
+	return true
+}
+
+// finishRaces takes in the step without a winner that ended a chain.
+func (r *Report) finishRaces() {
+	if f := r.Failed; f != nil && r.Form == event.FormChain {
+		r.Evidence.Voted(r.Kind, f.Step, "", f.Voting, false)
+	}
+}
+
+// Truth is what is known about whether the answers of the run are right. Checks, if not
+// empty, is what the family's checks are worth, for a log that does not say so.
+func (r *Report) Truth(checks string) certificate.Truth {
+	if s := r.Solve; s != nil && s.Calibrated != nil && s.Calibrated.Measured != nil {
+		wrong, known := 0, 0
+		for _, c := range s.Calibrated.Measured.Cells {
+			if c.Valid > 0 {
+				known += c.Items
+				if 2*c.Right <= c.Valid {
+					wrong += c.Items
+				}
+			}
+		}
+		return certificate.Gold(wrong, known)
+	}
+	t := certificate.Truth{Basis: certificate.BasisCheck, Checked: r.Committed}
+	if r.Wrong {
+		t.Wrong = 1
+	}
+	switch checks = cmp.Or(r.Checks, checks); {
+	case checks == event.ChecksSteps && r.Committed > 0, r.Wrong:
+		return t
+	case checks == event.ChecksLast && r.Status == event.StatusCompleted:
+		t.Checked, t.Last = 1, true
+		return t
+	}
+	return certificate.Truth{Basis: certificate.BasisNone}
+}
+
+// ReadEvidence reads the whole log in dir and reports what came of the run, and the
+// SHA-256 of what was read.
+func ReadEvidence(dir string) (*Report, string, error) {
+	r, sum := &Report{}, sha256.New()
+	h := reader(dir, r, nil)
+	for line, err := range runlog.Read(dir) {
+		if err == nil {
+			sum.Write(line.Raw)
+			sum.Write([]byte("\n"))
+			err = h.Visit(line)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	if !r.begun {
+		return nil, "", fmt.Errorf("the run log in %s is empty: the run never started", dir)
+	}
+	r.finish()
+	return r, hex.EncodeToString(sum.Sum(nil)), nil
+}

@@ -1,0 +1,215 @@
+package history
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/certificate"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
+)
+
+// Policies are the margins of an adaptive rule. What they are follows from the events that
+// they were told, in their order: so a resume goes on as the run would have.
+type Policies struct {
+	policy *adaptive.Policy // nil if the rule is another one
+	futile bool             // it was said
+
+	// due is what follows from the log and is not in it: that of a session which was killed
+	// in between.
+	due []event.Event
+}
+
+// A Length is how long a run will be, as far as that is known: so many questions will be
+// put to voters, or at least it has so many steps.
+type Length struct{ Races, Steps int }
+
+// lengthOf is how long a run will be, as its log says.
+func lengthOf(e event.TaskSubmitted) Length {
+	if e.Form == event.FormChain {
+		return Length{Races: e.Steps}
+	}
+	return Length{e.Races, e.Steps}
+}
+
+// Options are those of an adaptive rule in a run of the length. A step takes a question or
+// two, unless it uses tools.
+func (l Length) Options(rule vote.Rule, warm map[string]adaptive.Learnt) adaptive.Options {
+	return adaptive.Options{Target: rule.Target, Steps: l.Races, Estimate: 2 * l.Steps, MaxSamples: rule.MaxSamples, Warm: warm}
+}
+
+// Configure takes the rule that is in force from here on.
+func (p *Policies) Configure(o adaptive.Options, rule vote.Rule) {
+	switch {
+	case rule.Strategy != vote.Adaptive || rule.Validate() != nil:
+		p.policy = nil
+	case p.policy == nil:
+		p.policy = adaptive.New(o)
+	default:
+		p.due = append(p.due, p.changed(p.policy.Adjust(o))...)
+	}
+}
+
+// changed makes events of changes.
+func (p *Policies) changed(changes []adaptive.Change) []event.Event {
+	var list []event.Event
+	for _, c := range changes {
+		list = append(list, event.PolicyChanged{Change: c, Outlook: p.policy.Outlook()})
+	}
+	return list
+}
+
+// Margins are those of a class, and the number of its policy. A class that is new begins
+// with an event.
+func (p *Policies) Margins(class string) (margins []int, policy int, begins []event.Event) {
+	if p.policy == nil {
+		return nil, 0, nil
+	}
+	now, ok := p.policy.Now(class)
+	if !ok {
+		now = p.policy.Start(class)
+		begins = p.changed([]adaptive.Change{now})
+	}
+	return now.Margins, now.Policy, begins
+}
+
+// Count takes in how a race ended and returns what follows.
+func (p *Policies) Count(class string, v event.Voting, decided bool) []event.Event {
+	return p.count(class, certificate.CellOf(v.Votes), decided, v.Strategy)
+}
+
+func (p *Policies) count(class string, c adaptive.Cell, decided bool, by vote.Strategy) []event.Event {
+	if p.policy == nil || by != vote.Adaptive || c.Lead == 0 {
+		return nil
+	}
+	if _, ok := p.policy.Now(class); !ok {
+		return nil // a log of ours has its beginning
+	}
+	list := p.changed(p.policy.Count(class, c, decided))
+	if f := p.policy.Futile(); f != nil && !p.futile {
+		p.futile = true
+		list = append(list, event.PolicyFutile{Futility: *f})
+	}
+	return list
+}
+
+// Due is what follows from the log and is not in it.
+func (p *Policies) Due() []event.Event { return p.due }
+
+// Futile is why more votes will not make the run right, nil if they may.
+func (p *Policies) Futile() *adaptive.Futility {
+	if p.policy == nil {
+		return nil
+	}
+	return p.policy.Futile()
+}
+
+// Outlook is how the run stands, if its rule is adaptive.
+func (p *Policies) Outlook() (adaptive.Outlook, bool) {
+	if p.policy == nil {
+		return adaptive.Outlook{}, false
+	}
+	return p.policy.Outlook(), true
+}
+
+// logged takes an event that the log has.
+func (p *Policies) logged(e event.Event) {
+	changed, isChange := e.(event.PolicyChanged)
+	if p.policy == nil {
+		return
+	}
+	if isChange && changed.Why == adaptive.WhyStart {
+		p.Margins(changed.Class)
+		return
+	}
+	p.due = slices.DeleteFunc(p.due, func(d event.Event) bool {
+		due, ok := d.(event.PolicyChanged)
+		return ok == isChange && (!ok || due.Policy == changed.Policy)
+	})
+}
+
+// configurePolicies takes the rule of a session.
+func (h *History) configurePolicies() {
+	c, err := readConfig(h.Config)
+	if err != nil {
+		return // whoever reads the rest says so
+	}
+	h.Policies.Configure(lengthOf(h.Submitted).Options(c.Voting, c.Warm), c.Voting)
+}
+
+// countPolicies counts what an event says about how hard questions are.
+func (h *History) countPolicies(e event.Event) {
+	switch e := e.(type) {
+	case event.PolicyChanged, event.PolicyFutile:
+		h.Policies.logged(e)
+	case event.StepCompleted:
+		if h.compact {
+			h.follows(h.Policies.Count(h.Submitted.Kind, e.Voting, true))
+		}
+	case event.VoteCompleted:
+		if !h.compact {
+			h.follows(h.Policies.Count(PolicyClass(e.Class, e.Pool), e.Voting, e.Status == string(flow.Decided)))
+		}
+	}
+}
+
+func (h *History) follows(due []event.Event) { h.Policies.due = append(h.Policies.due, due...) }
+
+// countStep counts a step of a chain by its line. Most steps are unanimous, and tell how
+// many votes they have without being decoded.
+func (h *History) countStep(l runlog.Line) error {
+	if h.Policies.policy == nil {
+		return nil
+	}
+	if votes, ok := unanimous(l.Raw); ok {
+		h.follows(h.Policies.count(h.Submitted.Kind, adaptive.Cell{Lead: votes}, true, vote.Adaptive))
+		return nil
+	}
+	rec, err := l.Decode()
+	if err != nil {
+		return h.damaged(l, err.Error())
+	}
+	h.countPolicies(rec.Event)
+	return nil
+}
+
+// unanimous reads how many votes a committed step has that were all for one answer, by an
+// adaptive rule. A quote inside of a text is escaped, and what comes after the voting has no
+// texts, so the last place that looks like the beginning of the voting is it.
+func unanimous(line []byte) (votes int, ok bool) {
+	const begin = `,"voting":{"strategy":"adaptive","samples":`
+	i := bytes.LastIndex(line, []byte(begin))
+	if i < 0 {
+		return 0, false
+	}
+	rest := line[i+len(begin):]
+	samples, rest, ok1 := number(rest, `,"red_flagged":`)
+	flagged, rest, ok2 := number(rest, `,"faults":`)
+	if !ok1 || !ok2 {
+		return 0, false
+	}
+	const margin = `,"margin":`
+	if i = bytes.Index(rest, []byte(margin)); i < 0 {
+		return 0, false
+	}
+	end := bytes.IndexAny(rest[i+len(margin):], ",}")
+	if end < 0 {
+		return 0, false
+	}
+	lead, err := strconv.Atoi(string(rest[i+len(margin) : i+len(margin)+end]))
+	return lead, err == nil && lead > 0 && lead == samples-flagged
+}
+
+// number reads a number up to what follows it.
+func number(text []byte, follows string) (n int, rest []byte, ok bool) {
+	i := bytes.Index(text, []byte(follows))
+	if i < 0 {
+		return 0, nil, false
+	}
+	n, err := strconv.Atoi(string(text[:i]))
+	return n, text[i+len(follows):], err == nil
+}

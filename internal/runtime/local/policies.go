@@ -1,0 +1,68 @@
+package local
+
+import (
+	"fmt"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
+)
+
+// A FutileError says that more votes will not make the run right.
+type FutileError struct{ adaptive.Futility }
+
+func (e *FutileError) Error() string {
+	return fmt.Sprintf("%s; other voters (--voters), other words or smaller steps may help, and --on-futile warn goes on", e.Says())
+}
+
+// policyClass is the class of a question by which it is counted how hard it is. All
+// questions of a chain are alike.
+func (b *branch) policyClass(q *flow.Question) string {
+	if b.opts.Checkpoints {
+		return b.opts.Kind
+	}
+	return history.PolicyClass(q.Class, q.Model)
+}
+
+// margins are those that are in force for a question, if its rule is adaptive, and the
+// number of the policy.
+func (b *branch) margins(q *flow.Question) ([]int, int) {
+	if q.Rule.Strategy != vote.Adaptive {
+		return nil, 0
+	}
+	b.counting.Lock()
+	defer b.counting.Unlock()
+	margins, policy, begins := b.past.Policies.Margins(b.policyClass(q))
+	b.announce(begins)
+	return margins, policy
+}
+
+// announce appends what follows from votes. The run ends if more of them are of no use.
+func (b *branch) announce(follows []event.Event) {
+	for _, e := range follows {
+		_ = b.append(e) // it is remembered
+		if f, ok := e.(event.PolicyFutile); ok && !b.opts.GoOnIfFutile {
+			b.failed.set(&FutileError{f.Futility})
+		}
+	}
+}
+
+// settle appends what follows from the votes of earlier sessions and is not in the log:
+// the last one was killed in between. It reports why the run should not go on.
+func (b *branch) settle() error {
+	b.retire(b.past.Framings.Due())
+	b.announce(b.past.Policies.Due())
+	if f := b.past.Policies.Futile(); f != nil && !b.opts.GoOnIfFutile {
+		return &FutileError{*f}
+	}
+	return nil
+}
+
+// Outlook is how the run stands and is thought to end, if its rule is adaptive.
+func (r *Runtime) Outlook() (adaptive.Outlook, bool) {
+	r.counting.Lock()
+	defer r.counting.Unlock()
+	return r.past.Policies.Outlook()
+}

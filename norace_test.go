@@ -1,0 +1,5 @@
+//go:build !race
+
+package maker_test
+
+const raceDetector = false

@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker/vote"
+)
+
+// proseNames are the names of fields that hold prose if they are strings. They are
+// published: docs/plans.md and the planner's prompt list them.
+var proseNames = []string{
+	"summary", "description", "explanation", "reason", "reasoning", "rationale", "justification",
+	"note", "notes", "detail", "details", "comment", "comments", "remark", "remarks",
+}
+
+// ProseNames lists the names of string fields that are left out of the vote.
+func ProseNames() []string { return slices.Clone(proseNames) }
+
+// How the texts of a step's output are compared.
+const (
+	CompareExactly = "exact"
+	CompareMeaning = "meaning" // prose by what it says; everything else to the letter
+)
+
+// Compared says what of the step's output voters have to agree on. It depends on the
+// step alone and never on an answer: vote_on or ignore, if there are any, and otherwise
+// everything but [Aside], or everything if prose is compared by meaning. The run may have
+// that for all steps.
+func (s *Step) Compared(meaning bool) vote.KeyOptions {
+	o := vote.KeyOptions{VoteOn: s.VoteOn, Ignore: s.Ignore}
+	if _, ok := s.ByMeaning(meaning); len(o.VoteOn) == 0 && len(o.Ignore) == 0 && !ok {
+		o.Ignore = Aside(s.OutputSchema)
+	}
+	return o
+}
+
+// ByMeaning reports whether something of the step's output is compared by meaning, and
+// which paths: prose, or all strings if the step says so and its schema names no prose.
+func (s *Step) ByMeaning(run bool) (paths []string, ok bool) {
+	if s.Compare == CompareExactly || s.Compare == "" && !run {
+		return nil, false
+	}
+	paths, _ = prose(s.OutputSchema)
+	return paths, s.Compare == CompareMeaning || len(paths) > 0
+}
+
+// Aside lists the paths of the fields of an output schema that no two agents word
+// alike, so that a vote leaves them out: those typed text or prose, and strings whose
+// name is one of [ProseNames]. A field is a string if it is not said to be something
+// else. Where nothing would be left to vote on it is empty: then everything counts.
+func Aside(schema string) []string {
+	paths, counts := prose(schema)
+	if !counts {
+		return nil
+	}
+	return paths
+}
+
+// prose lists the paths of prose in a schema, and reports whether there is anything else.
+func prose(schema string) (paths []string, counts bool) {
+	var walk func(f *schemaField, at string)
+	walk = func(f *schemaField, at string) {
+		if f.list && at != "" {
+			at += "*."
+		}
+		for _, kid := range f.kids {
+			path := at + kid.name
+			switch {
+			case kid.isProse():
+				paths = append(paths, path)
+			case len(kid.kids) > 0:
+				walk(kid, path+".")
+			default:
+				counts = true
+			}
+		}
+	}
+	walk(readSchema(schema), "")
+	return paths, counts
+}
+
+// OnlyField is the name of the field of an output schema that names just one.
+func OnlyField(schema string) string {
+	if root := readSchema(schema); len(root.kids) == 1 {
+		return root.kids[0].name
+	}
+	return ""
+}
+
+// A schemaField is a field that an output schema names, with what it says of it.
+type schemaField struct {
+	name string
+	text string // what follows the name, in part
+	list bool   // there are several of it
+	kids []*schemaField
+}
+
+var (
+	textType = regexp.MustCompile(`(?i)^(?:an? )?(?:(?:list|array)(?: of |\( ?))?(?:text|prose)s?(?: ?(?:$|[,;.()#?|"'\]}–—-])| (?:of|in|about|that|which|with|for|describing)\b)`)
+
+	// notString begins what a schema says of a field that is no string, and oneOfSome is
+	// in what it says of one that is a string out of a few.
+	notString = regexp.MustCompile(`(?i)^(?:an? )?(?:optional )?(?:number|numeric|integer|int|float|double|decimal|boolean|bool|true|false|date|datetime|timestamp|time|duration|one[_ ]of|enum|list|array|sequence|set|object|mapping|map|dict|null|[0-9])`)
+	manyOf    = regexp.MustCompile(`(?i)^(?:an? )?(?:list|array|sequence)\b`)
+	typeName  = regexp.MustCompile(`(?i)^(?:string|text|prose|number|integer|boolean|array|object)\b`)
+	oneOfSome = regexp.MustCompile(`["'\w] ?\| ?["'\w]`)
+)
+
+func (f *schemaField) isProse() bool {
+	if len(f.kids) > 0 {
+		return false
+	}
+	text := strings.TrimLeft(strings.Join(strings.Fields(f.text), " "), `"' `)
+	if textType.MatchString(text) {
+		return true
+	}
+	return !f.list && slices.Contains(proseNames, strings.ToLower(f.name)) && !notString.MatchString(text) && !oneOfSome.MatchString(text)
+}
+
+// schemaName finds a name before a colon, which is not that of an address.
+var schemaName = regexp.MustCompile(`^(["']?)([A-Za-z_][A-Za-z0-9_-]*)(["']?)[ \t]*:(?:[^/]|$)`)
+
+// maxSchemaText is how much of what follows a name is looked at.
+const maxSchemaText = 200
+
+// readSchema reads an output schema in whatever notation: fields in braces or in
+// lines, with commas or without, nested by brackets or by indentation, JSON or none.
+// What it does not recognise is no field.
+func readSchema(schema string) *schemaField {
+	if n := len(schema); n > 1 && schema[0] == schema[n-1] && strings.IndexByte("'\"`", schema[0]) >= 0 {
+		schema = schema[1 : n-1] // somebody put it in quotes once more
+	}
+	root := &schemaField{}
+	r := schemaReader{text: schema, lines: []schemaLine{{root, -1}}}
+	for r.at < len(schema) {
+		r.step()
+	}
+	root.settle()
+	return root
+}
+
+type schemaReader struct {
+	text   string
+	at     int
+	last   *schemaField   // that what follows is about
+	open   []*schemaField // whose parts are in brackets, innermost last
+	lines  []schemaLine   // fields in lines of their own, outermost first
+	indent int            // of the line
+}
+
+// A schemaLine is a field whose parts may be in the lines after it, further in.
+type schemaLine struct {
+	field  *schemaField
+	indent int
+}
+
+// parent is the field that a name belongs to.
+func (r *schemaReader) parent() *schemaField {
+	if n := len(r.open); n > 0 {
+		return r.open[n-1]
+	}
+	return r.lines[len(r.lines)-1].field
+}
+
+// step reads a name, a bracket or a character.
+func (r *schemaReader) step() {
+	if len(r.open) == 0 && (r.at == 0 || r.text[r.at-1] == '\n') {
+		if r.line(); r.at >= len(r.text) {
+			return
+		}
+	}
+	switch c := r.text[r.at]; c {
+	case '{', '[':
+		of := r.parent()
+		if r.last != nil {
+			of = r.last
+			of.list = of.list || c == '[' || manyOf.MatchString(strings.TrimSpace(of.text))
+		}
+		r.open, r.last = append(r.open, of), nil
+	case '}', ']':
+		r.open, r.last = r.open[:max(len(r.open)-1, 0)], nil
+	case '(': // what a type says about itself
+		end := strings.IndexByte(r.text[r.at:], ')')
+		if end < 0 {
+			end = len(r.text) - r.at - 1
+		}
+		r.say(r.text[r.at : r.at+end+1])
+		r.at += end
+	default:
+		begins := r.at == 0 || strings.IndexByte(" \t\r\n,;{[", r.text[r.at-1]) >= 0
+		if m := schemaName.FindStringSubmatch(r.text[r.at:]); begins && m != nil && m[1] == m[3] {
+			r.name(m[2])
+			r.at += strings.IndexByte(r.text[r.at:], ':')
+		} else {
+			r.say(r.text[r.at : r.at+1])
+		}
+	}
+	r.at++
+}
+
+// line reads the indentation of a line, with the dashes of a list, and leaves the
+// fields that it is no part of.
+func (r *schemaReader) line() {
+	start, dash := r.at, false
+	for r.at < len(r.text) && (r.text[r.at] == ' ' || r.text[r.at] == '\t' || strings.HasPrefix(r.text[r.at:], "- ")) {
+		dash = dash || r.text[r.at] == '-'
+		r.at++
+	}
+	r.indent = r.at - start
+	for len(r.lines) > 1 && r.lines[len(r.lines)-1].indent >= r.indent {
+		r.lines = r.lines[:len(r.lines)-1]
+	}
+	if dash {
+		r.parent().list = true
+	}
+}
+
+func (r *schemaReader) name(name string) {
+	of := r.parent()
+	r.last = &schemaField{name: name}
+	if len(r.open) == 0 {
+		for top := len(r.lines) - 1; top > 0 && r.lines[top].indent >= r.indent; top-- { // it stands in the same line
+			r.lines = r.lines[:top]
+		}
+		of = r.parent()
+		r.lines = append(r.lines, schemaLine{r.last, r.indent})
+	}
+	of.kids = append(of.kids, r.last)
+}
+
+func (r *schemaReader) say(text string) {
+	if r.last != nil && len(r.last.text) < maxSchemaText {
+		r.last.text += text
+	}
+}
+
+// part is the part of a field that has a name.
+func (f *schemaField) part(name string) *schemaField {
+	for _, kid := range f.kids {
+		if kid.name == name {
+			return kid
+		}
+	}
+	return nil
+}
+
+// schemaWords are what a JSON schema says of a field beside its type.
+var schemaWords = []string{"type", "description", "title", "format", "examples", "example", "default", "minLength", "maxLength", "nullable"}
+
+// settle turns a field that is described as JSON schemas do, by its type, properties
+// and items, into one that is what they describe.
+func (f *schemaField) settle() {
+	for of := f.part("type"); of != nil && typeName.MatchString(strings.Trim(of.text, `"' `)); of = f.part("type") {
+		f.text = strings.Trim(of.text, `"' `)
+		what := f.part("properties")
+		if items := f.part("items"); items != nil {
+			f.list, what = true, items
+		}
+		switch {
+		case what != nil:
+			f.kids = what.kids
+			continue
+		case f.name != "" && !slices.ContainsFunc(f.kids, func(kid *schemaField) bool { return !slices.Contains(schemaWords, kid.name) }):
+			f.kids = nil
+		}
+		break // it has a field of that name
+	}
+	for _, kid := range f.kids {
+		kid.settle()
+	}
+}

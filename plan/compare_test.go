@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/maker-mdap/maker/vote"
+)
+
+func TestAside(t *testing.T) {
+	for _, test := range []struct {
+		schema string
+		want   []string
+	}{
+		{"{count: integer, summary: string}", []string{"summary"}},
+		{"count: integer, summary: string", []string{"summary"}},
+		{"count: integer\nsummary: string, in one sentence", []string{"summary"}},
+		{`{"count": "integer", "summary": "string"}`, []string{"summary"}},
+		{"{count, summary: one paragraph}", nil}, // what has no type and no colon is no field: nothing would be left
+		{"{count: integer, body: text}", []string{"body"}},
+		{"'count: integer, body: text'", []string{"body"}},
+		{"{count: integer, body: prose, verdict: text (at most ten words)}", []string{"body", "verdict"}},
+		{"{count: integer, file: text file to write}", nil},
+		{"{count: integer, paths: list of strings}", nil},
+		{"{count: integer, lines: list of text}", []string{"lines"}},
+		{"{count: integer, lines: list(text)}", []string{"lines"}},
+		{"{count: integer, reason: one_of(late, lost)}", nil},
+		{`{count: integer, reason: "late" | "lost"}`, nil},
+		{"{count: integer, notes: list of strings}", nil},
+		{"{count: integer, details: {name: string, comment: string}}", []string{"details.comment"}},
+		{"{total: integer, items: [{name: string, description: string}]}", []string{"items.*.description"}},
+		{"{total: integer, items: list of {name: string, description: string}}", []string{"items.*.description"}},
+		{"total: integer\nitems:\n  - name: string\n    description: string\nwhy: string\n", []string{"items.*.description"}},
+		{"total: integer\nitems:\n- name: string\n  description: string\nnotes: string\n", []string{"items.*.description", "notes"}},
+		{"best:\n  name: string\n  reason: string\nnote: text\n", []string{"best.reason", "note"}},
+		{`{"type": "object", "properties": {"count": {"type": "integer"}, "summary": {"type": "string", "description": "in short"}}}`, []string{"summary"}},
+		{`{"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}, "note": {"type": "string"}}}}}}`, []string{"rows.*.note"}},
+		{"{type: string, count: integer, summary: string}", []string{"summary"}},
+		{"{count: integer, summary: {type: string, description: in short}}", []string{"summary"}},
+		{"{count: integer, reason: {type: string, enum: [a, b]}}", nil},
+		{"text: string, the content of the file", nil},
+		{"{summary: string}", nil}, // nothing would be left
+		{"{summary: string, body: text}", nil},
+		{"{Count: integer, Summary: string}", []string{"Summary"}},
+		{"{url: string (such as http://a.b/c), summary: string}", []string{"summary"}},
+		{"{next_step: integer, reason: string}", []string{"reason"}},
+		{"value and unit and note", nil},
+		{"", nil},
+		{"}}]{[(", nil},
+	} {
+		if diff := cmp.Diff(test.want, Aside(test.schema)); diff != "" {
+			t.Errorf("Aside(%q): -want +got\n%s", test.schema, diff)
+		}
+	}
+}
+
+func TestCompared(t *testing.T) {
+	const schema = "{count: integer, summary: string}"
+	for _, test := range []struct {
+		step Step
+		want vote.KeyOptions
+	}{
+		{Step{OutputSchema: schema}, vote.KeyOptions{Ignore: []string{"summary"}}},
+		{Step{OutputSchema: schema, VoteOn: []string{"*"}}, vote.KeyOptions{VoteOn: []string{"*"}}},
+		{Step{OutputSchema: schema, Ignore: []string{"count"}}, vote.KeyOptions{Ignore: []string{"count"}}},
+	} {
+		if diff := cmp.Diff(test.want, test.step.Compared(false)); diff != "" {
+			t.Errorf("Compared(%+v): -want +got\n%s", test.step, diff)
+		}
+	}
+}
+
+func TestByMeaning(t *testing.T) {
+	for _, test := range []struct {
+		step Step
+		run  bool
+		want []string
+		ok   bool
+	}{
+		{Step{OutputSchema: "body: text"}, false, nil, false},
+		{Step{OutputSchema: "body: text"}, true, []string{"body"}, true},
+		{Step{OutputSchema: "body: text", Compare: CompareExactly}, true, nil, false},
+		{Step{OutputSchema: "{path: string}"}, true, nil, false}, // no prose
+		{Step{OutputSchema: "{path: string}", Compare: CompareMeaning}, false, nil, true},
+		{Step{OutputSchema: "{count: integer, summary: string}", Compare: CompareMeaning}, false, []string{"summary"}, true},
+	} {
+		paths, ok := test.step.ByMeaning(test.run)
+		if diff := cmp.Diff(test.want, paths); diff != "" || ok != test.ok {
+			t.Errorf("ByMeaning(%+v, %t) = %q, %t, want %q, %t", test.step, test.run, paths, ok, test.want, test.ok)
+		}
+		if o := test.step.Compared(test.run); test.ok && len(o.Ignore) > 0 {
+			t.Errorf("Compared(%+v, %t) = %+v, want that everything counts", test.step, test.run, o)
+		}
+	}
+}
+
+// FuzzAside: whatever a schema is, what is left aside are paths that a vote can take.
+func FuzzAside(f *testing.F) {
+	f.Add("{total: integer, items: [{name: string, description: string}]}")
+	f.Add("total: integer\nitems:\n- name: string\n  description: text\n")
+	f.Add(`{"type": "object", "properties": {"a": {"type": "string"}}}`)
+	f.Fuzz(func(t *testing.T, schema string) {
+		paths := Aside(schema)
+		if err := (vote.KeyOptions{Ignore: paths}).Validate(); err != nil {
+			t.Errorf("Aside(%q) = %q: %v", schema, paths, err)
+		}
+		for _, p := range paths {
+			for name := range strings.SplitSeq(p, ".") {
+				if name != "*" && !strings.Contains(schema, name) {
+					t.Errorf("Aside(%q) = %q: it does not name %s", schema, paths, name)
+				}
+			}
+		}
+	})
+}

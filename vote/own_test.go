@@ -1,0 +1,42 @@
+package vote
+
+import "testing"
+
+// TestOwn: a decider decides, within the cap, and a race that is over stays over.
+func TestOwn(t *testing.T) {
+	rule := Rule{Strategy: Own, K: 2, MaxSamples: 4}
+	second := func(r Rule, t *Tally) Decision { // the second answer that is named wins
+		if counts := t.Counts(); len(counts) >= r.K {
+			return Decision{Outcome: Won, Key: counts[1].Key}
+		}
+		return Decision{} // open; a need of 0 makes no sense
+	}
+	tally := NewTallyBy(rule, second)
+	if d := tally.Decision(); d != (Decision{Outcome: Open, Need: 1}) {
+		t.Errorf("at first: %+v", d)
+	}
+	tally.Vote("a")
+	tally.Vote("b")
+	tally.Vote("c") // too late
+	if d := tally.Decision(); d.Outcome != Won || d.Key != "b" || tally.Votes() != 2 {
+		t.Errorf("after two answers: %+v and %d votes, want b", d, tally.Votes())
+	}
+	tally = NewTallyBy(rule, second)
+	for range 9 {
+		tally.Vote("a")
+	}
+	if d := tally.Decision(); d.Outcome != Stuck || tally.Votes() != 4 {
+		t.Errorf("at the cap: %+v and %d votes, want it stuck at 4", d, tally.Votes())
+	}
+	// Without a decider nobody wins, and other rules do not ask one.
+	tally = NewTally(rule)
+	tally.Vote("a")
+	if d := tally.Decision(); d != (Decision{Outcome: Open, Need: 1}) {
+		t.Errorf("without a decider: %+v", d)
+	}
+	tally = NewTallyBy(Rule{Strategy: None, MaxSamples: 4}, second)
+	tally.Vote("a")
+	if d := tally.Decision(); d.Outcome != Won {
+		t.Errorf("by another rule: %+v, want a", d)
+	}
+}
