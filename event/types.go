@@ -195,6 +195,9 @@ type SampleFaulted struct {
 	Message  string `json:"message"`
 }
 
+// WholeAnswer is the path of an answer as a whole.
+const WholeAnswer = "*"
+
 // Voting says how a question was decided, or why it was not.
 type Voting struct {
 	Strategy   vote.Strategy  `json:"strategy"`
@@ -206,7 +209,8 @@ type Voting struct {
 	Margin     int            `json:"margin"`
 
 	// Unvoted are the parts of the answer that were not compared, as paths: they are one
-	// agent's words, whatever the votes are.
+	// agent's words, whatever the votes are. WholeAnswer stands for all of it, where the
+	// run votes and this question was one sample.
 	Unvoted []string `json:"unvoted,omitempty"`
 
 	// ByModel has the votes of each model, if several were asked.

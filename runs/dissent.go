@@ -41,6 +41,15 @@ func DescribeVotes(v event.Voting, won bool) []string {
 	return lines
 }
 
+// DescribeUnvoted names the parts of an answer that no vote was about; empty if there are
+// none.
+func DescribeUnvoted(v event.Voting) string {
+	if slices.Contains(v.Unvoted, event.WholeAnswer) {
+		return "the whole output"
+	}
+	return strings.Join(v.Unvoted, ", ")
+}
+
 // Votes tells in lines who voted for what and what was discarded.
 func (f *FailedStep) Votes() []string {
 	v := f.Voting

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -12,7 +11,7 @@ import (
 
 // Unvoted names the parts of an answer that no vote was about; empty if there are none.
 func Unvoted(v event.Voting) string {
-	return show.Line(strings.Join(v.Unvoted, ", "))
+	return show.Line(runs.DescribeUnvoted(v))
 }
 
 // printUnvoted names what of the outputs of steps is one agent's words.

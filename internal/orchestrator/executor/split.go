@@ -61,7 +61,7 @@ func (r *run) splitSteps(f flow.Flow, w flow.Whole, out *flow.Outcome) error {
 			out.Verdict = noResult(fmt.Sprintf("it was split into %d steps; step %d (%s): %s", len(r.plan.Steps), next, s.Title, a.problem))
 			return nil
 		}
-		r.outputs[s.OutputVariable] = output{a.outcome.Verdict.Answer, a.outcome.Voting.Unvoted}
+		r.outputs[s.OutputVariable] = output{a.outcome.Verdict.Answer, a.unvoted()}
 		next = a.next
 	}
 	return nil
