@@ -195,9 +195,6 @@ type SampleFaulted struct {
 	Message  string `json:"message"`
 }
 
-// WholeAnswer is the path of an answer as a whole.
-const WholeAnswer = "*"
-
 // Voting says how a question was decided, or why it was not.
 type Voting struct {
 	Strategy   vote.Strategy  `json:"strategy"`
@@ -209,8 +206,7 @@ type Voting struct {
 	Margin     int            `json:"margin"`
 
 	// Unvoted are the parts of the answer that were not compared, as paths: they are one
-	// agent's words, whatever the votes are. WholeAnswer stands for all of it, where the
-	// run votes and this question was one sample.
+	// agent's words, whatever the votes are.
 	Unvoted []string `json:"unvoted,omitempty"`
 
 	// ByModel has the votes of each model, if several were asked.
@@ -374,7 +370,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
-	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
+	By         string      `json:"by,omitempty"` // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`

@@ -41,6 +41,20 @@ func DescribeVotes(v event.Voting, won bool) []string {
 	return lines
 }
 
+// DescribeBy says who settled a step, if its own voters did not; empty if they did.
+func DescribeBy(by string) string {
+	switch by {
+	case event.ByPerson:
+		return "by a person: its voters did not agree"
+	case event.BySplit:
+		return "by the steps that it was split into: its voters did not agree"
+	case event.ByModel:
+		return "by the votes of another model: its voters did not agree"
+	default:
+		return by
+	}
+}
+
 // DescribeUnvoted names the parts of an answer that no vote was about; empty if there are
 // none.
 func DescribeUnvoted(v event.Voting) string {

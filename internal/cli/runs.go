@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,7 +175,10 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	}
 	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
-	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
+	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", cmp.Or(s.Voting.Split(), "none"), s.Voting.Margin)
+	if by := runs.DescribeBy(s.By); by != "" {
+		fmt.Fprintf(a.Out, "  settled   %s\n", show.Line(by))
+	}
 	for _, line := range runs.DescribeVotes(s.Voting, true) {
 		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
 	}

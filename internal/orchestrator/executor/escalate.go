@@ -24,7 +24,13 @@ func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 		return nil
 	}
 	c := flow.Climb{
-		Try:    func(key string, w flow.Way) (bool, error) { return r.try(f, key, a, *q, w) },
+		Try: func(key string, w flow.Way) (bool, error) {
+			ok, err := r.try(f, key, a, *q, w)
+			if ok && w.Model != "" {
+				a.by = event.ByModel
+			}
+			return ok, err
+		},
 		Person: func(key string) (bool, error) { return r.askPerson(f, key, a) },
 		May:    func(to flow.Escalation) bool { return r.mayEscalate(a, to) },
 		Asked:  func() int { return a.outcome.Verdict.Voting.Samples },

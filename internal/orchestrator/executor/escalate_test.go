@@ -44,7 +44,7 @@ func TestEscalation(t *testing.T) {
 		by      string
 	}{
 		{"diversity helps", stepSpec{}, map[string]string{step + "/diversity/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity", ""},
-		{"another model helps", stepSpec{}, map[string]string{step + "/model/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity model", ""},
+		{"another model helps", stepSpec{}, map[string]string{step + "/model/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity model", event.ByModel},
 		{
 			"splitting helps", stepSpec{}, map[string]string{
 				step + "/split/plan": parts, step + "/split/step/0/move/0": "value: 3", step + "/split/step/1/move/0": "value: 7", "*": no,
@@ -60,7 +60,7 @@ func TestEscalation(t *testing.T) {
 		{"a person gives something else", stepSpec{schema: "{a: integer, b: integer}"}, map[string]string{"*": no}, "seven", "failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: want the fields of the step, such as {a: integer, b: integer}", "diversity model split person", ""},
 		{"a decision", stepSpec{conditional: true, next: -2}, map[string]string{"*": no, "plan/0/step/1/move/0": "value: 1"}, "-1", `done 0 {"next_step":-1}`, "diversity model person", event.ByPerson},
 		{"faults", stepSpec{}, map[string]string{"*": "failed: nobody is there"}, "value: 7", `done 0 {"value":7}`, "model person", event.ByPerson},
-		{"one sample", stepSpec{extra: "voting: none"}, map[string]string{step + "/model/move/0": "value: 7", "*": "flagged_out: it was cut off"}, "", `done 0 {"value":7}`, "model", ""},
+		{"one sample", stepSpec{extra: "voting: none"}, map[string]string{step + "/model/move/0": "value: 7", "*": "flagged_out: it was cut off"}, "", `done 0 {"value":7}`, "model", event.ByModel},
 		{"after a call nothing is split", stepSpec{tools: []string{"Write"}}, map[string]string{step + "/move/0": `call Write {"a":1}`, "*": no}, "value: 7", `done 0 {"value":7}`, "diversity model person", event.ByPerson},
 	} {
 		t.Run(test.name, func(t *testing.T) {

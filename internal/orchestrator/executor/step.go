@@ -22,7 +22,7 @@ type attempt struct {
 
 	outcome flow.Outcome // of all tries together
 	asked   string       // the key under which it was last tried
-	by      string       // who settled it, if no vote did: one of the By constants of package event
+	by      string       // who settled it, if its own voters did not: one of the By constants of package event
 	next    int          // the number in the plan of the step after it
 	problem string       // why it failed; empty if it did not
 }
@@ -72,7 +72,7 @@ func (a *attempt) judge(r *run) string {
 
 // unvoted are the paths of what nobody voted on, whatever the others of the run do.
 func (a *attempt) unvoted() []string {
-	if a.outcome.Voting.Strategy == vote.None && a.by == "" {
+	if a.outcome.Voting.Strategy == vote.None && a.by != event.ByPerson {
 		return []string{event.WholeAnswer}
 	}
 	return a.outcome.Voting.Unvoted
