@@ -130,7 +130,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 		},
 	}
 	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
-	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
+	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer, and one that failed over discarded answers")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
 }
@@ -225,10 +225,13 @@ func (a *app) showContested(run *runs.Run) error {
 		}
 	}
 	r, err := run.Result()
-	if err == nil && r.FailedStep != nil && r.FailedStep.Voting.Contested() {
+	if err != nil || r.FailedStep == nil {
+		return err
+	}
+	if v := r.FailedStep.Voting; v.Contested() || v.RedFlagged > 0 {
 		return a.showFailedStep(r)
 	}
-	return err
+	return nil
 }
 
 func (a *app) resume() *cobra.Command {
