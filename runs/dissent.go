@@ -45,11 +45,11 @@ func DescribeVotes(v event.Voting, won bool) []string {
 func DescribeBy(by string) string {
 	switch by {
 	case event.ByPerson:
-		return "by a person: its voters did not agree"
+		return "by a person: its own voters gave no result"
 	case event.BySplit:
-		return "by the steps that it was split into: its voters did not agree"
+		return "by the steps that it was split into: its own voters gave no result"
 	case event.ByModel:
-		return "by the votes of another model: its voters did not agree"
+		return "by the votes of another model: its own voters gave no result"
 	default:
 		return by
 	}
