@@ -12,6 +12,10 @@ const (
 	TypeOutlineCreated   Type = "outline_created"
 )
 
+// WholeAnswer is the path in [Voting].Unvoted of an answer as a whole: the question was one
+// sample in a run that votes.
+const WholeAnswer = "*"
+
 // PlanCreated is a plan as the planner made it. Nobody has looked at it yet.
 type PlanCreated struct {
 	Plan       Value    `json:"plan"`

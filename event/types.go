@@ -370,7 +370,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
-	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
+	By         string      `json:"by,omitempty"` // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`

@@ -41,6 +41,29 @@ func DescribeVotes(v event.Voting, won bool) []string {
 	return lines
 }
 
+// DescribeBy says who settled a step, if its own voters did not; empty if they did.
+func DescribeBy(by string) string {
+	switch by {
+	case event.ByPerson:
+		return "by a person: its own voters gave no result"
+	case event.BySplit:
+		return "by the steps that it was split into: its own voters gave no result"
+	case event.ByModel:
+		return "by the votes of another model: its own voters gave no result"
+	default:
+		return by
+	}
+}
+
+// DescribeUnvoted names the parts of an answer that no vote was about; empty if there are
+// none.
+func DescribeUnvoted(v event.Voting) string {
+	if slices.Contains(v.Unvoted, event.WholeAnswer) {
+		return "the whole output"
+	}
+	return strings.Join(v.Unvoted, ", ")
+}
+
 // Votes tells in lines who voted for what and what was discarded.
 func (f *FailedStep) Votes() []string {
 	v := f.Voting

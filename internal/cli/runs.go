@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 		},
 	}
 	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
-	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
+	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer, and one that failed over discarded answers")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
 }
@@ -174,7 +175,10 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	}
 	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
-	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
+	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", cmp.Or(s.Voting.Split(), "none"), s.Voting.Margin)
+	if by := runs.DescribeBy(s.By); by != "" {
+		fmt.Fprintf(a.Out, "  settled   %s\n", show.Line(by))
+	}
 	for _, line := range runs.DescribeVotes(s.Voting, true) {
 		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
 	}
@@ -221,10 +225,13 @@ func (a *app) showContested(run *runs.Run) error {
 		}
 	}
 	r, err := run.Result()
-	if err == nil && r.FailedStep != nil && r.FailedStep.Voting.Contested() {
+	if err != nil || r.FailedStep == nil {
+		return err
+	}
+	if v := r.FailedStep.Voting; v.Contested() || v.RedFlagged > 0 {
 		return a.showFailedStep(r)
 	}
-	return err
+	return nil
 }
 
 func (a *app) resume() *cobra.Command {

@@ -40,6 +40,9 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return fmt.Sprintf("%s %s …", stepColumn(form, e.Step), show.Line(e.Title))
 	case event.StepCompleted:
 		line := fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		if by := runs.DescribeBy(e.By); by != "" {
+			line += ", settled " + show.Line(by)
+		}
 		if paths := Unvoted(e.Voting); paths != "" {
 			line += "; not voted on: " + paths
 		}

@@ -54,12 +54,12 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
 		Votes(w, f)
 	}
+	printSettled(w, r)
 	printUnvoted(w, r)
 	if r.Certificate != nil {
 		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
 	}
 	printCost(w, r)
-	const most = 10
 	shown := 0
 	for _, s := range r.Steps {
 		if !s.Voting.Contested() {
