@@ -104,7 +104,6 @@ var (
 	// in what it says of one that is a string out of a few.
 	notString = regexp.MustCompile(`(?i)^(?:an? )?(?:optional )?(?:number|numeric|integer|int|float|double|decimal|boolean|bool|true|false|date|datetime|timestamp|time|duration|one[_ ]of|enum|list|array|sequence|set|object|mapping|map|dict|null|[0-9])`)
 	manyOf    = regexp.MustCompile(`(?i)^(?:an? )?(?:list|array|sequence)\b`)
-	typeName  = regexp.MustCompile(`(?i)^(?:string|text|prose|number|integer|boolean|array|object)\b`)
 	oneOfSome = regexp.MustCompile(`["'\w] ?\| ?["'\w]`)
 )
 
@@ -246,28 +245,62 @@ func (f *schemaField) part(name string) *schemaField {
 	return nil
 }
 
-// schemaWords are what a JSON schema says of a field beside its type.
-var schemaWords = []string{"type", "description", "title", "format", "examples", "example", "default", "minLength", "maxLength", "nullable"}
+// What a JSON Schema says of a value, and which types it knows. Text and prose are ours.
+var (
+	schemaWords = []string{
+		"$id", "$schema", "type", "title", "description", "properties", "required", "additionalProperties", "items",
+		"enum", "const", "format", "pattern", "default", "example", "examples", "nullable", "minLength", "maxLength",
+		"minimum", "maximum", "minItems", "maxItems", "uniqueItems",
+	}
+	schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null", "text", "prose"}
+)
 
-// settle turns a field that is described as JSON schemas do, by its type, properties
-// and items, into one that is what they describe.
+// schemaType is the type that a field has if it is described as JSON Schemas do, with
+// all its parts.
+func (f *schemaField) schemaType() string {
+	of := f.part("type")
+	if of == nil || len(of.kids) > 0 || slices.ContainsFunc(f.kids, func(kid *schemaField) bool { return !slices.Contains(schemaWords, kid.name) }) {
+		return ""
+	}
+	name := strings.Trim(of.text, "\"' ,;\t\r\n")
+	properties, items := f.part("properties"), f.part("items")
+	switch {
+	case !slices.Contains(schemaTypes, name),
+		properties != nil && (name != "object" || properties.list || slices.ContainsFunc(properties.kids, func(kid *schemaField) bool { return kid.schemaType() == "" })),
+		items != nil && (name != "array" || items.list || items.schemaType() == ""):
+		return ""
+	}
+	return name
+}
+
+// settle turns fields that are described by a JSON Schema into what it describes. Those
+// of our own may be called type, items or description as well, so it has to be a whole
+// one, with properties or items that are JSON Schemas too.
 func (f *schemaField) settle() {
-	for of := f.part("type"); of != nil && typeName.MatchString(strings.Trim(of.text, `"' `)); of = f.part("type") {
-		f.text = strings.Trim(of.text, `"' `)
-		what := f.part("properties")
-		if items := f.part("items"); items != nil {
-			f.list, what = true, items
-		}
-		switch {
-		case what != nil:
-			f.kids = what.kids
-			continue
-		case f.name != "" && !slices.ContainsFunc(f.kids, func(kid *schemaField) bool { return !slices.Contains(schemaWords, kid.name) }):
-			f.kids = nil
-		}
-		break // it has a field of that name
+	if (f.part("properties") != nil || f.part("items") != nil) && f.schemaType() != "" {
+		f.describe()
+		return
 	}
 	for _, kid := range f.kids {
 		kid.settle()
+	}
+}
+
+// describe makes a field what its JSON Schema says.
+func (f *schemaField) describe() {
+	properties, items := f.part("properties"), f.part("items")
+	if f.text = f.schemaType(); f.part("enum") != nil || f.part("const") != nil {
+		f.text = "one_of"
+	}
+	f.list, f.kids = f.text == "array", nil
+	switch {
+	case properties != nil:
+		f.kids = properties.kids
+		for _, kid := range f.kids {
+			kid.describe()
+		}
+	case items != nil:
+		items.describe()
+		f.text, f.kids = items.text, items.kids
 	}
 }
