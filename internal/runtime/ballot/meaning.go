@@ -2,7 +2,9 @@ package ballot
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -20,7 +22,16 @@ var errNoJudge = errors.New("ballot: nobody is there to compare answers by meani
 type groups struct {
 	keys  map[string]string // of the group, by the key of an answer
 	first []firstMember
+
+	open   int    // comparisons that came to nothing,
+	inARow int    // since the last that did not,
+	why    string // and why the last one did
 }
+
+// maxOpen is how many comparisons in a row may come to nothing before no more are made:
+// whoever is asked cannot tell, and each takes several calls. From then on texts that are
+// not the same to the letter are different.
+const maxOpen = 3
 
 type firstMember struct{ key, exact, texts string }
 
@@ -38,7 +49,7 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 	exact, texts := vote.Meaning(key, r.q.Meaning.Paths)
 	group := key
 	for _, m := range g.first {
-		if m.exact != exact || texts == "" {
+		if m.exact != exact || texts == "" || g.inARow >= maxOpen {
 			continue
 		}
 		if judge == nil {
@@ -53,6 +64,11 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 		} else {
 			r.cost = usage.AddUSD(r.cost, *v.CostUSD)
 		}
+		if g.inARow++; v.Status == flow.Decided {
+			g.inARow = 0
+		} else {
+			g.open, g.why = g.open+1, v.Reason
+		}
 		if same {
 			group = m.key
 			break
@@ -66,4 +82,17 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 	}
 	g.keys[key], s.Answer.Key = group, group
 	return nil
+}
+
+// uncompared says that texts could not be compared, and why, if that is so.
+func (r *race) uncompared() string {
+	g := &r.groups
+	if g.open == 0 {
+		return ""
+	}
+	rest := ""
+	if g.inARow >= maxOpen {
+		rest = ", and no more were tried"
+	}
+	return fmt.Sprintf("; %s in %d comparisons by the cheap model%s; the last one: %s", event.Uncompared, g.open, rest, g.why)
 }

@@ -19,7 +19,7 @@ func TestRegroup(t *testing.T) {
 	judge := func(first, other string) (bool, *flow.Verdict, error) {
 		pair := strings.Trim(first, `"`) + "|" + strings.Trim(other, `"`)
 		asked = append(asked, pair)
-		return same[pair], &flow.Verdict{CostUSD: new(0.5)}, nil
+		return same[pair], &flow.Verdict{Status: flow.Decided, CostUSD: new(0.5)}, nil
 	}
 	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
 	group := func(key string) string {
@@ -62,5 +62,38 @@ func TestRegroup(t *testing.T) {
 	}
 	if n := len(r.groups.first); n != 6 {
 		t.Errorf("%d groups, want 6", n)
+	}
+}
+
+// TestRegroupOpen: a judge that comes to nothing again and again is not asked any more,
+// and why is said.
+func TestRegroupOpen(t *testing.T) {
+	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
+	asked := 0
+	regroup := func(key string, status flow.Status) {
+		s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
+		err := r.regroup(&s, func(string, string) (bool, *flow.Verdict, error) {
+			asked++
+			return false, &flow.Verdict{Status: status, Reason: "it was: so to say"}, nil
+		})
+		if err != nil || s.Answer.Key != key {
+			t.Fatalf("regroup(%s) = %s, %v", key, s.Answer.Key, err)
+		}
+	}
+	regroup(`"a"`, flow.Decided)
+	if why := r.uncompared(); why != "" {
+		t.Errorf("before any comparison: %q", why)
+	}
+	regroup(`"b"`, flow.FlaggedOut) // with a
+	regroup(`"c"`, flow.Decided)    // with a and b: it is not the judge's fault
+	for _, key := range []string{`"d"`, `"e"`, `"f"`} {
+		regroup(key, flow.Failed)
+	}
+	if asked != 1+2+maxOpen {
+		t.Errorf("the judge was asked %d times, want %d", asked, 1+2+maxOpen)
+	}
+	want := "; texts could not be compared by meaning in 4 comparisons by the cheap model, and no more were tried; the last one: it was: so to say"
+	if why := r.uncompared(); why != want {
+		t.Errorf("uncompared() = %q, want %q", why, want)
 	}
 }
