@@ -1,8 +1,12 @@
 package ballot
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -47,6 +51,7 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 		return nil
 	}
 	exact, texts := vote.Meaning(key, r.q.Meaning.Paths)
+	exact += numbersIn(texts)
 	group := key
 	for _, m := range g.first {
 		if m.exact != exact || texts == "" || g.inARow >= maxOpen {
@@ -95,4 +100,44 @@ func (r *race) uncompared() string {
 		rest = ", and no more were tried"
 	}
 	return fmt.Sprintf("; %s in %d comparisons by the cheap model%s; the last one: %s", event.Uncompared, g.open, rest, g.why)
+}
+
+// inText finds numbers in a text. A sign belongs to one if it cannot be a hyphen.
+var inText = regexp.MustCompile(`(?:(?:^|[\s(])[-−])?\p{Nd}+(?:[.,]\p{Nd}+)*`)
+
+// grouped is a number with commas between thousands.
+var grouped = regexp.MustCompile(`^-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$`)
+
+// numbersIn lists the numbers in the strings of a JSON value, each once: two texts that
+// differ in these do not say the same, whatever a judge thinks.
+func numbersIn(texts string) string {
+	var value any
+	if json.Unmarshal([]byte(texts), &value) != nil {
+		return "" // there are none
+	}
+	var numbers []string
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			for _, n := range inText.FindAllString(v, -1) {
+				n = strings.ReplaceAll(strings.TrimLeft(n, " \t\r\n("), "−", "-")
+				if grouped.MatchString(n) {
+					n = strings.ReplaceAll(n, ",", "")
+				}
+				numbers = append(numbers, n)
+			}
+		case []any:
+			for _, part := range v {
+				walk(part)
+			}
+		case map[string]any:
+			for _, part := range v {
+				walk(part)
+			}
+		}
+	}
+	walk(value)
+	slices.Sort(numbers)
+	return " " + strings.Join(slices.Compact(numbers), " ")
 }

@@ -65,6 +65,39 @@ func TestRegroup(t *testing.T) {
 	}
 }
 
+// TestRegroupNumbers: texts with other numbers are never the same, whatever a judge says.
+func TestRegroupNumbers(t *testing.T) {
+	for _, test := range []struct {
+		first, other string
+		same         bool
+	}{
+		{`"It failed 3 times."`, `"It failed 4 times."`, false},
+		{`"It failed 3 times."`, `"There were 3 failures."`, true},
+		{`"3 of 10 failed."`, `"Of 10, 3 failed."`, true},
+		{`"3 of 10 failed."`, `"3 of 10 failed, which is 30 %."`, false},
+		{`"It failed."`, `"It failed 3 times."`, false},
+		{`"It took 1,000.50 s."`, `"1000.50 s is what it took."`, true},
+		{`"It took 1,000 s."`, `"It took 1.000 s."`, false},
+		{`"-3 degrees"`, `"It has 3 degrees."`, false},
+		{`"-3 degrees"`, `"It has −3 degrees."`, true},
+		{`"Lines 3-4 are wrong."`, `"What is wrong are the lines 3 and 4."`, true},
+		{`"It is version 1.2.3."`, `"The version is 1.2.30."`, false},
+		{`"It is version 1.1."`, `"The version is 1.10."`, false},
+		{`{"n":1,"s":"all of 007"}`, `{"n":1,"s":"7, all of it"}`, false},
+		{`{"n":1,"s":"a \u001f b"}`, `{"n":1,"s":"a b"}`, true}, // no digit is in that
+		{`{"s":"in 2024","t":"x"}`, `{"s":"it was 2024","t":"y"}`, true},
+	} {
+		r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
+		for i, key := range []string{test.first, test.other} {
+			s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
+			err := r.regroup(&s, func(string, string) (bool, *flow.Verdict, error) { return true, &flow.Verdict{Status: flow.Decided}, nil })
+			if got := s.Answer.Key == test.first; err != nil || i == 1 && got != test.same {
+				t.Errorf("%s and %s: same %t, %v, want %t", test.first, test.other, got, err, test.same)
+			}
+		}
+	}
+}
+
 // TestRegroupOpen: a judge that comes to nothing again and again is not asked any more,
 // and why is said.
 func TestRegroupOpen(t *testing.T) {
