@@ -675,7 +675,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Candidates = r.candidates()
 		v.Voting.Answers = v.Candidates
 		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split()
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split() + r.uncompared()
 	case flow.FlaggedOut:
 		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:
