@@ -217,7 +217,8 @@ type Voting struct {
 	Shares []Share `json:"shares,omitempty"`
 
 	// Answers are those that got votes, most of them first, if nothing won, or if Votes
-	// has a hash in the place of one of several.
+	// has a hash in the place of one of several: then without the winner, unless that is a
+	// call.
 	Answers []Candidate `json:"answers,omitempty"`
 
 	// Discarded are the red flags, if nothing won.

@@ -76,7 +76,7 @@ func (r *Result) Markdown() string {
 			if s.Voting.Contested() && shown < 50 {
 				shown++
 				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d | %s |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin,
-					strings.ReplaceAll(show.Markdown(strings.Join(DescribeVotes(s.Voting, true), "; ")), "|", "\\|"))
+					strings.ReplaceAll(show.Markdown(strings.Join(DescribeDissent(s.Voting, s.Output), "; ")), "|", "\\|"))
 			}
 		}
 		if rest := r.Voting.Contested - shown; rest > 0 {

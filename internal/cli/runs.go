@@ -179,7 +179,7 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if by := runs.DescribeBy(s.By); by != "" {
 		fmt.Fprintf(a.Out, "  settled   %s\n", show.Line(by))
 	}
-	for _, line := range runs.DescribeVotes(s.Voting, true) {
+	for _, line := range runs.DescribeDissent(s.Voting, s.Output) {
 		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
 	}
 	if paths := report.Unvoted(s.Voting); paths != "" {
@@ -218,7 +218,7 @@ func (a *app) showContested(run *runs.Run) error {
 		if a.json {
 			err = a.printJSON(s.StepCompleted)
 		} else {
-			_, err = fmt.Fprintf(a.Out, "step %-9d %s\n", s.Step, report.Contest(s.Voting))
+			_, err = fmt.Fprintf(a.Out, "step %-9d %s\n", s.Step, report.Contest(s.Voting, s.Output))
 		}
 		if err != nil {
 			return err

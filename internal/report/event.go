@@ -49,7 +49,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return line
 	case event.StepFailed:
 		lines := []string{fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))}
-		for _, line := range runs.DescribeVotes(e.Voting, false) {
+		for _, line := range runs.DescribeVotes(e.Voting) {
 			lines = append(lines, "         "+line)
 		}
 		return strings.Join(lines, "\n")

@@ -669,7 +669,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			v.Answer, v.Repaired = r.answerOf(key).Value, r.repaired[key]
 		}
 		if v.Voting.Contested() {
-			v.Voting.Answers = r.shown()
+			v.Voting.Answers = r.shown(key)
 		}
 	case flow.Undecided:
 		v.Candidates = r.candidates()
