@@ -97,3 +97,7 @@ func (ContextCompacted) Type() Type { return TypeContextCompacted }
 
 // Type implements [Event].
 func (OutlineCreated) Type() Type { return TypeOutlineCreated }
+
+// Uncompared is in the reason why a vote has no winner if nobody could say whether texts
+// say the same: then more samples do not help.
+const Uncompared = "texts could not be compared by meaning"

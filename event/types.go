@@ -234,10 +234,6 @@ func (v Voting) Among(all Voting) Voting {
 	return v
 }
 
-// Uncompared is in the reason why a vote has no winner if nobody could say whether texts
-// say the same: then more samples do not help.
-const Uncompared = "texts could not be compared by meaning"
-
 // Discarded are the answers to a question that got the same red flag.
 type Discarded struct {
 	Flag   string `json:"flag"`

@@ -73,6 +73,9 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 			g.inARow = 0
 		} else {
 			g.open, g.why = g.open+1, v.Reason
+			if v.Status == flow.Failed { // it was tried often enough for that
+				g.inARow = maxOpen
+			}
 		}
 		if same {
 			group = m.key

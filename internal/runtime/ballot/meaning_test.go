@@ -90,7 +90,9 @@ func TestRegroupNumbers(t *testing.T) {
 		r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
 		for i, key := range []string{test.first, test.other} {
 			s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
-			err := r.regroup(&s, func(string, string) (bool, *flow.Verdict, error) { return true, &flow.Verdict{Status: flow.Decided}, nil })
+			err := r.regroup(&s, func(string, string) (bool, *flow.Verdict, error) {
+				return true, &flow.Verdict{Status: flow.Decided}, nil
+			})
 			if got := s.Answer.Key == test.first; err != nil || i == 1 && got != test.same {
 				t.Errorf("%s and %s: same %t, %v, want %t", test.first, test.other, got, err, test.same)
 			}
@@ -120,7 +122,7 @@ func TestRegroupOpen(t *testing.T) {
 	regroup(`"b"`, flow.FlaggedOut) // with a
 	regroup(`"c"`, flow.Decided)    // with a and b: it is not the judge's fault
 	for _, key := range []string{`"d"`, `"e"`, `"f"`} {
-		regroup(key, flow.Failed)
+		regroup(key, flow.Undecided)
 	}
 	if asked != 1+2+maxOpen {
 		t.Errorf("the judge was asked %d times, want %d", asked, 1+2+maxOpen)
@@ -128,5 +130,12 @@ func TestRegroupOpen(t *testing.T) {
 	want := "; texts could not be compared by meaning in 4 comparisons by the cheap model, and no more were tried; the last one: it was: so to say"
 	if why := r.uncompared(); why != want {
 		t.Errorf("uncompared() = %q, want %q", why, want)
+	}
+	r, asked = &race{q: r.q}, 0
+	for _, key := range []string{`"a"`, `"b"`, `"c"`} {
+		regroup(key, flow.Failed)
+	}
+	if asked != 1 {
+		t.Errorf("a judge that failed was asked %d times, want once", asked)
 	}
 }
