@@ -1,0 +1,172 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/maker-mdap/maker/usage"
+)
+
+// AppendLine appends the line of the event, without a newline. A long run has a
+// million of it, so it is written without reflection; it cannot fail.
+func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
+	h.Type = TypeStepCompleted
+	b = h.append(b)
+	b = append(b, `,"step":`...)
+	b = strconv.AppendInt(b, int64(e.Step), 10)
+	if e.Title != "" {
+		b = append(b, `,"title":`...)
+		b = appendString(b, e.Title)
+	}
+	if e.By != "" {
+		b = append(b, `,"by":`...)
+		b = appendString(b, e.By)
+	}
+	b = append(b, `,"output":`...)
+	b = appendValue(b, e.Output)
+	b = append(b, `,"voting":`...)
+	b = e.Voting.appendJSON(b)
+	b = append(b, `,"cost_usd":`...)
+	if e.CostUSD == nil || math.IsNaN(*e.CostUSD) {
+		b = append(b, `null`...)
+	} else {
+		b = appendFloat(b, *e.CostUSD)
+	}
+	b = append(b, `,"duration_ms":`...)
+	b = strconv.AppendInt(b, e.DurationMS, 10)
+	b = append(b, `,"spent":`...)
+	return append(appendSpent(b, e.Spent), '}')
+}
+
+// appendValue appends a value on one line. A value that is not JSON, which no
+// reader should give, or that is too deep to be read again, is kept as a string: a
+// line must stay an event.
+func appendValue(b []byte, v Value) []byte {
+	raw, err := v.MarshalJSON() // never fails for a Ref or raw JSON
+	if err != nil {
+		raw = nil
+	}
+	if TooDeep(raw) {
+		return appendString(b, string(raw))
+	}
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 && json.Valid(raw) {
+		return append(b, raw...)
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) == nil {
+		return append(b, compact.Bytes()...)
+	}
+	return appendString(b, string(raw))
+}
+
+func (v *Voting) appendJSON(b []byte) []byte {
+	b = append(b, `{"strategy":`...)
+	b = appendString(b, string(v.Strategy))
+	b = append(b, `,"samples":`...)
+	b = strconv.AppendInt(b, int64(v.Samples), 10)
+	b = append(b, `,"red_flagged":`...)
+	b = strconv.AppendInt(b, int64(v.RedFlagged), 10)
+	b = append(b, `,"faults":`...)
+	b = strconv.AppendInt(b, int64(v.Faults), 10)
+	if v.Cancelled != 0 {
+		b = append(b, `,"cancelled":`...)
+		b = strconv.AppendInt(b, int64(v.Cancelled), 10)
+	}
+	b = append(b, `,"votes":`...)
+	if len(v.Votes) == 1 {
+		for key, n := range v.Votes {
+			b = append(b, '{')
+			b = appendString(b, key)
+			b = append(b, ':')
+			b = strconv.AppendInt(b, int64(n), 10)
+			b = append(b, '}')
+		}
+	} else if votes, err := json.Marshal(v.Votes); err == nil { // sorts the keys; never fails for this type
+		b = append(b, votes...)
+	}
+	b = append(b, `,"margin":`...)
+	b = strconv.AppendInt(b, int64(v.Margin), 10)
+	if len(v.Unvoted) > 0 {
+		if paths, err := json.Marshal(v.Unvoted); err == nil { // never fails for this type
+			b = append(b, `,"unvoted":`...)
+			b = append(b, paths...)
+		}
+	}
+	if len(v.ByModel) > 0 {
+		if votes, err := json.Marshal(v.ByModel); err == nil { // never fails for this type
+			b = append(b, `,"by_model":`...)
+			b = append(b, votes...)
+		}
+	}
+	if len(v.Shares) > 0 {
+		if shares, err := json.Marshal(v.Shares); err == nil { // never fails: costs are finite
+			b = append(b, `,"shares":`...)
+			b = append(b, shares...)
+		}
+	}
+	if len(v.Answers) > 0 {
+		b = appendRare(b, `,"answers":`, v.Answers)
+	}
+	if len(v.Discarded) > 0 {
+		b = appendRare(b, `,"discarded":`, v.Discarded)
+	}
+	b = appendCount(b, "policy", int64(v.Policy))
+	return append(b, '}')
+}
+
+// appendRare appends a field that few events have.
+func appendRare[T any](b []byte, name string, list []T) []byte {
+	text, err := json.Marshal(list)
+	if err != nil { // never: answers are JSON
+		return b
+	}
+	return append(append(b, name...), text...)
+}
+
+func appendSpent(b []byte, s usage.Spent) []byte {
+	b = append(b, `{"calls":`...)
+	b = strconv.AppendInt(b, s.Calls, 10)
+	b = append(b, `,"tokens":{"input":`...)
+	b = strconv.AppendInt(b, s.Tokens.Input, 10)
+	b = appendCount(b, "cache_read", s.Tokens.CacheRead)
+	b = appendCount(b, "cache_write", s.Tokens.CacheWrite)
+	b = append(b, `,"output":`...)
+	b = strconv.AppendInt(b, s.Tokens.Output, 10)
+	b = appendCount(b, "reasoning", s.Tokens.Reasoning)
+	b = append(b, `},"usd":`...)
+	b = appendFloat(b, s.USD)
+	b = appendCount(b, "unpriced", s.Unpriced)
+	if s.NoPrice {
+		b = append(b, `,"no_price":true`...)
+	}
+	b = appendCount(b, "unreported", s.Unreported)
+	b = appendCount(b, "abandoned", s.Abandoned)
+	if s.HeldUSD != 0 {
+		b = append(b, `,"held_usd":`...)
+		b = appendFloat(b, s.HeldUSD)
+	}
+	b = appendCount(b, "held_tokens", s.HeldTokens)
+	return append(b, '}')
+}
+
+// appendCount appends a field that is left out at zero.
+func appendCount(b []byte, name string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	b = append(b, `":`...)
+	return strconv.AppendInt(b, n, 10)
+}
+
+// appendFloat appends a number. JSON has none that are not finite: no sum should come
+// to one, and the largest there is stands for it.
+func appendFloat(b []byte, f float64) []byte {
+	if math.IsNaN(f) {
+		f = 0
+	}
+	return strconv.AppendFloat(b, min(max(f, -math.MaxFloat64), math.MaxFloat64), 'g', -1, 64)
+}
