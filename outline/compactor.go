@@ -30,8 +30,9 @@ import (
 // # What is carried over
 //
 // The result of each task is kept whole, word for word, as long as all of them fit into
-// the budget: details go first, and then the summary. Only then as many of the oldest
-// results go as must; they are named, and summarised if there is room for it.
+// the budget: details go first, and then the summary, but for what it has of things that
+// later tasks mention. Only then as many of the oldest results go as must; they are named,
+// and summarised if there is room for it.
 // What the last task found out is never cut in the middle: it is there as a whole, or
 // summarised as a whole.
 //
@@ -94,7 +95,10 @@ func (c *Compactor) Summary() string { return c.summary.text }
 // EstimateTokens is a third of a text's bytes. English prose has four to five bytes
 // a token, code and numbers about three, and so have scripts whose characters
 // take three bytes: it is seldom too little.
-func EstimateTokens(text string) int { return (len(text) + 2) / 3 }
+func EstimateTokens(text string) int { return tokensOf(len(text)) }
+
+// tokensOf is the estimate for so many bytes.
+func tokensOf(bytes int) int { return (bytes + 2) / 3 }
 
 // NewCompactor returns a compactor for a budget of tokens.
 func NewCompactor(budget int) (*Compactor, error) {
@@ -301,17 +305,17 @@ func (c *Compactor) newRequest() *request {
 	r := &request{taken: c.oldest()}
 	var text strings.Builder
 	parts := []note{c.summary}
-	rest := EstimateTokens(leftOut(c.results))
+	rest := len(leftOut(c.results)) // bytes: rounding each of many short notes up adds up
 	for i, n := range c.notes {
 		if !r.taken[i] {
 			if n.kind != detailNote || n.first != c.partly { // which is next
-				rest += n.tokens
+				rest += len(n.text)
 			}
 			continue
 		}
 		parts = append(parts, n)
 	}
-	room := c.maxSize() - rest
+	room := c.maxSize() - tokensOf(rest)
 	r.MaxTokens = min(c.maxSummary(), room)
 	if len(parts) == 1 { // the summary alone has to be shorter, and not soon again
 		r.MaxTokens = min(room, max(minSummary, room/2))
@@ -332,10 +336,14 @@ func (c *Compactor) newRequest() *request {
 	return r
 }
 
-// evict makes details of the oldest results, as many as do not fit beside decisions and a
-// line that names them.
+// evict makes details of the oldest results, as many as do not fit beside decisions, what
+// later tasks mention and a line that names them.
 func (c *Compactor) evict() {
-	for i := 0; i < len(c.notes) && c.least() > c.budget; i++ {
+	limit := c.budget
+	if needed := c.needed(); needed > 0 && c.least()+needed > limit {
+		limit -= needed + c.maxKept() // room for details too, or every task would need a summary
+	}
+	for i := 0; i < len(c.notes) && c.least() > limit; i++ {
 		n := c.notes[i]
 		if n.kind != resultNote {
 			continue
@@ -347,6 +355,32 @@ func (c *Compactor) evict() {
 		c.notes = slices.Replace(c.notes, i, i+1, parts...)
 		i += len(parts) - 1
 	}
+}
+
+// needed is how many tokens a summary should have to say what later tasks mention, beside
+// what results say of it: twice the sentences, because it has other things to say.
+func (c *Compactor) needed() int {
+	tokens, seen := 0, map[string]bool{}
+	for _, n := range slices.Concat([]note{c.summary}, c.notes) {
+		if n.kind != detailNote && n.kind != summaryNote {
+			continue
+		}
+		for _, l := range c.extracts(n) {
+			isNew := false
+			for _, m := range l.marks {
+				if key := m.key(); !seen[key] && c.nextNeed(key) > 0 {
+					seen[key], isNew = true, true
+				}
+			}
+			if isNew {
+				tokens += 2 * EstimateTokens(l.row())
+			}
+		}
+	}
+	if tokens == 0 {
+		return 0
+	}
+	return min(max(tokens, minSummary), c.maxSummary()) + titleTokens
 }
 
 // fits reports whether a result fits at all: if all others are only named.

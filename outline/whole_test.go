@@ -99,6 +99,37 @@ func TestOnlyTheOldestResultsGo(t *testing.T) {
 	}
 }
 
+// What a later task mentions is there when it comes, however many results there are by
+// then.
+func TestResultsLeaveRoomForWhatIsNeeded(t *testing.T) {
+	const budget, tasks, keys = 1200, 300, 5
+	c := newCompactor(t, budget)
+	key := func(i int) string { return fmt.Sprintf("VAULT-%d", 100+i) }
+	for i := 1; i <= keys; i++ {
+		c.Expect(tasks+i, "Open "+key(i)+".")
+	}
+	for task := 1; task <= tasks; task++ {
+		details := strings.Repeat("Nothing of note was seen. ", 8)
+		if task <= keys {
+			details = "The door is " + key(task) + ". " + details
+		}
+		c.Add(task, "Count", fmt.Sprintf("count: %d", task), details)
+		fallBack(c)
+		if n := c.Size(); n > budget {
+			t.Fatalf("after task %d the context has %d tokens, want at most %d", task, n, budget)
+		}
+	}
+	got := c.Context()
+	for i := 1; i <= keys; i++ {
+		if !strings.Contains(got, "The door is "+key(i)) {
+			t.Errorf("Context() = %q, want %s in it", got, key(i))
+		}
+	}
+	if !strings.Contains(got, "count: 300") || !strings.Contains(got, "count: 270\n") {
+		t.Errorf("Context() = %q, want the latest results in it", got)
+	}
+}
+
 func upTo(n int) (tasks []int) {
 	for task := 1; task <= n; task++ {
 		tasks = append(tasks, task)
