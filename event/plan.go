@@ -12,6 +12,10 @@ const (
 	TypeOutlineCreated   Type = "outline_created"
 )
 
+// WholeAnswer is the path in [Voting].Unvoted of an answer as a whole: the question was one
+// sample in a run that votes.
+const WholeAnswer = "*"
+
 // PlanCreated is a plan as the planner made it. Nobody has looked at it yet.
 type PlanCreated struct {
 	Plan       Value    `json:"plan"`
@@ -93,3 +97,7 @@ func (ContextCompacted) Type() Type { return TypeContextCompacted }
 
 // Type implements [Event].
 func (OutlineCreated) Type() Type { return TypeOutlineCreated }
+
+// Uncompared is in the reason why a vote has no winner if nobody could say whether texts
+// say the same: then more samples do not help.
+const Uncompared = "texts could not be compared by meaning"

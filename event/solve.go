@@ -18,6 +18,7 @@ const (
 	ByMemo           = "memo" // the same problem was solved before
 	ByPerson         = "person"
 	BySplit          = "split" // the steps that a step was split into
+	ByModel          = "model" // voters of the model that is asked when others do not agree
 	ByLimit          = "limit" // of the depth or the size of the tree
 	ByDefault        = "default"
 )

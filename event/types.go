@@ -215,7 +215,8 @@ type Voting struct {
 	Shares []Share `json:"shares,omitempty"`
 
 	// Answers are those that got votes, most of them first, if nothing won, or if Votes
-	// has a hash in the place of one of several.
+	// has a hash in the place of one of several: then without the winner, unless that is a
+	// call.
 	Answers []Candidate `json:"answers,omitempty"`
 
 	// Discarded are the red flags, if nothing won.
@@ -368,7 +369,7 @@ type Candidate struct {
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
-	By         string      `json:"by,omitempty"` // who settled it, if no vote on the step did: ByPerson or BySplit
+	By         string      `json:"by,omitempty"` // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`

@@ -20,9 +20,9 @@ import (
 
 // A Model answers requests.
 //
-// Implementations are safe for concurrent use, treat the request as read-only,
-// and return promptly when ctx ends, taking the request in flight down with
-// them. Every error they return is, or wraps, an [*Error].
+// Implementations are safe for concurrent use, treat the request as read-only, do not
+// keep it after they return, and return promptly when ctx ends, taking the request in
+// flight down with them. Every error they return is, or wraps, an [*Error].
 type Model interface {
 	Generate(ctx context.Context, req *Request) (*Response, error)
 }

@@ -30,8 +30,9 @@ import (
 // # What is carried over
 //
 // The result of each task is kept whole, word for word, as long as all of them fit into
-// the context beside a short summary: details go first. Only then the oldest results
-// become part of a summary, which says which tasks it is about; they are named.
+// the budget: details go first, and then the summary, but for what it has of things that
+// later tasks mention. Only then as many of the oldest results go as must; they are named,
+// and summarised if there is room for it.
 // What the last task found out is never cut in the middle: it is there as a whole, or
 // summarised as a whole.
 //
@@ -43,11 +44,10 @@ import (
 //
 // # Size
 //
-// The context takes at most three quarters of the budget, and a request as well: what
-// a token is depends on the model. A summary takes up to a quarter, and results the
-// rest. A request leaves a quarter for new results, so that a batch of them is
-// summarised at a time: the work of a long run grows with its length, and what is kept
-// does not.
+// The context takes at most the budget, and a request as well. A summary takes up to a
+// quarter of it, and no more than results leave. A request leaves a quarter to details, so
+// that a batch of them is summarised at a time: the work of a long run grows with its
+// length, and what is kept does not.
 //
 // A Compactor is not safe for concurrent use.
 type Compactor struct {
@@ -56,11 +56,11 @@ type Compactor struct {
 	last    int // the last task that is expected
 	summary note
 	notes   []note // verbatim, oldest first
-	size    int    // tokens of all
 	request *request
 
 	partly   int              // the task of whose details some are summarised and some are not yet
-	results  []int            // tasks whose results are not whole any more, in order
+	results  []int            // tasks whose results are not kept any more, in order
+	quoted   map[int]string   // of those, the lines that a summary may have them in, whole all the same
 	expected map[string][]int // the tasks that mention a key, in order
 	named    map[string]bool  // keys of identifiers among them
 }
@@ -71,6 +71,7 @@ type note struct {
 	first, last int // tasks it is about
 	text        string
 	tokens      int
+	goesOn      bool // with the text of the note before it
 }
 
 type noteKind byte
@@ -86,7 +87,7 @@ const (
 const MinBudget = 400
 
 // Size is how many tokens the context has, about.
-func (c *Compactor) Size() int { return c.size }
+func (c *Compactor) Size() int { return EstimateTokens(c.Context()) }
 
 // Summary is what the oldest results were summarised to, if they were.
 func (c *Compactor) Summary() string { return c.summary.text }
@@ -94,14 +95,17 @@ func (c *Compactor) Summary() string { return c.summary.text }
 // EstimateTokens is a third of a text's bytes. English prose has four to five bytes
 // a token, code and numbers about three, and so have scripts whose characters
 // take three bytes: it is seldom too little.
-func EstimateTokens(text string) int { return (len(text) + 2) / 3 }
+func EstimateTokens(text string) int { return tokensOf(len(text)) }
+
+// tokensOf is the estimate for so many bytes.
+func tokensOf(bytes int) int { return (bytes + 2) / 3 }
 
 // NewCompactor returns a compactor for a budget of tokens.
 func NewCompactor(budget int) (*Compactor, error) {
 	if budget < MinBudget {
 		return nil, fmt.Errorf("outline: the context budget is %d tokens, want at least %d", budget, MinBudget)
 	}
-	return &Compactor{budget: budget, expected: map[string][]int{}, named: map[string]bool{}}, nil
+	return &Compactor{budget: budget, quoted: map[int]string{}, expected: map[string][]int{}, named: map[string]bool{}}, nil
 }
 
 // titleTokens is more than the titles of a context have.
@@ -110,23 +114,14 @@ const titleTokens = 19
 // How the budget is divided: see [Compactor].
 func (c *Compactor) maxSummary() int   { return c.budget/4 - titleTokens }
 func (c *Compactor) maxNote() int      { return c.budget / 4 }
-func (c *Compactor) maxKept() int      { return c.budget / 4 } // of results, after a request
-func (c *Compactor) maxDecisions() int { return c.budget / 8 } // word for word
-func (c *Compactor) maxSize() int      { return c.budget/4*3 - titleTokens }
+func (c *Compactor) maxKept() int      { return c.budget / 4 }                            // of details, after a request
+func (c *Compactor) maxDecisions() int { return c.budget / 8 }                            // word for word
+func (c *Compactor) maxRequest() int   { return c.budget - c.maxSummary() - titleTokens } // beside a summary
+func (c *Compactor) maxSize() int      { return c.budget - titleTokens }
 
-// maxResults is what results may take, beside so many tokens of decisions and a short
-// summary, before the oldest of them are summarised, and keptResults what they take then.
-func (c *Compactor) maxResults(decisions int) int {
-	return c.maxSize() - decisions - c.minSummary() - leftOutTokens
-}
-func (c *Compactor) keptResults() int { return c.budget / 4 }
-
-// minSummary is how long a summary may be when results take all the room there is.
-func (c *Compactor) minSummary() int { return c.maxSummary() / 2 }
-
-// leftOutTokens is more than the title of a summary and a line about what was left out
-// take.
-const leftOutTokens = 60
+// minSummary is how many tokens a summary needs to say anything. There is none if results
+// leave less.
+const minSummary = 50
 
 // Expect says that a task that is still to come has this text. It is called for
 // every task at the start.
@@ -165,27 +160,52 @@ func (c *Compactor) Add(task int, title, result, details string) {
 	if EstimateTokens(head) > c.maxNote()/2 {
 		head = fmt.Sprintf("Task %d:\n", task)
 	}
-	const end = "\n\n"
 	result, details = strings.TrimSpace(valid(result)), strings.TrimSpace(valid(details))
-	switch text := head + result + end; {
+	switch n := (note{kind: resultNote, first: task, last: task, text: head + result + end}); {
 	case result == "" && details == "":
 		details = "(no result)"
 	case result == "":
-	case EstimateTokens(text) > c.maxResults(c.maxDecisions()):
-		c.size -= EstimateTokens(c.leftOut())
-		c.results = mergeTask(c.results, task) // it does not fit at all
-		c.size += EstimateTokens(c.leftOut())
+	case !c.fits(n):
+		c.results = mergeTask(c.results, task)
 		details = strings.TrimSpace(result + end + details)
 	default:
-		c.keep(note{kind: resultNote, first: task, last: task, text: text})
+		c.keep(n)
 		head = detailsHead(task)
 	}
 	if details == "" {
 		return
 	}
-	for _, part := range portions(details, 3*c.maxNote()-len(head)-len(end)) {
-		c.keep(note{first: task, last: task, text: head + part + end})
+	c.notes = append(c.notes, c.details(task, head, details)...)
+}
+
+// end is behind a note.
+const end = "\n\n"
+
+// details are the notes about the details of a task, none of which is too large for a
+// request.
+func (c *Compactor) details(task int, head, text string) []note {
+	var out []note
+	for i, part := range portions(text, 3*c.maxNote()-len(head)-len(end)) {
+		n := note{first: task, last: task, text: head + part + end, goesOn: i > 0}
+		n.tokens = EstimateTokens(n.text)
+		out = append(out, n)
 	}
+	return out
+}
+
+// joined puts the parts of a text together again, so that no heading is in the middle of
+// a sentence.
+func joined(notes []note) []note {
+	var out []note
+	for _, n := range notes {
+		if i := len(out) - 1; n.goesOn && i >= 0 && out[i].kind == detailNote && out[i].first == n.first {
+			_, text, _ := strings.Cut(n.text, "\n")
+			out[i].text = strings.TrimSuffix(out[i].text, end) + text
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 // maxQuestion is how many characters of a question are shown with its answer.
@@ -204,7 +224,6 @@ func (c *Compactor) Decided(task int, a Answer) {
 func (c *Compactor) keep(n note) {
 	n.tokens = EstimateTokens(n.text)
 	c.notes = append(c.notes, n)
-	c.size += n.tokens
 }
 
 // portions splits a text into parts of so many bytes, at the ends of lines, at spaces,
@@ -264,12 +283,14 @@ type request struct {
 // Request says what has to be summarised before the context fits its budget
 // again, or nil. It stays the same until a summary is accepted.
 func (c *Compactor) Request() *SummaryRequest {
-	for c.request == nil && (c.size > c.maxSize() || c.partly > 0) {
+	for c.request == nil && (c.Size() > c.budget || c.partly > 0) {
 		r := c.newRequest()
 		if r.Text == "" {
 			break // there is nothing to summarise
 		}
-		c.request = r
+		if c.request = r; r.MaxTokens < minSummary {
+			c.replace("") // results take all the room
+		}
 	}
 	if c.request == nil {
 		return nil
@@ -280,27 +301,27 @@ func (c *Compactor) Request() *SummaryRequest {
 }
 
 func (c *Compactor) newRequest() *request {
+	c.evict()
 	r := &request{taken: c.oldest()}
 	var text strings.Builder
 	parts := []note{c.summary}
-	text.WriteString(c.summary.text)
-	rest := leftOutTokens
+	rest := len(leftOut(c.results)) // bytes: rounding each of many short notes up adds up
 	for i, n := range c.notes {
 		if !r.taken[i] {
 			if n.kind != detailNote || n.first != c.partly { // which is next
-				rest += n.tokens
+				rest += len(n.text)
 			}
 			continue
 		}
 		parts = append(parts, n)
-		text.WriteString(n.text)
 	}
-	r.Text = strings.TrimSpace(text.String())
-	r.MaxTokens = max(c.minSummary(), min(c.maxSummary(), c.maxSize()-rest))
+	room := c.maxSize() - tokensOf(rest)
+	r.MaxTokens = min(c.maxSummary(), room)
 	if len(parts) == 1 { // the summary alone has to be shorter, and not soon again
-		r.MaxTokens = c.minSummary()
+		r.MaxTokens = min(room, max(minSummary, room/2))
 	}
-	for _, n := range parts {
+	for _, n := range joined(parts) {
+		text.WriteString(n.text)
 		if n.text == "" {
 			continue
 		}
@@ -310,13 +331,94 @@ func (c *Compactor) newRequest() *request {
 		r.last = max(r.last, n.last)
 		r.lines = append(r.lines, c.extracts(n)...)
 	}
+	r.Text = strings.TrimSpace(text.String())
 	c.sortNeeds(r)
 	return r
 }
 
-// oldest chooses the notes to summarise: the oldest details, until what is left is small;
-// results only if they alone do not fit, and decisions only if there are too many. It
-// takes no more than fits into a request. None means that the summary has to be shorter.
+// evict makes details of the oldest results, as many as do not fit beside decisions, what
+// later tasks mention and a line that names them.
+func (c *Compactor) evict() {
+	limit := c.budget
+	if needed := c.needed(); needed > 0 && c.least()+needed > limit {
+		limit -= needed + c.maxKept() // room for details too, or every task would need a summary
+	}
+	for i := 0; i < len(c.notes) && c.least() > limit; i++ {
+		n := c.notes[i]
+		if n.kind != resultNote {
+			continue
+		}
+		head, result, _ := strings.Cut(strings.TrimSuffix(n.text, end), "\n")
+		c.results = mergeTask(c.results, n.first)
+		c.quoted[n.first] = (&extract{text: result, task: n.first}).row()
+		parts := c.details(n.first, head+"\n", result)
+		c.notes = slices.Replace(c.notes, i, i+1, parts...)
+		i += len(parts) - 1
+	}
+}
+
+// needed is how many tokens a summary should have to say what later tasks mention, beside
+// what results say of it: twice the sentences, because it has other things to say.
+func (c *Compactor) needed() int {
+	tokens, seen := 0, map[string]bool{}
+	for _, n := range slices.Concat([]note{c.summary}, c.notes) {
+		if n.kind != detailNote && n.kind != summaryNote {
+			continue
+		}
+		for _, l := range c.extracts(n) {
+			isNew := false
+			for _, m := range l.marks {
+				if key := m.key(); !seen[key] && c.nextNeed(key) > 0 {
+					seen[key], isNew = true, true
+				}
+			}
+			if isNew {
+				tokens += 2 * EstimateTokens(l.row())
+			}
+		}
+	}
+	if tokens == 0 {
+		return 0
+	}
+	return min(max(tokens, minSummary), c.maxSummary()) + titleTokens
+}
+
+// fits reports whether a result fits at all: if all others are only named.
+func (c *Compactor) fits(result note) bool {
+	alone := &Compactor{budget: c.budget, notes: []note{result}, results: slices.Clone(c.results)}
+	for _, n := range c.notes {
+		switch n.kind {
+		case decisionNote:
+			alone.notes = append(alone.notes, n)
+		case resultNote:
+			alone.results = mergeTask(alone.results, n.first)
+		}
+	}
+	return alone.least() <= c.budget
+}
+
+// least is how many tokens the context has without details, a summary, and the decisions
+// that are too many.
+func (c *Compactor) least() int {
+	decisions := 0
+	for _, n := range c.notes {
+		if n.kind == decisionNote {
+			decisions += n.tokens
+		}
+	}
+	return EstimateTokens(c.render(false)) - decisions + c.decisionLimit(decisions)
+}
+
+// decisionLimit is how many tokens of so many of decisions stay word for word.
+func (c *Compactor) decisionLimit(tokens int) int {
+	if tokens > c.maxDecisions() {
+		return c.maxDecisions() / 2 // so that it does not happen again soon
+	}
+	return tokens
+}
+
+// oldest chooses the notes to summarise: the oldest details, until what is left is small,
+// and decisions only if there are too many. It takes no more than fits into a request. None means that the summary has to be shorter.
 func (c *Compactor) oldest() []bool {
 	taken := make([]bool, len(c.notes))
 	var sizes [summaryNote]int
@@ -327,13 +429,8 @@ func (c *Compactor) oldest() []bool {
 		}
 	}
 	limits := sizes
-	if limits[decisionNote] > c.maxDecisions() {
-		limits[decisionNote] = c.maxDecisions() / 2 // so that it does not happen again soon
-	}
-	if limits[resultNote] > c.maxResults(limits[decisionNote]) {
-		limits[resultNote] = c.keptResults()
-	}
-	room := c.maxSize() - limits[resultNote] - limits[decisionNote] - c.maxSummary()
+	limits[decisionNote] = c.decisionLimit(sizes[decisionNote])
+	room := c.maxSize() - limits[resultNote] - limits[decisionNote] - c.maxSummary() - EstimateTokens(leftOut(c.results))
 	limits[detailNote] = min(limits[detailNote], c.maxKept(), max(room, 0))
 	if newest > limits[detailNote] && newest <= room {
 		limits[detailNote] = newest
@@ -342,10 +439,10 @@ func (c *Compactor) oldest() []bool {
 	c.partly = 0
 	for i, n := range c.notes {
 		whole := n.kind == detailNote && n.first == begun
-		if sizes[n.kind] <= limits[n.kind] && !whole || n.kind == resultNote && n.first == c.now {
+		if sizes[n.kind] <= limits[n.kind] && !whole {
 			continue
 		}
-		if sum += n.tokens; sum > c.maxSize() {
+		if sum += n.tokens; sum > c.maxRequest() {
 			if whole {
 				c.partly = n.first // the next request goes on with it
 			}

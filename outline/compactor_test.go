@@ -64,7 +64,7 @@ func crowded(t *testing.T) *Compactor {
 	c.Expect(8, "Tell lovelace")
 	c.Add(1, "Set up the server", "", "The host is heliotrope-9 and listens on 8443. We asked Ada Lovelace about ORD-1. See /srv/app/config.yml and https://a.b/c.")
 	for task := 2; task <= 6; task++ {
-		c.Add(task, "Do more", "", filler(600))
+		c.Add(task, "Do more", "", filler(800))
 	}
 	return c
 }
@@ -95,7 +95,7 @@ func TestRequest(t *testing.T) {
 		t.Errorf("Request() = %+v after a summary, want nil", r)
 	}
 	text := c.Context()
-	if !strings.HasPrefix(text, "Summary of tasks 1 to 5:\nThe host heliotrope-9") || !strings.Contains(text, "while the summary is made") || EstimateTokens(text) > 1200 {
+	if !strings.HasPrefix(text, "Summary of tasks 1 to 4:\nThe host heliotrope-9") || !strings.Contains(text, "while the summary is made") || EstimateTokens(text) > 1200 {
 		t.Errorf("Context() = %q, want the summary and the latest results", text)
 	}
 }

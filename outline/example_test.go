@@ -95,7 +95,7 @@ func ExampleCompactor() {
 	}
 	c.Expect(9, "Restart heliotrope.")
 	for task := 1; task <= 3; task++ {
-		c.Add(task, "Look around", "", "The host Heliotrope is up. "+strings.Repeat("Nothing else was seen there. ", 12))
+		c.Add(task, "Look around", "", "The host Heliotrope is up. "+strings.Repeat("Nothing else was seen there. ", 13))
 		for r := c.Request(); r != nil; r = c.Request() {
 			fmt.Printf("summarise %d bytes, with %v\n", len(r.Text), r.Must)
 			if err := c.Accept("All is well."); err != nil {
@@ -107,7 +107,7 @@ func ExampleCompactor() {
 	fmt.Println(c.Summary())
 
 	// Output:
-	// summarise 834 bytes, with [{Heliotrope false}]
+	// summarise 848 bytes, with [{Heliotrope false}]
 	// outline: the summary drops "Heliotrope", which a later task mentions
 	// - Task 1: The host Heliotrope is up.
 	// - Task 2: The host Heliotrope is up.

@@ -148,23 +148,31 @@ const (
 
 // Context is what a prompt says about the tasks before. It fits the budget once
 // [Compactor.Request] returns nil.
-func (c *Compactor) Context() string {
+func (c *Compactor) Context() string { return c.render(true) }
+
+// render is the context, with all of it or with results and decisions only.
+func (c *Compactor) render(all bool) string {
 	var b, decisions, results strings.Builder
-	for i, n := range c.notes {
+	summary, notes, left := c.summary, joined(c.notes), c.left()
+	if !all {
+		summary, left = note{}, c.results
+	}
+	for i, n := range notes {
 		switch {
 		case n.kind == decisionNote:
 			decisions.WriteString(n.text)
-		case n.kind == detailNote && i > 0 && c.notes[i-1].kind == resultNote && c.notes[i-1].first == n.first:
+		case n.kind == detailNote && !all:
+		case n.kind == detailNote && i > 0 && notes[i-1].kind == resultNote && notes[i-1].first == n.first:
 			results.WriteString(strings.TrimPrefix(n.text, detailsHead(n.first))) // they follow their result
 		default:
 			results.WriteString(n.text)
 		}
 	}
-	for _, part := range [][2]string{{fmt.Sprintf("Summary of %s:\n", tasksFrom(c.summary.first, c.summary.last)), c.summary.text}, {decisionsTitle, decisions.String()}, {resultsTitle, results.String()}} {
+	for _, part := range [][2]string{{fmt.Sprintf("Summary of %s:\n", tasksFrom(summary.first, summary.last)), summary.text}, {decisionsTitle, decisions.String()}, {resultsTitle, results.String()}} {
 		if part[1] != "" {
 			b.WriteString(part[0] + part[1])
 		}
 	}
-	b.WriteString(c.leftOut())
+	b.WriteString(leftOut(left))
 	return strings.TrimSpace(b.String())
 }

@@ -326,6 +326,9 @@ func merge(list, more []Attachment) []Attachment {
 			list = append(list, a)
 		}
 	}
+	if len(list) == 0 {
+		return nil // as it is read back
+	}
 	return list
 }
 

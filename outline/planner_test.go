@@ -345,19 +345,19 @@ func TestNewRefusesAnUnknownPolicy(t *testing.T) {
 // that is good, and has its own words in place of one that is not.
 func TestContextIsCompacted(t *testing.T) {
 	for summary, want := range map[string]string{
-		"Zephyr did it.":    "Summary of tasks 1 to 2:\nZephyr did it.\n",
-		"Somebody did it.":  "Summary of tasks 1 to 2:\n- Task 1: Zephyr went first.\n",
-		"":                  "Summary of tasks 1 to 2:\n- Task 1: Zephyr went first.\n",
-		"Zephyr saw /a/b.c": "Summary of tasks 1 to 2:\n- Task 1: Zephyr went first.\n",
+		"Zephyr did it.":    "Summary of task 1:\nZephyr did it.\n",
+		"Somebody did it.":  "Summary of task 1:\n- Task 1: Zephyr went first.\n",
+		"":                  "Summary of task 1:\n- Task 1: Zephyr went first.\n",
+		"Zephyr saw /a/b.c": "Summary of task 1:\n- Task 1: Zephyr went first.\n",
 	} {
 		p, err := NewPlanner(plan(t, "- Begin\n- Go on\n- Go further\n- Tell Zephyr"), &PlannerConfig{ContextBudget: MinBudget})
 		if err != nil {
 			t.Fatal(err)
 		}
 		step(t, p, nil)
-		step(t, p, TaskCompleted{NodeID: 1, Result: "Zephyr went first.\n" + filler(300)})
-		step(t, p, TaskCompleted{NodeID: 2, Result: filler(300)})
-		c, ok := step(t, p, TaskCompleted{NodeID: 3, Result: filler(300)}).(CompactContext)
+		step(t, p, TaskCompleted{NodeID: 1, Result: "Zephyr went first.\n" + filler(420)})
+		step(t, p, TaskCompleted{NodeID: 2, Result: filler(420)})
+		c, ok := step(t, p, TaskCompleted{NodeID: 3, Result: filler(420)}).(CompactContext)
 		if !ok || c.NodeID != 3 || len(c.Request.Must) != 1 {
 			t.Fatalf("Step(a third long result) = %+v, want a request for a summary with one name", c)
 		}

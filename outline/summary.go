@@ -98,27 +98,33 @@ func (c *Compactor) Accept(summary string) error {
 	return nil
 }
 
-// replace puts a summary in the place of what it is about.
+// replace puts a summary in the place of what it is about, or nothing.
 func (c *Compactor) replace(summary string) {
 	r := c.request
 	c.request = nil
-	c.summary = note{kind: summaryNote, first: r.first, last: r.last, text: summary + "\n\n"}
-	c.summary.tokens = EstimateTokens(c.summary.text)
+	if c.summary = (note{}); summary != "" {
+		c.summary = note{kind: summaryNote, first: r.first, last: r.last, text: summary + end}
+		c.summary.tokens = EstimateTokens(c.summary.text)
+	}
 	kept := c.notes[:0]
-	c.size = c.summary.tokens
 	for i, n := range c.notes {
-		if i < len(r.taken) && r.taken[i] {
-			if n.kind == resultNote {
-				c.results = mergeTask(c.results, n.first)
-			}
-			continue
+		if i >= len(r.taken) || !r.taken[i] {
+			kept = append(kept, n)
 		}
-		kept = append(kept, n)
-		c.size += n.tokens
 	}
 	clear(c.notes[len(kept):])
 	c.notes = kept
-	c.size += EstimateTokens(c.leftOut())
+	for task := range c.quoted {
+		if !c.quotes(task) && !slices.ContainsFunc(kept, func(n note) bool { return n.first == task }) {
+			delete(c.quoted, task)
+		}
+	}
+}
+
+// quotes reports whether the summary has the result of a task, word for word.
+func (c *Compactor) quotes(task int) bool {
+	line := c.quoted[task]
+	return line != "" && strings.Contains("\n"+c.summary.text, "\n"+line)
 }
 
 // mergeTask adds a task to a sorted list of them.
@@ -129,24 +135,30 @@ func mergeTask(list []int, task int) []int {
 	return list
 }
 
-// leftOut names what was left out, "" if nothing was.
-func (c *Compactor) leftOut() string {
-	if len(c.results) == 0 {
-		return ""
-	}
-	return "Left out for lack of room: the results of " + taskList(c.results) + " word for word.\n"
+// left are the tasks whose results the context does not have.
+func (c *Compactor) left() []int {
+	return slices.DeleteFunc(slices.Clone(c.results), c.quotes)
 }
 
-// taskList names tasks: "task 3", "tasks 1 to 4 and 7", and no more than three ranges of
-// them.
+// leftOut names what was left out, "" if nothing was.
+func leftOut(results []int) string {
+	if len(results) == 0 {
+		return ""
+	}
+	return "Left out for lack of room: the results of " + taskList(results) + " word for word.\n"
+}
+
+// taskList names tasks: "task 3", "tasks 1 to 4 and 7", and no more than eight ranges
+// of them.
 func taskList(tasks []int) string {
+	const maxRanges = 8
 	var ranges []string
 	for i := 0; i < len(tasks); {
 		j := i
 		for j+1 < len(tasks) && tasks[j+1] == tasks[j]+1 {
 			j++
 		}
-		if len(ranges) == 3 {
+		if len(ranges) == maxRanges {
 			ranges = append(ranges, fmt.Sprintf("others up to %d", tasks[len(tasks)-1]))
 			break
 		}

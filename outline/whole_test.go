@@ -29,24 +29,128 @@ func TestResultsAreKeptWhole(t *testing.T) {
 				t.Fatalf("after task %d the context has no %q: %q", task, want, got)
 			}
 		}
-		if n := EstimateTokens(got); n > 1200*3/4 || n < c.Size()-leftOutTokens || n > c.Size()+titleTokens {
-			t.Fatalf("after task %d the context has %d tokens, counted %d, want at most %d", task, n, c.Size(), 1200*3/4)
+		if n := EstimateTokens(got); n > 1200 {
+			t.Fatalf("after task %d the context has %d tokens, want at most %d", task, n, 1200)
 		}
 	}
 	if requests < 5 || !strings.HasPrefix(c.Context(), "Summary of tasks 1 to ") {
 		t.Errorf("%d requests, and the context is %q, want a summary that says which tasks it is about", requests, c.Context())
 	}
 	// Only what does not fit at all is left out, and named.
-	for task := 31; task <= 60; task++ {
+	for task := 31; task <= 90; task++ {
 		c.Add(task, "Count", value(task), "")
 		fallBack(c)
 	}
 	got := c.Context() + "\n"
-	if !strings.Contains(got, value(60)+"\n") || strings.Contains(got, value(1)+"\n") || !strings.Contains(got, "Left out for lack of room: the results of tasks 1 to ") {
+	if !strings.Contains(got, value(90)+"\n") || strings.Contains(got, value(1)+"\n") || !strings.Contains(got, "Left out for lack of room: the results of tasks 1 to ") {
 		t.Errorf("Context() = %q, want the latest results, and the others named", got)
 	}
-	if n := EstimateTokens(got); n > 1200*3/4 {
-		t.Errorf("the context has %d tokens, want at most %d", n, 1200*3/4)
+	if n := EstimateTokens(got); n > 1200 {
+		t.Errorf("the context has %d tokens, want at most %d", n, 1200)
+	}
+}
+
+// As long as it fits into the budget at all, a result is there, whatever becomes of details
+// and summaries: only as many of the oldest go as must, and exactly those are named. Nothing
+// is summarised while everything fits.
+func TestOnlyTheOldestResultsGo(t *testing.T) {
+	for _, test := range []struct{ budget, length, details, tasks int }{
+		{4000, 750, 1700, 12}, {4000, 750, 1700, 30}, {4000, 20, 1700, 60}, {MinBudget, 300, 500, 6}, {MinBudget, 300, 0, 9}, {MinBudget, 10, 900, 40}, {1200, 2000, 100, 8}, {1000, 1900, 3000, 5},
+	} {
+		c := newCompactor(t, test.budget)
+		results := make([]string, test.tasks+1)
+		for task := 1; task <= test.tasks; task++ {
+			results[task] = fmt.Sprintf("Task %d: Make widget %d\nRES-%d-%s\n\n", task, task, task, strings.Repeat("v", test.length+task%3*test.length/4))
+			_, result, _ := strings.Cut(strings.TrimSpace(results[task]), "\n")
+			c.Add(task, fmt.Sprintf("Make widget %d", task), result, filler(test.details))
+			fits := c.Size() <= test.budget
+			if requests := fallBack(c); fits && requests > 0 {
+				t.Fatalf("%+v: after task %d: %d requests, though everything fits", test, task, requests)
+			}
+			got := c.Context()
+			first := task // the first result that fits together with those after it
+			for ; first > 1; first-- {
+				named := ""
+				if first > 2 {
+					named = leftOut(upTo(first - 2))
+				}
+				if EstimateTokens(strings.TrimSpace(resultsTitle+strings.Join(results[first-1:task+1], "")+named)) > test.budget {
+					break
+				}
+			}
+			for before := 1; before <= task; before++ {
+				if has := strings.Contains(got+"\n\n", strings.TrimSpace(results[before])+"\n"); has != (before >= first) {
+					t.Fatalf("%+v: after task %d the result of task %d is there: %t, want those from %d on: %q", test, task, before, has, first, got)
+				}
+			}
+			if n := EstimateTokens(got); n > test.budget {
+				t.Fatalf("%+v: after task %d the context has %d tokens", test, task, n)
+			}
+			var left []int // in no form
+			for before := 1; before < first; before++ {
+				if _, result, _ := strings.Cut(strings.TrimSpace(results[before]), "\n"); !strings.Contains(got+"\n", result+"\n") {
+					left = append(left, before)
+				}
+			}
+			if want := strings.TrimSpace(leftOut(left)); !strings.HasSuffix(got, want) || want == "" && strings.Contains(got, "Left out") {
+				t.Fatalf("%+v: after task %d: %q, want that it says %q", test, task, got, want)
+			}
+		}
+	}
+}
+
+// What a later task mentions is there when it comes, however many results there are by
+// then.
+func TestResultsLeaveRoomForWhatIsNeeded(t *testing.T) {
+	const budget, tasks, keys = 1200, 300, 5
+	c := newCompactor(t, budget)
+	key := func(i int) string { return fmt.Sprintf("VAULT-%d", 100+i) }
+	for i := 1; i <= keys; i++ {
+		c.Expect(tasks+i, "Open "+key(i)+".")
+	}
+	for task := 1; task <= tasks; task++ {
+		details := strings.Repeat("Nothing of note was seen. ", 8)
+		if task <= keys {
+			details = "The door is " + key(task) + ". " + details
+		}
+		c.Add(task, "Count", fmt.Sprintf("count: %d", task), details)
+		fallBack(c)
+		if n := c.Size(); n > budget {
+			t.Fatalf("after task %d the context has %d tokens, want at most %d", task, n, budget)
+		}
+	}
+	got := c.Context()
+	for i := 1; i <= keys; i++ {
+		if !strings.Contains(got, "The door is "+key(i)) {
+			t.Errorf("Context() = %q, want %s in it", got, key(i))
+		}
+	}
+	if !strings.Contains(got, "count: 300") || !strings.Contains(got, "count: 270\n") {
+		t.Errorf("Context() = %q, want the latest results in it", got)
+	}
+}
+
+func upTo(n int) (tasks []int) {
+	for task := 1; task <= n; task++ {
+		tasks = append(tasks, task)
+	}
+	return tasks
+}
+
+// A result that the summary quotes is not named as left out, for as long as it is quoted.
+func TestQuotedResultIsNotLeftOut(t *testing.T) {
+	c := newCompactor(t, MinBudget)
+	c.Add(1, "Count", "KEY-42", "")
+	c.Add(2, "List", strings.Repeat("w", 800), "")
+	c.Add(3, "List", strings.Repeat("x", 800), "")
+	fallBack(c)
+	if got := c.Context(); !strings.Contains(got, "- Task 1: KEY-42\n") || !strings.HasSuffix(got, "the results of task 2 word for word.") {
+		t.Errorf("Context() = %q, want the result of task 1 in the summary, and only that of task 2 left out", got)
+	}
+	c.Add(4, "List", strings.Repeat("y", 1030), "")
+	fallBack(c)
+	if got := c.Context(); strings.Contains(got, "KEY-42") || !strings.HasSuffix(got, "the results of tasks 1 to 3 word for word.") {
+		t.Errorf("Context() = %q, want the results of tasks 1 to 3 left out", got)
 	}
 }
 
@@ -101,8 +205,8 @@ func TestResultThatDoesNotFit(t *testing.T) {
 			t.Errorf("Context() = %q, want %q in it", got, want)
 		}
 	}
-	if n := EstimateTokens(got); n > MinBudget*3/4 {
-		t.Errorf("the context has %d tokens, want at most %d", n, MinBudget*3/4)
+	if n := EstimateTokens(got); n > MinBudget {
+		t.Errorf("the context has %d tokens, want at most %d", n, MinBudget)
 	}
 }
 
@@ -131,10 +235,24 @@ func TestGarbageIsRejected(t *testing.T) {
 
 func TestTaskList(t *testing.T) {
 	for want, tasks := range map[string][]int{
-		"task 3": {3}, "tasks 1 to 2": {1, 2}, "tasks 1, 3 to 5 and 9": {1, 3, 4, 5, 9}, "tasks 1, 3, 5 and others up to 11": {1, 3, 5, 7, 9, 11},
+		"task 3": {3}, "tasks 1 to 2": {1, 2}, "tasks 1, 3 to 5 and 9": {1, 3, 4, 5, 9}, "tasks 1, 3, 5, 7, 9, 11, 13, 15 and others up to 19": {1, 3, 5, 7, 9, 11, 13, 15, 17, 19},
 	} {
 		if got := taskList(tasks); got != want {
 			t.Errorf("taskList(%v) = %q, want %q", tasks, got, want)
 		}
+	}
+}
+
+// Details that are kept in several parts are one text, in a context and in a request.
+func TestNoHeadingInTheMiddle(t *testing.T) {
+	details := strings.TrimSpace(filler(700))
+	c := newCompactor(t, MinBudget)
+	c.Add(1, "Write", "KEY-1", details)
+	if got := c.Context(); len(c.notes) < 3 || !strings.HasSuffix(got, "Task 1: Write\nKEY-1\n\n"+details) {
+		t.Errorf("Context() of %d notes = %q, want the details as they are", len(c.notes), got)
+	}
+	c.Add(2, "Write", "KEY-2", details)
+	if r := c.Request(); r == nil || !strings.Contains(r.Text, "Task 1, details:\n"+details) {
+		t.Errorf("Request() = %+v, want the details as they are", r)
 	}
 }

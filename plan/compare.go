@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/maker-mdap/maker/vote"
 )
@@ -62,7 +63,7 @@ func Aside(schema string) []string {
 func prose(schema string) (paths []string, counts bool) {
 	var walk func(f *schemaField, at string)
 	walk = func(f *schemaField, at string) {
-		if f.list && at != "" {
+		if f.list && (at != "" || f.mapped) {
 			at += "*."
 		}
 		for _, kid := range f.kids {
@@ -83,7 +84,7 @@ func prose(schema string) (paths []string, counts bool) {
 
 // OnlyField is the name of the field of an output schema that names just one.
 func OnlyField(schema string) string {
-	if root := readSchema(schema); len(root.kids) == 1 {
+	if root := readSchema(schema); len(root.kids) == 1 && !root.mapped {
 		return root.kids[0].name
 	}
 	return ""
@@ -91,36 +92,53 @@ func OnlyField(schema string) string {
 
 // A schemaField is a field that an output schema names, with what it says of it.
 type schemaField struct {
-	name string
-	text string // what follows the name, in part
-	list bool   // there are several of it
-	kids []*schemaField
+	name   string
+	text   string // what follows the name, in part
+	list   bool   // there are several of it
+	mapped bool   // and by a name
+	kids   []*schemaField
 }
 
 var (
-	textType = regexp.MustCompile(`(?i)^(?:an? )?(?:(?:list|array)(?: of |\( ?))?(?:text|prose)s?(?: ?(?:$|[,;.()#?|"'\]}–—-])| (?:of|in|about|that|which|with|for|describing)\b)`)
+	textType = regexp.MustCompile(`(?i)^(?:an? )?(?:optional[ [<(]+)?(?:(?:list|array)(?: of |[[<(] ?))?(?:text|prose)s?(?: ?(?:$|[,;.()#?|"'\]}>–—-])| (?:of|in|about|that|which|with|for|describing)\b)`)
 
 	// notString begins what a schema says of a field that is no string, and oneOfSome is
 	// in what it says of one that is a string out of a few.
-	notString = regexp.MustCompile(`(?i)^(?:an? )?(?:optional )?(?:number|numeric|integer|int|float|double|decimal|boolean|bool|true|false|date|datetime|timestamp|time|duration|one[_ ]of|enum|list|array|sequence|set|object|mapping|map|dict|null|[0-9])`)
+	notString = regexp.MustCompile(`(?i)^(?:an? )?(?:optional[ [<(]+)?(?:number|numeric|integer|int|float|double|decimal|boolean|bool|true|false|date|datetime|timestamp|time|duration|one[_ ]of|enum|list|array|sequence|set|object|mapping|map|dict|union|tuple|null|[0-9])`)
 	manyOf    = regexp.MustCompile(`(?i)^(?:an? )?(?:list|array|sequence)\b`)
-	typeName  = regexp.MustCompile(`(?i)^(?:string|text|prose|number|integer|boolean|array|object)\b`)
-	oneOfSome = regexp.MustCompile(`["'\w] ?\| ?["'\w]`)
+	mapOf     = regexp.MustCompile(`(?i)^(?:an? )?(?:map|mapping|dict|dictionary)\b`)
+	oneOfSome = regexp.MustCompile(`(?i)["'\w] ?\| ?["'\w]|\bone[_ ]of\b|\benum\b`)
+	orNull    = regexp.MustCompile(`(?i) ?\| ?(?:null|none|undefined)\b`)
+
+	// What is in parentheses after a name: only whether it has to be there, or that it is
+	// a string.
+	qualifier = regexp.MustCompile(`(?i)^ ?(?:optional|required)? ?$`)
+	isString  = regexp.MustCompile(`(?i)^ ?(?:(?:optional|required)[ ,]+)?(?:string|str|text|prose)\b`)
 )
 
 func (f *schemaField) isProse() bool {
 	if len(f.kids) > 0 {
 		return false
 	}
-	text := strings.TrimLeft(strings.Join(strings.Fields(f.text), " "), `"' `)
+	text := orNull.ReplaceAllString(strings.TrimLeft(strings.Join(strings.Fields(f.text), " "), `"' `), "")
 	if textType.MatchString(text) {
 		return true
 	}
 	return !f.list && slices.Contains(proseNames, strings.ToLower(f.name)) && !notString.MatchString(text) && !oneOfSome.MatchString(text)
 }
 
-// schemaName finds a name before a colon, which is not that of an address.
-var schemaName = regexp.MustCompile(`^(["']?)([A-Za-z_][A-Za-z0-9_-]*)(["']?)[ \t]*:(?:[^/]|$)`)
+// schemaName finds a name before a colon, which is not that of an address, with a mark
+// that it is optional and its type in parentheses. Names in quotes may have spaces.
+// schemaNames finds names in braces without a colon.
+var (
+	schemaName  = regexp.MustCompile("^(?:([\"'`]|[*][*])(" + anyName + "(?: +" + anyName + ")*)([\"'`]|[*][*])|(" + bareName + `))\??(?:[ \t]*\(([^()\n]*)\))?[ \t]*(:)(?:[^/]|$)`)
+	schemaNames = regexp.MustCompile(`^\{\s*` + bareName + `\??(?:\s*,\s*` + bareName + `\??)*\s*,?\s*\}`)
+)
+
+const (
+	anyName  = `[\pL\pM\pN_$-]+`
+	bareName = `[\pL_$][\pL\pM\pN_$-]*`
+)
 
 // maxSchemaText is how much of what follows a name is looked at.
 const maxSchemaText = 200
@@ -138,6 +156,9 @@ func readSchema(schema string) *schemaField {
 		r.step()
 	}
 	root.settle()
+	if mapOf.MatchString(strings.TrimSpace(schema)) && !r.titled {
+		root.list, root.mapped = true, true
+	}
 	return root
 }
 
@@ -148,6 +169,7 @@ type schemaReader struct {
 	open   []*schemaField // whose parts are in brackets, innermost last
 	lines  []schemaLine   // fields in lines of their own, outermost first
 	indent int            // of the line
+	titled bool           // a name stands before the first bracket
 }
 
 // A schemaLine is a field whose parts may be in the lines after it, further in.
@@ -173,12 +195,24 @@ func (r *schemaReader) step() {
 	}
 	switch c := r.text[r.at]; c {
 	case '{', '[':
+		if c == '[' && r.generic() {
+			return
+		}
 		of := r.parent()
 		if r.last != nil {
 			of = r.last
-			of.list = of.list || c == '[' || manyOf.MatchString(strings.TrimSpace(of.text))
+			text := strings.Trim(of.text, "\"' \t\r\n")
+			of.list = of.list || c == '[' || manyOf.MatchString(text) || mapOf.MatchString(text)
 		}
 		r.open, r.last = append(r.open, of), nil
+		if names := schemaNames.FindString(r.text[r.at:]); c == '{' && names != "" {
+			for name := range strings.SplitSeq(strings.Trim(names, "{}"), ",") {
+				if name = strings.TrimRight(strings.TrimSpace(name), "?"); name != "" {
+					of.kids = append(of.kids, &schemaField{name: name})
+				}
+			}
+			r.at += len(names) - 2 // the bracket closes next
+		}
 	case '}', ']':
 		r.open, r.last = r.open[:max(len(r.open)-1, 0)], nil
 	case '(': // what a type says about itself
@@ -189,15 +223,65 @@ func (r *schemaReader) step() {
 		r.say(r.text[r.at : r.at+end+1])
 		r.at += end
 	default:
-		begins := r.at == 0 || strings.IndexByte(" \t\r\n,;{[", r.text[r.at-1]) >= 0
-		if m := schemaName.FindStringSubmatch(r.text[r.at:]); begins && m != nil && m[1] == m[3] {
-			r.name(m[2])
-			r.at += strings.IndexByte(r.text[r.at:], ':')
-		} else {
-			r.say(r.text[r.at : r.at+1])
-		}
+		r.at += r.word() - 1
 	}
 	r.at++
+}
+
+// word reads a name with its colon, what is in quotes, or a character, and returns how
+// long it is.
+func (r *schemaReader) word() int {
+	rest := r.text[r.at:]
+	if r.at == 0 || strings.IndexByte(" \t\r\n,;{[", r.text[r.at-1]) >= 0 {
+		rest := rest[:min(len(rest), maxSchemaText)]
+		if m := schemaName.FindStringSubmatchIndex(rest); m != nil {
+			part := func(i int) string { return rest[max(m[2*i], 0):max(m[2*i+1], 0)] }
+			if part(1) == part(3) {
+				r.name(part(2) + part(4))
+				switch of := part(5); {
+				case qualifier.MatchString(of):
+				case isString.MatchString(of):
+					r.say(of + ", ")
+				default:
+					r.say("one_of " + of) // whatever it is
+				}
+				return m[2*6+1]
+			}
+		}
+	}
+	n := 1
+	if rest[0] == '"' { // names in it are none
+		if end := strings.IndexAny(rest[1:], "\"\n{"); end >= 0 && rest[1+end] == '"' {
+			n = end + 2
+		}
+	}
+	r.say(rest[:n])
+	return n
+}
+
+// generic reads the brackets of a type such as Optional[str], and reports whether these
+// are such.
+func (r *schemaReader) generic() bool {
+	if r.last == nil || strings.TrimRightFunc(r.last.text, unicode.IsLetter) == r.last.text {
+		return false
+	}
+	for depth, i := 0, r.at; i < len(r.text) && strings.IndexByte("{}:\n", r.text[i]) < 0; i++ {
+		switch r.text[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if depth == 0 {
+			if i == r.at+1 { // there are several of it
+				return false
+			}
+			r.say(r.text[r.at : i+1])
+			r.at = i + 1
+			return true
+		}
+	}
+	return false
 }
 
 // line reads the indentation of a line, with the dashes of a list, and leaves the
@@ -219,6 +303,7 @@ func (r *schemaReader) line() {
 
 func (r *schemaReader) name(name string) {
 	of := r.parent()
+	r.titled = r.titled || len(r.open) == 0
 	r.last = &schemaField{name: name}
 	if len(r.open) == 0 {
 		for top := len(r.lines) - 1; top > 0 && r.lines[top].indent >= r.indent; top-- { // it stands in the same line
@@ -246,28 +331,62 @@ func (f *schemaField) part(name string) *schemaField {
 	return nil
 }
 
-// schemaWords are what a JSON schema says of a field beside its type.
-var schemaWords = []string{"type", "description", "title", "format", "examples", "example", "default", "minLength", "maxLength", "nullable"}
+// What a JSON Schema says of a value, and which types it knows. Text and prose are ours.
+var (
+	schemaWords = []string{
+		"$id", "$schema", "type", "title", "description", "properties", "required", "additionalProperties", "items",
+		"enum", "const", "format", "pattern", "default", "example", "examples", "nullable", "minLength", "maxLength",
+		"minimum", "maximum", "minItems", "maxItems", "uniqueItems",
+	}
+	schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null", "text", "prose"}
+)
 
-// settle turns a field that is described as JSON schemas do, by its type, properties
-// and items, into one that is what they describe.
+// schemaType is the type that a field has if it is described as JSON Schemas do, with
+// all its parts.
+func (f *schemaField) schemaType() string {
+	of := f.part("type")
+	if of == nil || len(of.kids) > 0 || slices.ContainsFunc(f.kids, func(kid *schemaField) bool { return !slices.Contains(schemaWords, kid.name) }) {
+		return ""
+	}
+	name := strings.Trim(of.text, "\"' ,;\t\r\n")
+	properties, items := f.part("properties"), f.part("items")
+	switch {
+	case !slices.Contains(schemaTypes, name),
+		properties != nil && (name != "object" || properties.list || slices.ContainsFunc(properties.kids, func(kid *schemaField) bool { return kid.schemaType() == "" })),
+		items != nil && (name != "array" || items.list || items.schemaType() == ""):
+		return ""
+	}
+	return name
+}
+
+// settle turns fields that are described by a JSON Schema into what it describes. Those
+// of our own may be called type, items or description as well, so it has to be a whole
+// one, with properties or items that are JSON Schemas too.
 func (f *schemaField) settle() {
-	for of := f.part("type"); of != nil && typeName.MatchString(strings.Trim(of.text, `"' `)); of = f.part("type") {
-		f.text = strings.Trim(of.text, `"' `)
-		what := f.part("properties")
-		if items := f.part("items"); items != nil {
-			f.list, what = true, items
-		}
-		switch {
-		case what != nil:
-			f.kids = what.kids
-			continue
-		case f.name != "" && !slices.ContainsFunc(f.kids, func(kid *schemaField) bool { return !slices.Contains(schemaWords, kid.name) }):
-			f.kids = nil
-		}
-		break // it has a field of that name
+	if (f.part("properties") != nil || f.part("items") != nil) && f.schemaType() != "" {
+		f.describe()
+		return
 	}
 	for _, kid := range f.kids {
 		kid.settle()
+	}
+}
+
+// describe makes a field what its JSON Schema says.
+func (f *schemaField) describe() {
+	properties, items := f.part("properties"), f.part("items")
+	if f.text = f.schemaType(); f.part("enum") != nil || f.part("const") != nil {
+		f.text = "one_of"
+	}
+	f.list, f.kids = f.text == "array", nil
+	switch {
+	case properties != nil:
+		f.kids = properties.kids
+		for _, kid := range f.kids {
+			kid.describe()
+		}
+	case items != nil:
+		items.describe()
+		f.text, f.kids = items.text, items.kids
 	}
 }

@@ -13,10 +13,25 @@ import (
 	"github.com/maker-mdap/maker/internal/text/show"
 )
 
-// DescribeVotes tells in lines who voted for what and what was discarded: of a vote that
-// something won the dissent alone, as a difference.
-func DescribeVotes(v event.Voting, won bool) []string {
+// DescribeVotes tells in lines who voted for what and what was discarded.
+func DescribeVotes(v event.Voting) []string { return describeVotes(v, votesFor(v), false) }
+
+// DescribeDissent tells in lines what lost a vote, as a difference to what won. Output is
+// what the step came to.
+func DescribeDissent(v event.Voting, output event.Value) []string {
 	answers := votesFor(v)
+	top := 0
+	for _, n := range v.Votes {
+		top = max(top, n)
+	}
+	if len(answers) > 0 && answers[0].Votes < top { // the winner is the output
+		answers = append([]event.Candidate{{Answer: output.JSON, Votes: top}}, answers...)
+	}
+	return describeVotes(v, answers, true)
+}
+
+// describeVotes tells of answers, the first of which has the most votes.
+func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string {
 	var lines []string
 	for i, c := range answers {
 		first, this := legible(answers[0].Answer), legible(c.Answer)
@@ -41,11 +56,34 @@ func DescribeVotes(v event.Voting, won bool) []string {
 	return lines
 }
 
+// DescribeBy says who settled a step, if its own voters did not; empty if they did.
+func DescribeBy(by string) string {
+	switch by {
+	case event.ByPerson:
+		return "by a person: its own voters gave no result"
+	case event.BySplit:
+		return "by the steps that it was split into: its own voters gave no result"
+	case event.ByModel:
+		return "by the votes of another model: its own voters gave no result"
+	default:
+		return by
+	}
+}
+
+// DescribeUnvoted names the parts of an answer that no vote was about; empty if there are
+// none.
+func DescribeUnvoted(v event.Voting) string {
+	if slices.Contains(v.Unvoted, event.WholeAnswer) {
+		return "the whole output"
+	}
+	return strings.Join(v.Unvoted, ", ")
+}
+
 // Votes tells in lines who voted for what and what was discarded.
 func (f *FailedStep) Votes() []string {
 	v := f.Voting
 	v.Answers = f.Candidates
-	return DescribeVotes(v, false)
+	return DescribeVotes(v)
 }
 
 // votesFor are the answers that got votes, most of them first, as far as they are known:

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -75,7 +76,7 @@ func (r *Result) Markdown() string {
 			if s.Voting.Contested() && shown < 50 {
 				shown++
 				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d | %s |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin,
-					strings.ReplaceAll(show.Markdown(strings.Join(DescribeVotes(s.Voting, true), "; ")), "|", "\\|"))
+					strings.ReplaceAll(show.Markdown(strings.Join(DescribeDissent(s.Voting, s.Output), "; ")), "|", "\\|"))
 			}
 		}
 		if rest := r.Voting.Contested - shown; rest > 0 {
@@ -138,9 +139,12 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	}
 	for _, s := range r.Steps {
 		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
-			s.Voting.Split(), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
-		if len(s.Voting.Unvoted) > 0 {
-			fmt.Fprintf(b, "\nNot voted on, one agent's words: %s\n", show.Markdown(strings.Join(s.Voting.Unvoted, ", ")))
+			cmp.Or(s.Voting.Split(), "none"), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
+		if by := DescribeBy(s.By); by != "" {
+			fmt.Fprintf(b, "\nSettled %s\n", show.Markdown(by))
+		}
+		if paths := DescribeUnvoted(s.Voting); paths != "" {
+			fmt.Fprintf(b, "\nNot voted on, one agent's words: %s\n", show.Markdown(paths))
 		}
 		for _, e := range r.Effects {
 			if e.Step == s.Step {

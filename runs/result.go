@@ -84,6 +84,7 @@ const StatusInterrupted = "interrupted"
 type StepResult struct {
 	Step       int          `json:"step"`
 	Title      string       `json:"title"`
+	By         string       `json:"by,omitempty"` // who settled it, if its own voters did not: person, split or model
 	Output     event.Value  `json:"output"`
 	Voting     event.Voting `json:"voting"`
 	CostUSD    *float64     `json:"cost_usd"`
@@ -165,7 +166,7 @@ func newResult(p *history.Report, written bool) *Result {
 	}
 	for _, s := range p.Steps {
 		r.Steps = append(r.Steps, StepResult{
-			Step: s.Step, Title: s.Title, Output: s.Output, Voting: s.Voting, CostUSD: s.CostUSD, DurationMS: s.DurationMS,
+			Step: s.Step, Title: s.Title, By: s.By, Output: s.Output, Voting: s.Voting, CostUSD: s.CostUSD, DurationMS: s.DurationMS,
 		})
 	}
 	return r

@@ -134,7 +134,8 @@ func ShortKey(key string) string {
 	if len(key) <= shortKeyBytes {
 		return key
 	}
-	sum := sha256.Sum256([]byte(key))
+	var copied [512]byte // on the stack: most keys fit
+	sum := sha256.Sum256(append(copied[:0], key...))
 	var room [len(hashMarker) + 2*hashBytes]byte
 	return string(hex.AppendEncode(append(room[:0], hashMarker...), sum[:hashBytes]))
 }

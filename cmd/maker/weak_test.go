@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/maker-mdap/maker/model/sim/simserver"
 )
@@ -32,31 +34,82 @@ func runMaker(t *testing.T, env []string, args ...string) (stdout, stderr string
 }
 
 // crowded is a server that notes how many calls are in flight at most. It answers none
-// before there are as many as it waits for.
+// before there are as many as it waits for and had time to become more, and none while there are more: those that were
+// given up leave, and others stay.
 type crowded struct {
 	handler http.Handler
-	atOnce  int64 // calls that it waits for, once
+	atOnce  int // calls that it waits for, once
 
-	now, most atomic.Int64
-	full      chan struct{}
+	mu      sync.Mutex
+	now     int
+	most    int
+	changed chan struct{} // closed when now changes
+	waited  bool          // whether others come was waited for
+}
+
+// move adds to the calls that are there.
+func (c *crowded) move(by int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += by
+	if c.most = max(c.most, min(c.now, c.atOnce)); c.now == c.atOnce && !c.waited {
+		time.AfterFunc(200*time.Millisecond, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.waited = true
+			c.signal()
+		})
+	}
+	c.signal()
+}
+
+// signal says that something has changed.
+func (c *crowded) signal() {
+	if c.changed != nil {
+		close(c.changed)
+	}
+	c.changed = make(chan struct{})
+}
+
+// seen is how many calls were there at most.
+func (c *crowded) seen() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most
+}
+
+// may reports whether calls are answered, and what to wait for if they are not.
+func (c *crowded) may(late bool) (bool, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if late {
+		c.most = max(c.most, c.now)
+	}
+	return c.waited && (c.now <= c.atOnce || late), c.changed
 }
 
 func (c *crowded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	n := c.now.Add(1)
-	defer c.now.Add(-1)
-	for most := c.most.Load(); n > most && !c.most.CompareAndSwap(most, n); most = c.most.Load() {
+	body, err := io.ReadAll(r.Body) // only then is it noticed that a client goes away
+	if err != nil {
+		return
 	}
-	if n == c.atOnce {
-		select {
-		case <-c.full:
-		default:
-			close(c.full)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	c.move(1)
+	defer c.move(-1)
+	patience := time.After(5 * time.Second)
+	for late := false; ; {
+		ok, changed := c.may(late)
+		if ok {
+			c.handler.ServeHTTP(w, r)
+			return
 		}
-	}
-	select {
-	case <-c.full:
-		c.handler.ServeHTTP(w, r)
-	case <-r.Context().Done():
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		case <-patience:
+			late = true
+		}
 	}
 }
 
@@ -76,12 +129,12 @@ func TestMaxInFlight(t *testing.T) {
 	} {
 		t.Run(command[0], func(t *testing.T) {
 			t.Parallel()
-			server := &crowded{handler: simulator, atOnce: 2, full: make(chan struct{})}
+			server := &crowded{handler: simulator, atOnce: 2}
 			ts := httptest.NewServer(server)
 			defer ts.Close()
 			args := append(command, "--max-in-flight", "2", "--model", "compat/sim/default?p=1", "--base-url", ts.URL+"/v1", "--deadline", "1m")
 			out, errs := runMaker(t, nil, args...)
-			if got := server.most.Load(); got != 2 {
+			if got := server.seen(); got != 2 {
 				t.Errorf("maker %s had %d calls in flight, want 2:\n%s%s", strings.Join(args, " "), got, out, errs)
 			}
 		})

@@ -177,12 +177,29 @@ func (s *scanner) list(dst []int) ([]int, error) {
 
 // integer reads a number of at most 9 digits: nobody has more disks.
 func (s *scanner) integer() (v int, ok bool) {
+	text, at := s.text, s.at
+	for at < len(text) && text[at] == ' ' {
+		at++
+	}
+	// Nearly every number is a disk, which has one digit or two.
+	if at+1 < len(text) && isDigit(text[at]) {
+		v = int(text[at] - '0')
+		if at++; isDigit(text[at]) {
+			v = 10*v + int(text[at]-'0')
+			at++
+		}
+		if at < len(text) && !isDigit(text[at]) {
+			s.at = at
+			return v, true
+		}
+		v = 0
+	}
 	negative := s.next() == '-'
 	if negative {
 		s.at++
 	}
 	start := s.at
-	for s.at < len(s.text) && s.at-start < 10 && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
+	for s.at < len(s.text) && s.at-start < 10 && isDigit(s.text[s.at]) {
 		v = 10*v + int(s.text[s.at]-'0')
 		s.at++
 	}
@@ -191,6 +208,8 @@ func (s *scanner) integer() (v int, ok bool) {
 	}
 	return v, s.at > start && s.at-start < 10
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // parseMove reads a move and returns what follows it.
 func parseMove(text string) (move [3]int, rest string, err error) {
@@ -337,7 +356,18 @@ func appendList(b []byte, list []int, separator string) []byte {
 		if i > 0 {
 			b = append(b, separator...)
 		}
-		b = strconv.AppendInt(b, int64(v), 10)
+		b = appendNumber(b, v)
 	}
 	return append(b, ']')
+}
+
+// appendNumber is strconv.AppendInt, faster for the numbers that disks have.
+func appendNumber(b []byte, v int) []byte {
+	switch {
+	case 0 <= v && v < 10:
+		return append(b, byte('0'+v))
+	case 10 <= v && v < 100:
+		return append(b, byte('0'+v/10), byte('0'+v%10))
+	}
+	return strconv.AppendInt(b, int64(v), 10)
 }

@@ -282,7 +282,7 @@ func appendSolution(b []byte, n, step int) []byte {
 		b = append(b, '[')
 		for disk := n; disk >= 1; disk-- {
 			if pegs[disk] == peg {
-				b = append(strconv.AppendInt(b, int64(disk), 10), ',')
+				b = append(appendNumber(b, disk), ',')
 			}
 		}
 		if b[len(b)-1] == ',' {

@@ -128,6 +128,8 @@ func (a *app) nextAction(r *maker.Result) string {
 		return fmt.Sprintf("ask about those again with: %s --retry failed,undecided --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
 	case r.Status == event.StatusUndecided && r.Form == event.FormTree:
 		return "what was not agreed on is asked again with: " + resume
+	case r.Status == event.StatusUndecided && strings.Contains(r.Reason, event.Uncompared):
+		return "name a model that can compare texts, or mend the cause, to continue: " + resume + " --model-cheap ..."
 	case r.Status == event.StatusUndecided:
 		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
 	}

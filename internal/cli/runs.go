@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,8 +138,8 @@ tree of parts with their votes, or writes it as one page with --html.`,
 		},
 	}
 	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
-	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer")
 	cmd.Flags().StringVar(&out, "out", "", "write the records of a run of maker map with their answers to this file: .csv, .tsv or .jsonl")
+	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer, and one that failed over discarded answers")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
 }
@@ -183,8 +184,11 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	}
 	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
 	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
-	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", s.Voting.Split(), s.Voting.Margin)
-	for _, line := range runs.DescribeVotes(s.Voting, true) {
+	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", cmp.Or(s.Voting.Split(), "none"), s.Voting.Margin)
+	if by := runs.DescribeBy(s.By); by != "" {
+		fmt.Fprintf(a.Out, "  settled   %s\n", show.Line(by))
+	}
+	for _, line := range runs.DescribeDissent(s.Voting, s.Output) {
 		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
 	}
 	if paths := report.Unvoted(s.Voting); paths != "" {
@@ -223,17 +227,20 @@ func (a *app) showContested(run *runs.Run) error {
 		if a.json {
 			err = a.printJSON(s.StepCompleted)
 		} else {
-			_, err = fmt.Fprintf(a.Out, "step %-9d %s\n", s.Step, report.Contest(s.Voting))
+			_, err = fmt.Fprintf(a.Out, "step %-9d %s\n", s.Step, report.Contest(s.Voting, s.Output))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	r, err := run.Result()
-	if err == nil && r.FailedStep != nil && r.FailedStep.Voting.Contested() {
+	if err != nil || r.FailedStep == nil {
+		return err
+	}
+	if v := r.FailedStep.Voting; v.Contested() || v.RedFlagged > 0 {
 		return a.showFailedStep(r)
 	}
-	return err
+	return nil
 }
 
 func (a *app) resume() *cobra.Command {

@@ -78,11 +78,14 @@ func (e *Engine) PreviewRun(ctx context.Context, task string) (*RunPreview, erro
 }
 
 func (e *Engine) previewRun(cfg config.Config, j *kind.Job, tools *tool.Registry) (*RunPreview, error) {
-	seen, err := json.Marshal(catalogue(tools))
-	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
+	first := firstQuestion{looks: map[string]json.RawMessage{}}
+	for look, at := range map[string]any{flow.LookCatalogue: catalogue(tools), flow.LookTools: toolInfo(tools)} {
+		seen, err := json.Marshal(at)
+		if err != nil {
+			return nil, fmt.Errorf("maker: %w", err)
+		}
+		first.looks[look] = seen
 	}
-	first := firstQuestion{looks: map[string]json.RawMessage{flow.LookCatalogue: seen}}
 	if err := j.Run(&first, chain.Checkpoint{}); first.question == nil {
 		return nil, errors.Join(errors.New("maker: the planner asks no model, so there is no prompt to show"), err)
 	}

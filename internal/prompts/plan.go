@@ -3,6 +3,8 @@ package prompts
 import (
 	"slices"
 	"strings"
+
+	"github.com/maker-mdap/maker/event"
 )
 
 // YAMLFixer asks for the repair of a text that should have been YAML.
@@ -47,7 +49,7 @@ func Unvoted(tag string, paths []string) string {
 	switch {
 	case len(paths) == 0:
 		return ""
-	case slices.Contains(paths, "*"):
+	case slices.Contains(paths, event.WholeAnswer):
 		return "# not voted on: one agent's answer\n"
 	default:
 		return "# not voted on, one agent's words: " + inside(tag, strings.Join(paths, ", ")) + "\n"

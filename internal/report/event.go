@@ -40,13 +40,16 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return fmt.Sprintf("%s %s …", stepColumn(form, e.Step), show.Line(e.Title))
 	case event.StepCompleted:
 		line := fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
+		if by := runs.DescribeBy(e.By); by != "" {
+			line += ", settled " + show.Line(by)
+		}
 		if paths := Unvoted(e.Voting); paths != "" {
 			line += "; not voted on: " + paths
 		}
 		return line
 	case event.StepFailed:
 		lines := []string{fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))}
-		for _, line := range runs.DescribeVotes(e.Voting, false) {
+		for _, line := range runs.DescribeVotes(e.Voting) {
 			lines = append(lines, "         "+line)
 		}
 		return strings.Join(lines, "\n")

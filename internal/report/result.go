@@ -54,12 +54,12 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
 		Votes(w, f)
 	}
+	printSettled(w, r)
 	printUnvoted(w, r)
 	if r.Certificate != nil {
 		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
 	}
 	printCost(w, r)
-	const most = 10
 	shown := 0
 	for _, s := range r.Steps {
 		if !s.Voting.Contested() {
@@ -71,7 +71,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		if shown == 1 {
 			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
 		}
-		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), clip.Line(Contest(s.Voting), 120))
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), clip.Line(Contest(s.Voting, s.Output), 120))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
@@ -153,8 +153,8 @@ func Votes(w io.Writer, f *runs.FailedStep) {
 }
 
 // Contest tells how a contested step was decided, and against what.
-func Contest(v event.Voting) string {
-	return fmt.Sprintf("%s after %d samples, %d flagged: %s", v.Split(), v.Samples, v.RedFlagged, strings.Join(runs.DescribeVotes(v, true), "; "))
+func Contest(v event.Voting, output event.Value) string {
+	return fmt.Sprintf("%s after %d samples, %d flagged: %s", v.Split(), v.Samples, v.RedFlagged, strings.Join(runs.DescribeDissent(v, output), "; "))
 }
 
 // countEffects says in a few words what came of the calls that won a vote.

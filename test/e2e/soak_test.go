@@ -274,7 +274,7 @@ func (s *soaker) problem() {
 	server, logDir := s.faults("&p=0.97"), s.t.TempDir()
 	a, b := 100+s.random.IntN(900), 100+s.random.IntN(900)
 	dir, o := s.drive(logDir, s.random.IntN(5), s.done, "solve", fmt.Sprintf("What is %d * %d?", a, b), "--domain", "math",
-		"--model", "compat/default", "--base-url", server.base, "-k", "4", "--log-dir", logDir, "--quiet", "--no-input", "--max-faults", "100")
+		"--model", "compat/default", "--base-url", server.base, "-k", "4", "--log-dir", logDir, "--quiet", "--no-input", "--max-faults", "100", "--max-tokens", "0")
 	server.kill()
 	if s.t.Failed() {
 		return

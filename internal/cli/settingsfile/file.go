@@ -125,6 +125,9 @@ func (f *File) add(settings *yaml.Node, section string) error {
 		if within := sections[section][name]; within != "" {
 			name = within
 		}
+		if isNone(name, value) {
+			continue
+		}
 		if section == "" && (name == ServersKey || name == oldServersKey) && value.Kind == yaml.MappingNode {
 			if f.Servers > 0 {
 				return fmt.Errorf("%s, line %d: %s is set twice", f.Path, key.Line, ServersKey)
@@ -149,6 +152,8 @@ func (f *File) add(settings *yaml.Node, section string) error {
 		switch {
 		case d == nil:
 			return fmt.Errorf("%s, line %d: %w", f.Path, key.Line, noSetting(name))
+		case value.Kind == yaml.SequenceNode && len(texts) == 0 && d.Name == "tools":
+			return fmt.Errorf("%s, line %d: %s is an empty list, which would mean all tools: leave it out, or name those that are wanted", f.Path, value.Line, key.Value)
 		case !single:
 			return fmt.Errorf("%s, line %d: %s wants a single value, or a list of them", f.Path, value.Line, key.Value)
 		}
@@ -158,6 +163,16 @@ func (f *File) add(settings *yaml.Node, section string) error {
 		f.Values[d.Name] = Value{key.Value, texts, value.Kind == yaml.SequenceNode, value.Line}
 	}
 	return nil
+}
+
+// isNone reports whether a value says that there is none of something that need not be
+// there. Of other settings a value that is missing is a mistake.
+func isNone(name string, value *yaml.Node) bool {
+	if value.Tag != "!!null" && !(name == oldServersKey && value.Kind == yaml.SequenceNode && len(value.Content) == 0) {
+		return false
+	}
+	d := config.Find(name)
+	return sections[name] != nil || name == ServersKey || name == oldServersKey || d != nil && d.Name == "tools"
 }
 
 // sections are the groups that settings may be in, with the names that they have only

@@ -83,6 +83,17 @@ timeout_total: 600
 	}
 }
 
+// TestNull: no tools of one's own choice, no servers and an empty section are none.
+func TestNull(t *testing.T) {
+	got, file, err := read(t, "allowed_builtin_tools: null\nmcp_servers:\nthresholds:\nmodel: m\n")
+	if diff := cmp.Diff(map[string][]string{"model": {"m"}}, got); err != nil || diff != "" || file.Servers != 0 {
+		t.Errorf("Read() = %v, servers in line %d, -want +got\n%s", err, file.Servers, diff)
+	}
+	if _, _, err := read(t, "mcp_servers: []\n"); err != nil {
+		t.Errorf("Read(no servers) = %v, want nil", err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"thresholds:\n  max_facts: 7\n", "line 2: max_facts is always 5"},
@@ -94,6 +105,7 @@ func TestReadRefuses(t *testing.T) {
 		{"models: {reasonning: x}\n", `there is no setting "reasonning"`},
 		{"mcp_servers: {a: {command: b}}\nmcpServers: {a: {command: b}}\n", "line 2: mcpServers is set twice"},
 		{"- a\n", "line 1: want settings"},
+		{"allowed_builtin_tools: []\n", "line 1: allowed_builtin_tools is an empty list"},
 	}
 	for _, test := range tests {
 		if _, _, err := read(t, test.text); err == nil || !strings.Contains(err.Error(), test.want) {

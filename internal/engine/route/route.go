@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -86,7 +87,7 @@ func Open(name string, opts Options) (*Voter, error) {
 		return nil, err
 	}
 	provider, rest := Split(name)
-	if throughRouter(provider, opts.Env) {
+	if throughRouter(provider, rest, opts.Env) {
 		provider, rest = router, provider+"/"+rest
 	}
 	var v *Voter
@@ -106,18 +107,32 @@ func Open(name string, opts Options) (*Voter, error) {
 const router = "openrouter"
 
 // throughRouter reports whether a name is one of the router's: its key is set, and what
-// the name begins with is no provider, or one whose models have the same names there and
-// whose own key is not set.
-func throughRouter(provider string, env func(string) string) bool {
+// the name begins with is no provider, or one whose own key is not set and whose models
+// have such names there.
+func throughRouter(provider, rest string, env func(string) string) bool {
 	if provider == "" || provider == "sim" {
 		return false
 	}
 	own, known := find(provider)
-	if known && provider != "openai" || known && hasKey(own, env) {
+	if known && hasKey(own, env) || known && provider != "openai" && !(provider == "anthropic" && dotted.MatchString(rest)) {
 		return false
 	}
 	r, _ := find(router)
 	return hasKey(r, env)
+}
+
+// The router writes versions with a dot, and Anthropic with a hyphen.
+var (
+	dotted = regexp.MustCompile(`[0-9]\.[0-9]`)
+	dashed = regexp.MustCompile(`\b([0-9])-([0-9])\b`)
+)
+
+// atRouter is what a model of a provider is called at the router; empty if that is not known.
+func atRouter(provider, rest string) string {
+	if provider == "openai" || provider == "anthropic" {
+		return router + "/" + provider + "/" + dashed.ReplaceAllString(rest, "$1.$2")
+	}
+	return ""
 }
 
 // hasKey reports whether a key of a provider is set, right or wrong.
@@ -127,11 +142,16 @@ func hasKey(p Provider, env func(string) string) bool {
 }
 
 // withoutKey says what can be used at once by somebody whose key is missing.
-func withoutKey(env func(string) string) string {
+func withoutKey(provider, rest string, env func(string) string) string {
 	for _, p := range providers {
-		if p.KeyVar != "" && hasKey(p, env) {
-			return fmt.Sprintf("use that of %s, which is set: --model %s/%s", p.KeyVar, p.Name, p.Usual)
+		if p.KeyVar == "" || !hasKey(p, env) {
+			continue
 		}
+		instead := p.Name + "/" + p.Usual
+		if p.Name == router {
+			instead = cmp.Or(atRouter(provider, rest), instead)
+		}
+		return fmt.Sprintf("use that of %s, which is set: --model %s", p.KeyVar, instead)
 	}
 	return "try the simulator, which needs none: --model sim/default"
 }
@@ -151,7 +171,7 @@ func openRemote(name, provider, rest string, opts Options) (*Voter, error) {
 		return nil, err
 	}
 	if key == "" && p.KeyVar != "" && !opts.Offline {
-		return nil, fmt.Errorf("%s needs a key: set %s, or %s", name, p.KeyVar, withoutKey(opts.Env))
+		return nil, fmt.Errorf("%s needs a key: set %s, or %s", name, p.KeyVar, withoutKey(provider, rest, opts.Env))
 	}
 	base, err := p.Base(opts)
 	if err != nil {
@@ -319,8 +339,12 @@ func List(s string) []string {
 // the same model where there is none in particular.
 func Cheap(name string) string {
 	provider, _ := Split(name)
-	if p, ok := find(provider); ok && p.Cheap != "" {
-		return provider + "/" + p.Cheap
+	p, ok := find(provider)
+	if !ok && provider != "" && provider != "sim" { // a name of the router's
+		p, ok = find(router)
+	}
+	if ok && p.Cheap != "" {
+		return p.Name + "/" + p.Cheap
 	}
 	return name
 }

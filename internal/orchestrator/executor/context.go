@@ -6,7 +6,6 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // expect tells the summaries what the steps of the plan mention: what they do is
@@ -41,8 +40,6 @@ func (r *run) summarise(f flow.Flow, a *attempt) error {
 	if err != nil {
 		text = string(answer) // it is JSON, which can be read as well
 	}
-	if a.outcome.Voting.Strategy != vote.None {
-		text = prompts.Unvoted(inputTag, a.outcome.Voting.Unvoted) + text
-	}
+	text = prompts.Unvoted(inputTag, a.outcome.Voting.Unvoted) + text
 	return r.summaries.Add(f, a.key(), a.number, a.step.Title, text)
 }

@@ -73,8 +73,8 @@ func TestContextIsSummarised(t *testing.T) {
 	if got := tell(events[len(events)-1:]); !strings.HasPrefix(got, "completed 4 steps") {
 		t.Fatalf("%s", tell(events))
 	}
-	if _, ok := w.questions["plan/0/step/1/summary/0"]; !ok {
-		t.Errorf("asked %q, want for a summary after step 1", w.Asked)
+	if _, ok := w.questions["plan/0/step/2/summary/0"]; !ok || w.questions["plan/0/step/1/summary/0"] != nil {
+		t.Errorf("asked %q, want for a summary after step 2, when not everything fits any more", w.Asked)
 	}
 	if got := contextOf(w, "plan/0/step/3/move/0"); !strings.Contains(got, "KEY-77 was found.") {
 		t.Errorf("the last step is told %q, want the summary", got)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/plan"
@@ -23,7 +24,13 @@ func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 		return nil
 	}
 	c := flow.Climb{
-		Try:    func(key string, w flow.Way) (bool, error) { return r.try(f, key, a, *q, w) },
+		Try: func(key string, w flow.Way) (bool, error) {
+			ok, err := r.try(f, key, a, *q, w)
+			if ok && w.Model != "" {
+				a.by = event.ByModel
+			}
+			return ok, err
+		},
 		Person: func(key string) (bool, error) { return r.askPerson(f, key, a) },
 		May:    func(to flow.Escalation) bool { return r.mayEscalate(a, to) },
 		Asked:  func() int { return a.outcome.Verdict.Voting.Samples },
@@ -121,6 +128,15 @@ func (r *run) askPerson(f flow.Flow, key string, a *attempt) (bool, error) {
 	return r.settle(a, answer, event.ByPerson), nil
 }
 
+// answerReader reads the answers of a step.
+func (a *attempt) answerReader() (domain.Reader, error) {
+	params, err := json.Marshal(a.format)
+	if err != nil {
+		return nil, err
+	}
+	return Readers().New(MappingReader, params)
+}
+
 // readGiven reads what a person says the output of a step is: a mapping, or the value of
 // its only field.
 func (r *run) readGiven(a *attempt, text string) (json.RawMessage, error) {
@@ -129,11 +145,7 @@ func (r *run) readGiven(a *attempt, text string) (json.RawMessage, error) {
 	if a.format.Decision {
 		field = nextStepField
 	}
-	params, err := json.Marshal(a.format)
-	if err != nil {
-		return nil, err
-	}
-	reader, err := Readers().New(MappingReader, params)
+	reader, err := a.answerReader()
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestEscalation(t *testing.T) {
 		by      string
 	}{
 		{"diversity helps", stepSpec{}, map[string]string{step + "/diversity/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity", ""},
-		{"another model helps", stepSpec{}, map[string]string{step + "/model/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity model", ""},
+		{"another model helps", stepSpec{}, map[string]string{step + "/model/move/0": "value: 7", "*": no}, "", `done 0 {"value":7}`, "diversity model", event.ByModel},
 		{
 			"splitting helps", stepSpec{}, map[string]string{
 				step + "/split/plan": parts, step + "/split/step/0/move/0": "value: 3", step + "/split/step/1/move/0": "value: 7", "*": no,
@@ -60,7 +60,7 @@ func TestEscalation(t *testing.T) {
 		{"a person gives something else", stepSpec{schema: "{a: integer, b: integer}"}, map[string]string{"*": no}, "seven", "failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: want the fields of the step, such as {a: integer, b: integer}", "diversity model split person", ""},
 		{"a decision", stepSpec{conditional: true, next: -2}, map[string]string{"*": no, "plan/0/step/1/move/0": "value: 1"}, "-1", `done 0 {"next_step":-1}`, "diversity model person", event.ByPerson},
 		{"faults", stepSpec{}, map[string]string{"*": "failed: nobody is there"}, "value: 7", `done 0 {"value":7}`, "model person", event.ByPerson},
-		{"one sample", stepSpec{extra: "voting: none"}, map[string]string{step + "/model/move/0": "value: 7", "*": "flagged_out: it was cut off"}, "", `done 0 {"value":7}`, "model", ""},
+		{"one sample", stepSpec{extra: "voting: none"}, map[string]string{step + "/model/move/0": "value: 7", "*": "flagged_out: it was cut off"}, "", `done 0 {"value":7}`, "model", event.ByModel},
 		{"after a call nothing is split", stepSpec{tools: []string{"Write"}}, map[string]string{step + "/move/0": `call Write {"a":1}`, "*": no}, "value: 7", `done 0 {"value":7}`, "diversity model person", event.ByPerson},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,6 +89,38 @@ func TestEscalation(t *testing.T) {
 				if e, ok := e.(event.StepCompleted); ok && e.Step == 0 && e.By != test.by {
 					t.Errorf("settled by %q, want %q", e.By, test.by)
 				}
+			}
+		})
+	}
+}
+
+// TestSplitGivesTheFields: what the parts of a step came to is its result only if it is
+// read as an answer to the step is, and has the fields that were asked for.
+func TestSplitGivesTheFields(t *testing.T) {
+	const step = "plan/0/step/0"
+	for _, test := range []struct {
+		name   string
+		spec   stepSpec
+		answer string // of the last part
+		want   string
+	}{
+		{"the only field", stepSpec{schema: "{count: integer}", extra: "vote_on: [count]"}, "{count: 7}", `done 0 {"count":7}`},
+		{"another one instead of that to vote on", stepSpec{schema: "{count: integer}", extra: "vote_on: [count]"}, "{other: 7}", "count"},
+		{"another one instead of the only one", stepSpec{schema: "{count: number}"}, "{other: 7}", `there is no field "count"`},
+		{"another one instead of a free one", stepSpec{schema: "count: how many"}, "{other: 7}", `there is no field "count"`},
+		{"one of two numbers", stepSpec{schema: "{a: number, b: number}"}, "{a: 7}", `there is no field "b"`},
+		{"a value of another kind", stepSpec{schema: "{count: number}"}, "{count: many}", `field "count"`},
+		{"more than was asked for", stepSpec{schema: "{count: number}"}, "{count: 7, other: 8}", `done 0 {"count":7,"other":8}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{
+				step + "/split/plan":          makePlan(stepSpec{}, stepSpec{schema: "other: what it is"}),
+				step + "/split/step/0/move/0": "value: 3", step + "/split/step/1/move/0": test.answer, "*": "undecided: no answer won",
+			})
+			got := strings.Split(tell(w.execute(escalating(flow.Split), makePlan(test.spec))), "\n")[1]
+			if done := strings.HasPrefix(test.want, "done"); done && got != test.want ||
+				!done && !(strings.HasPrefix(got, "failed 0 undecided: ") && strings.Contains(got, "is not the result that was asked for") && strings.Contains(got, test.want)) {
+				t.Errorf("it ended with %s, want %s", got, test.want)
 			}
 		})
 	}

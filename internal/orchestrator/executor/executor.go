@@ -13,7 +13,6 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/plan"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how steps are carried out.
@@ -258,15 +257,11 @@ func (r *run) commit(a *attempt) bool {
 	if _, again := r.outputs[a.step.OutputVariable]; !again {
 		r.order = append(r.order, a.step.OutputVariable)
 	}
-	voting := a.outcome.Voting
-	r.outputs[a.step.OutputVariable] = output{answer, voting.Unvoted}
-	if voting.Strategy == vote.None && a.by == "" {
-		r.outputs[a.step.OutputVariable] = output{answer, []string{"*"}}
-	}
+	r.outputs[a.step.OutputVariable] = output{answer, a.unvoted()}
 	r.committed++
 	return r.yield(a.key()+"/completed", event.StepCompleted{
 		Step: a.number, Title: a.step.Title, Output: event.JSONValue(answer),
-		By: a.by, Voting: voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
+		By: a.by, Voting: a.outcome.Voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
 	})
 }
 

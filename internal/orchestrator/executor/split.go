@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +61,7 @@ func (r *run) splitSteps(f flow.Flow, w flow.Whole, out *flow.Outcome) error {
 			out.Verdict = noResult(fmt.Sprintf("it was split into %d steps; step %d (%s): %s", len(r.plan.Steps), next, s.Title, a.problem))
 			return nil
 		}
-		r.outputs[s.OutputVariable] = output{a.outcome.Verdict.Answer, a.outcome.Voting.Unvoted}
+		r.outputs[s.OutputVariable] = output{a.outcome.Verdict.Answer, a.unvoted()}
 		next = a.next
 	}
 	return nil
@@ -93,7 +95,7 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 	a.asked = key
 	a.outcome.Add(out)
 	if out.Verdict.Status == flow.Decided {
-		answer, err := r.readGiven(a, string(out.Verdict.Answer))
+		answer, err := a.readParts(out.Verdict.Answer)
 		if err == nil {
 			return r.settle(a, answer, event.BySplit), nil
 		}
@@ -104,4 +106,35 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 	a.outcome.Verdict = before.Verdict
 	a.outcome.Voting = before.Voting.Among(a.outcome.Voting)
 	return false, nil
+}
+
+// readParts reads what the parts of a step came to, as an answer to the step is read. They
+// follow a schema of their own, so that the fields that the step's names for sure have to
+// be there: no voter has seen that they are not.
+func (a *attempt) readParts(answer json.RawMessage) (json.RawMessage, error) {
+	reader, err := a.answerReader()
+	if err != nil {
+		return nil, err
+	}
+	read, flag := reader.Read(string(answer))
+	if flag != nil {
+		return nil, errors.New(flag.Reason)
+	}
+	want := []string{plan.OnlyField(a.step.OutputSchema)}
+	if want[0] == "" {
+		want = want[:0]
+		for _, f := range a.format.Fields {
+			want = append(want, f.Name)
+		}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(read.Value, &fields); err != nil {
+		return nil, err
+	}
+	for _, name := range want {
+		if _, ok := fields[name]; !ok {
+			return nil, fmt.Errorf("there is no field %q", name)
+		}
+	}
+	return read.Value, nil
 }

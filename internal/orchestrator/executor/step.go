@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
@@ -21,7 +22,7 @@ type attempt struct {
 
 	outcome flow.Outcome // of all tries together
 	asked   string       // the key under which it was last tried
-	by      string       // who settled it, if no vote did: one of the By constants of package event
+	by      string       // who settled it, if its own voters did not: one of the By constants of package event
 	next    int          // the number in the plan of the step after it
 	problem string       // why it failed; empty if it did not
 }
@@ -47,8 +48,12 @@ func (a *attempt) judge(r *run) string {
 		}
 		return v.Reason
 	}
-	if a.by == "" && a.outcome.Voting.Strategy != vote.None {
+	switch {
+	case a.by != "":
+	case a.outcome.Voting.Strategy != vote.None:
 		a.outcome.Voting.Unvoted = a.format.unvoted(v.Answer)
+	case r.config.Rule.Strategy != vote.None: // one sample where others vote
+		a.outcome.Voting.Unvoted = []string{event.WholeAnswer}
 	}
 	a.next = a.step.NextStep
 	if a.step.TaskType != plan.ConditionalStep {
@@ -63,6 +68,14 @@ func (a *attempt) judge(r *run) string {
 	}
 	a.next = next
 	return ""
+}
+
+// unvoted are the paths of what nobody voted on, whatever the others of the run do.
+func (a *attempt) unvoted() []string {
+	if a.outcome.Voting.Strategy == vote.None && a.by != event.ByPerson {
+		return []string{event.WholeAnswer}
+	}
+	return a.outcome.Voting.Unvoted
 }
 
 // nextStep reads the answer of a conditional step.

@@ -16,6 +16,7 @@ const resultFields = "result: the result in short, a value that others can compa
 // configured way after another. What was done stays done.
 func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome, error) {
 	tries := &r.now.tries
+	r.now.by = "" // it may have asked the person since
 	var last *flow.Outcome
 	asked := ""
 	took := func(key string, out *flow.Outcome) bool {
@@ -35,7 +36,13 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 			if err != nil {
 				return false, err
 			}
-			return took(key, out), nil
+			if !took(key, out) {
+				return false, nil
+			}
+			if w.Model != "" {
+				r.now.by = event.ByModel
+			}
+			return true, nil
 		},
 		Person: func(key string) (bool, error) {
 			out, err := r.askResult(c, key, last.Verdict)
@@ -58,14 +65,15 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 			if err != nil {
 				return false, err
 			}
-			before := *last.Verdict
+			before, voting := *last.Verdict, tries.Voting
 			if took(key, out) {
 				r.now.by = event.BySplit
 				return true, nil
 			}
 			// The trouble remains the one before.
 			before.Reason += "; " + out.Verdict.Reason
-			last.Verdict = &before
+			last.Verdict, tries.Verdict = &before, &before
+			tries.Voting = voting.Among(tries.Voting)
 			return false, nil
 		}
 	}

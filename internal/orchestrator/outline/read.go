@@ -14,6 +14,10 @@ import (
 // ResultReader is the reader of what agents say at the end of a task.
 const ResultReader = "outline_result"
 
+// flagError is the red flag of an answer that says that the task cannot be done, as it is
+// in the steps of plans.
+const flagError = "error"
+
 // Readers are the readers that the questions of a run name.
 func Readers() domain.Readers {
 	readers := summary.Readers()
@@ -75,6 +79,11 @@ func (r resultReader) Read(text string) (domain.Answer, *redflag.Flag) {
 	}
 	raw, ok := fields["result"]
 	if !ok || string(raw) == "null" {
+		switch why := string(fields["error"]); why {
+		case "", "null", "false", `""`, "[]", "{}":
+		default:
+			return domain.Answer{}, redflag.New(flagError, "the answer is an error: %s", why)
+		}
 		return domain.Answer{}, redflag.New(redflag.MissingField, "there is no result")
 	}
 	key, err := vote.Canonical(raw, vote.KeyOptions{})

@@ -126,7 +126,7 @@ type progress struct {
 	round   int          // moves of the rounds before
 	status  flow.Status  // of the last attempt
 	final   bool         // it failed for good
-	by      string       // who settled it, if no vote did
+	by      string       // who settled it, if its own voters did not
 
 	escalated bool // something else than another attempt was tried
 

@@ -107,7 +107,7 @@ func (r *runner) asks(id int, i *event.Intent) (outline.ExecutorEvent, error) {
 
 // decidedBy says who settled a result.
 func (r *runner) decidedBy(v event.Voting) string {
-	if r.now.by != "" {
+	if r.now.by != "" && r.now.by != event.ByModel {
 		return r.now.by
 	}
 	if v.Strategy == vote.None {

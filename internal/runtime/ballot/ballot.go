@@ -28,7 +28,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -314,7 +314,8 @@ type race struct {
 }
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, margins []int) *race {
-	r := &race{
+	r := idleRaces.Get().(*race)
+	*r = race{
 		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide, margins...),
 		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
 		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
@@ -458,7 +459,14 @@ func (r *race) end() {
 	if r.cancel != nil {
 		r.cancel(ErrDecided)
 	}
+	if r.arrived == nil && r.work == nil { // every sample came at once: nobody else knows it
+		*r = race{}
+		idleRaces.Put(r)
+	}
 }
+
+// idleRaces are used again: a million steps of an instant model need one.
+var idleRaces = sync.Pool{New: func() any { return new(race) }}
 
 // launch tops up what is in flight to what is needed.
 func (r *race) launch(ctx context.Context, need int) {
@@ -529,7 +537,8 @@ func (r *race) read(s *Sample) {
 	}
 	a.Value = s.Answer.Value
 	if s.Flag = r.q.Flags.CheckValue(&a); s.Flag == nil && r.ballot.opts.Flag != nil {
-		s.Flag = r.ballot.opts.Flag(r.q, &a)
+		own := a // which is theirs to keep
+		s.Flag = r.ballot.opts.Flag(r.q, &own)
 	}
 }
 
@@ -618,77 +627,4 @@ func (r *race) keep(a domain.Answer, text string) {
 		r.answers = make(map[string]domain.Answer)
 	}
 	r.answers[a.Key] = a
-}
-
-func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
-	priced := &struct {
-		flow.Verdict
-		cost float64
-	}{cost: r.cost}
-	v := &priced.Verdict
-	*v = flow.Verdict{
-		Status:     status,
-		DurationMS: r.now.Sub(r.started).Milliseconds(),
-		Voting: event.Voting{
-			Strategy:   r.q.Rule.Strategy,
-			Samples:    r.tally.Samples(),
-			RedFlagged: r.tally.Flags(),
-			Faults:     r.before + r.faults,
-			Cancelled:  r.inFlight,
-			Votes:      make(map[string]int, len(r.tally.Counts())),
-			Margin:     r.tally.Margin(),
-		},
-	}
-	for _, c := range r.tally.Counts() {
-		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
-	}
-	for i, votes := range r.byVoter {
-		if votes != nil {
-			if v.Voting.ByModel == nil {
-				v.Voting.ByModel = map[string]map[string]int{}
-			}
-			name := r.voters[i].Name
-			if v.Voting.ByModel[name] == nil {
-				v.Voting.ByModel[name] = map[string]int{}
-			}
-			for key, n := range votes { // one model may vote at several temperatures
-				v.Voting.ByModel[name][key] += n
-			}
-		}
-	}
-	v.Voting.Shares = r.sharesFor(status, key)
-	if status != flow.Decided {
-		v.Voting.Discarded = slices.Clone(r.discarded)
-	}
-	if !r.unpriced {
-		v.CostUSD = &priced.cost
-	}
-	switch status {
-	case flow.Decided:
-		if v.Intent = r.intents[key]; v.Intent == nil {
-			v.Answer, v.Repaired = r.answerOf(key).Value, r.repaired[key]
-		}
-		if v.Voting.Contested() {
-			v.Voting.Answers = r.shown()
-		}
-	case flow.Undecided:
-		v.Candidates = r.candidates()
-		v.Voting.Answers = v.Candidates
-		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split()
-	case flow.FlaggedOut:
-		v.Reason = r.whyFlaggedOut()
-	case flow.Failed:
-		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
-		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
-	}
-	return v
-}
-
-func bestOf(t *vote.Tally) string {
-	best := 0
-	for _, c := range t.Counts() {
-		best = max(best, c.Votes)
-	}
-	return fmt.Sprint(best)
 }

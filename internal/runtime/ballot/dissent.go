@@ -58,12 +58,16 @@ func (r *race) candidates() []event.Candidate {
 	return list
 }
 
-// shown are the answers of a contested vote, if not all of their keys can be read.
-func (r *race) shown() []event.Candidate {
+// shown are the answers of a contested vote, if not all of their keys can be read. The
+// one that won is what came of the vote, unless it is a call.
+func (r *race) shown(winner string) []event.Candidate {
 	if !slices.ContainsFunc(r.tally.Counts(), func(c vote.Count) bool { return vote.ShortKey(c.Key) != c.Key }) {
 		return nil
 	}
 	list := r.candidates()
+	if r.intents[winner] == nil {
+		list = list[1:]
+	}
 	list = list[:min(len(list), maxShown)]
 	for i := range list {
 		if len(list[i].Answer) > maxShownBytes {

@@ -1,8 +1,14 @@
 package ballot
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -20,7 +26,16 @@ var errNoJudge = errors.New("ballot: nobody is there to compare answers by meani
 type groups struct {
 	keys  map[string]string // of the group, by the key of an answer
 	first []firstMember
+
+	open   int    // comparisons that came to nothing,
+	inARow int    // since the last that did not,
+	why    string // and why the last one did
 }
+
+// maxOpen is how many comparisons in a row may come to nothing before no more are made:
+// whoever is asked cannot tell, and each takes several calls. From then on texts that are
+// not the same to the letter are different.
+const maxOpen = 3
 
 type firstMember struct{ key, exact, texts string }
 
@@ -36,9 +51,10 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 		return nil
 	}
 	exact, texts := vote.Meaning(key, r.q.Meaning.Paths)
+	exact += numbersIn(texts)
 	group := key
 	for _, m := range g.first {
-		if m.exact != exact || texts == "" {
+		if m.exact != exact || texts == "" || g.inARow >= maxOpen {
 			continue
 		}
 		if judge == nil {
@@ -53,6 +69,14 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 		} else {
 			r.cost = usage.AddUSD(r.cost, *v.CostUSD)
 		}
+		if g.inARow++; v.Status == flow.Decided {
+			g.inARow = 0
+		} else {
+			g.open, g.why = g.open+1, v.Reason
+			if v.Status == flow.Failed { // it was tried often enough for that
+				g.inARow = maxOpen
+			}
+		}
 		if same {
 			group = m.key
 			break
@@ -66,4 +90,57 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 	}
 	g.keys[key], s.Answer.Key = group, group
 	return nil
+}
+
+// uncompared says that texts could not be compared, and why, if that is so.
+func (r *race) uncompared() string {
+	g := &r.groups
+	if g.open == 0 {
+		return ""
+	}
+	rest := ""
+	if g.inARow >= maxOpen {
+		rest = ", and no more were tried"
+	}
+	return fmt.Sprintf("; %s in %d comparisons by the cheap model%s; the last one: %s", event.Uncompared, g.open, rest, g.why)
+}
+
+// inText finds numbers in a text. A sign belongs to one if it cannot be a hyphen.
+var inText = regexp.MustCompile(`(?:(?:^|[\s(])[-−])?\p{Nd}+(?:[.,]\p{Nd}+)*`)
+
+// grouped is a number with commas between thousands.
+var grouped = regexp.MustCompile(`^-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$`)
+
+// numbersIn lists the numbers in the strings of a JSON value, each once: two texts that
+// differ in these do not say the same, whatever a judge thinks.
+func numbersIn(texts string) string {
+	var value any
+	if json.Unmarshal([]byte(texts), &value) != nil {
+		return "" // there are none
+	}
+	var numbers []string
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			for _, n := range inText.FindAllString(v, -1) {
+				n = strings.ReplaceAll(strings.TrimLeft(n, " \t\r\n("), "−", "-")
+				if grouped.MatchString(n) {
+					n = strings.ReplaceAll(n, ",", "")
+				}
+				numbers = append(numbers, n)
+			}
+		case []any:
+			for _, part := range v {
+				walk(part)
+			}
+		case map[string]any:
+			for _, part := range v {
+				walk(part)
+			}
+		}
+	}
+	walk(value)
+	slices.Sort(numbers)
+	return " " + strings.Join(slices.Compact(numbers), " ")
 }

@@ -19,7 +19,7 @@ func TestRegroup(t *testing.T) {
 	judge := func(first, other string) (bool, *flow.Verdict, error) {
 		pair := strings.Trim(first, `"`) + "|" + strings.Trim(other, `"`)
 		asked = append(asked, pair)
-		return same[pair], &flow.Verdict{CostUSD: new(0.5)}, nil
+		return same[pair], &flow.Verdict{Status: flow.Decided, CostUSD: new(0.5)}, nil
 	}
 	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
 	group := func(key string) string {
@@ -62,5 +62,80 @@ func TestRegroup(t *testing.T) {
 	}
 	if n := len(r.groups.first); n != 6 {
 		t.Errorf("%d groups, want 6", n)
+	}
+}
+
+// TestRegroupNumbers: texts with other numbers are never the same, whatever a judge says.
+func TestRegroupNumbers(t *testing.T) {
+	for _, test := range []struct {
+		first, other string
+		same         bool
+	}{
+		{`"It failed 3 times."`, `"It failed 4 times."`, false},
+		{`"It failed 3 times."`, `"There were 3 failures."`, true},
+		{`"3 of 10 failed."`, `"Of 10, 3 failed."`, true},
+		{`"3 of 10 failed."`, `"3 of 10 failed, which is 30 %."`, false},
+		{`"It failed."`, `"It failed 3 times."`, false},
+		{`"It took 1,000.50 s."`, `"1000.50 s is what it took."`, true},
+		{`"It took 1,000 s."`, `"It took 1.000 s."`, false},
+		{`"-3 degrees"`, `"It has 3 degrees."`, false},
+		{`"-3 degrees"`, `"It has −3 degrees."`, true},
+		{`"Lines 3-4 are wrong."`, `"What is wrong are the lines 3 and 4."`, true},
+		{`"It is version 1.2.3."`, `"The version is 1.2.30."`, false},
+		{`"It is version 1.1."`, `"The version is 1.10."`, false},
+		{`{"n":1,"s":"all of 007"}`, `{"n":1,"s":"7, all of it"}`, false},
+		{`{"n":1,"s":"a \u001f b"}`, `{"n":1,"s":"a b"}`, true}, // no digit is in that
+		{`{"s":"in 2024","t":"x"}`, `{"s":"it was 2024","t":"y"}`, true},
+	} {
+		r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
+		for i, key := range []string{test.first, test.other} {
+			s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
+			err := r.regroup(&s, func(string, string) (bool, *flow.Verdict, error) {
+				return true, &flow.Verdict{Status: flow.Decided}, nil
+			})
+			if got := s.Answer.Key == test.first; err != nil || i == 1 && got != test.same {
+				t.Errorf("%s and %s: same %t, %v, want %t", test.first, test.other, got, err, test.same)
+			}
+		}
+	}
+}
+
+// TestRegroupOpen: a judge that comes to nothing again and again is not asked any more,
+// and why is said.
+func TestRegroupOpen(t *testing.T) {
+	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}}}
+	asked := 0
+	regroup := func(key string, status flow.Status) {
+		s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
+		err := r.regroup(&s, func(string, string) (bool, *flow.Verdict, error) {
+			asked++
+			return false, &flow.Verdict{Status: status, Reason: "it was: so to say"}, nil
+		})
+		if err != nil || s.Answer.Key != key {
+			t.Fatalf("regroup(%s) = %s, %v", key, s.Answer.Key, err)
+		}
+	}
+	regroup(`"a"`, flow.Decided)
+	if why := r.uncompared(); why != "" {
+		t.Errorf("before any comparison: %q", why)
+	}
+	regroup(`"b"`, flow.FlaggedOut) // with a
+	regroup(`"c"`, flow.Decided)    // with a and b: it is not the judge's fault
+	for _, key := range []string{`"d"`, `"e"`, `"f"`} {
+		regroup(key, flow.Undecided)
+	}
+	if asked != 1+2+maxOpen {
+		t.Errorf("the judge was asked %d times, want %d", asked, 1+2+maxOpen)
+	}
+	want := "; texts could not be compared by meaning in 4 comparisons by the cheap model, and no more were tried; the last one: it was: so to say"
+	if why := r.uncompared(); why != want {
+		t.Errorf("uncompared() = %q, want %q", why, want)
+	}
+	r, asked = &race{q: r.q}, 0
+	for _, key := range []string{`"a"`, `"b"`, `"c"`} {
+		regroup(key, flow.Failed)
+	}
+	if asked != 1 {
+		t.Errorf("a judge that failed was asked %d times, want once", asked)
 	}
 }

@@ -261,7 +261,7 @@ func TestEndedWithSamplesAtTheDoor(t *testing.T) {
 			b := New(only(s), readers, nil)
 			defer b.Close()
 			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(time.Second, cancel) // with those that take a second
+			time.AfterFunc(time.Second+time.Millisecond, cancel) // right after those that take a second
 			told := 0
 			w := Watch{Sample: func(s *Sample) {
 				if told++; told == 1 {

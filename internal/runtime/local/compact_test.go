@@ -131,6 +131,27 @@ func TestACompactLog(t *testing.T) {
 	}
 }
 
+// TestJudgementsLoseNoSamples: a judgement on the way to a verdict is a decision of its
+// own, and leaves alone the samples that are held back for the question it is about.
+func TestJudgementsLoseNoSamples(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	same := func(first, other string) (*flow.Question, error) { return ruled(2, 4), nil }
+	m := &replies{texts: []string{`"one thing"`, `"another"`, "different", "different", `"one thing"`}}
+	_, err := runtime(t, dir, m, Options{Checkpoints: true, Compact: true, Same: same}, func(f flow.Flow) error {
+		q := ruled(2, 9)
+		q.Meaning = &flow.Meaning{}
+		_, err := f.Decide("q", q)
+		return err
+	})
+	if err != nil || m.n.Load() != 6 {
+		t.Fatalf("Decide() = %v after %d calls, want 4 of voters and 2 of the judge", err, m.n.Load())
+	}
+	want := map[event.Type]int{event.TypeSampleCompleted: 4, event.TypeVoteCompleted: 1}
+	if diff := cmp.Diff(want, without(types(t, dir), event.TypeTaskSubmitted)); diff != "" {
+		t.Errorf("the log has (-want +got):\n%s", diff)
+	}
+}
+
 // TestAChainDecidesAnewByAnotherRule: a verdict that a chain had not acted upon yet
 // stands only under the rule that it was reached by.
 func TestAChainDecidesAnewByAnotherRule(t *testing.T) {

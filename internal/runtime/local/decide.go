@@ -38,18 +38,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if err := pause(b.ctx, time.Duration(q.DelayMS)*time.Millisecond); err != nil {
 		return nil, err
 	}
-	b.held, b.spilled = b.held[:0], false
-	said := ""
-	watch := ballot.Watch{
-		Sample: func(s *ballot.Sample) {
-			s.Framing = cmp.Or(s.Framing, q.Framing)
-			if s.Flag != nil && s.Response != nil {
-				said = clip.Text(s.Response.Text, maxSaid)
-			}
-			b.sampled(key, q.Step, s)
-		},
-		Retired: func(voter string) []int { return b.retired(b.class(q), voter) },
-	}
+	d := b.begin(key, q)
+	defer b.end(d)
+	watch := d.watch
 	if open := b.past.Votes[key]; open != nil {
 		watch.Earlier, watch.EarlierFaults = earlier(open), open.Faults
 		watch.Resumed = func(counted []int) {
@@ -60,24 +51,23 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
 	}
 	margins, policy := b.margins(q)
-	watch.Stopped = func(s ballot.Standing) { b.leftOpen(key, q.Step, s) }
 	v, err := b.opts.Ballot.DecideBy(b.ctx, q, margins, watch)
 	if err != nil {
-		b.logHeld(key, q.Step) // they are paid for: a resume counts them
+		d.logHeld() // they are paid for: a resume counts them
 		return nil, err
 	}
 	v.Voting.Policy = policy
 	if v.Status == flow.FlaggedOut {
-		v.Said = said
+		v.Said = d.said
 	}
 	b.progress.Samples.Add(int64(v.Voting.Samples))
 	if v.Voting.Contested() {
 		b.progress.Contested.Add(1)
 	}
-	if b.opts.Compact && !b.spilled && v.Status == flow.Decided && !v.Voting.Contested() && watch.Resumed == nil {
+	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && watch.Resumed == nil {
 		return v, nil
 	}
-	b.logHeld(key, q.Step)
+	d.logHeld()
 	var asked map[string]string
 	if !b.opts.Checkpoints { // a chain goes on after its verdicts
 		asked = partsOf(q)
@@ -94,6 +84,39 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		b.appendVoted("", e, voted{q.Class, b.policyClass(q), v.Voting, v.Status == flow.Decided})
 	}
 	return v, b.failed.get()
+}
+
+// A decision is a question that a branch is deciding, with what is told of it on the way.
+type decision struct {
+	*branch
+	key     string
+	q       *flow.Question
+	held    []ballot.Sample // until it is known whether they belong in the log
+	spilled bool            // into the log: there were too many to hold
+	said    string          // the last discarded answer
+	watch   ballot.Watch
+}
+
+// begin returns a decision for a question. A branch decides one at a time, but for
+// judgements on the way, so that it mostly uses the same one again.
+func (b *branch) begin(key string, q *flow.Question) *decision {
+	d := b.idle
+	if b.idle = nil; d == nil {
+		d = &decision{branch: b}
+		d.watch = ballot.Watch{
+			Sample:  d.sampled,
+			Retired: func(voter string) []int { return b.retired(b.class(d.q), voter) },
+			Stopped: func(s ballot.Standing) { b.leftOpen(d.key, d.q.Step, s) },
+		}
+	}
+	d.key, d.q, d.held, d.spilled, d.said = key, q, d.held[:0], false, ""
+	return d
+}
+
+func (b *branch) end(d *decision) {
+	d.q = nil
+	clear(d.held)
+	b.idle = d
 }
 
 // judge asks whether two answers to a question say the same. The judgement is logged like
@@ -143,23 +166,27 @@ func (r *Runtime) openVotes() []event.OpenVote {
 }
 
 // sampled takes a sample that has arrived into the log, or holds it back.
-func (b *branch) sampled(key string, step int, s *ballot.Sample) {
-	b.progress.Faults.Add(int64(len(s.Faults())))
+func (d *decision) sampled(s *ballot.Sample) {
+	s.Framing = cmp.Or(s.Framing, d.q.Framing)
+	d.progress.Faults.Add(int64(len(s.Faults())))
 	if s.Flag != nil {
-		b.progress.RedFlagged.Add(1)
+		d.progress.RedFlagged.Add(1)
+		if s.Response != nil {
+			d.said = clip.Text(s.Response.Text, maxSaid)
+		}
 	}
 	if s.Response != nil && strings.HasPrefix(s.Response.Model, history.Simulator) {
-		b.simulated.Store(true)
+		d.simulated.Store(true)
 	}
-	if b.opts.Compact && !b.spilled {
-		if b.held = append(b.held, *s); len(b.held) < maxHeld {
+	if d.opts.Compact && !d.spilled {
+		if d.held = append(d.held, *s); len(d.held) < maxHeld {
 			return
 		}
-		b.spilled = true
-		b.logHeld(key, step)
+		d.spilled = true
+		d.logHeld()
 		return
 	}
-	b.logSample(key, step, s)
+	d.logSample(d.key, d.q.Step, s)
 }
 
 // compare says in the log if a question that was decided would now be asked
@@ -234,11 +261,11 @@ const maxSaid = 200
 const maxHeld = 1000
 
 // logHeld appends the samples that were held back.
-func (b *branch) logHeld(key string, step int) {
-	for i := range b.held {
-		b.logSample(key, step, &b.held[i])
+func (d *decision) logHeld() {
+	for i := range d.held {
+		d.logSample(d.key, d.q.Step, &d.held[i])
 	}
-	b.held = b.held[:0]
+	d.held = d.held[:0]
 }
 
 func (b *branch) logSample(key string, step int, s *ballot.Sample) {

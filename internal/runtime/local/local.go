@@ -230,10 +230,7 @@ type branch struct {
 	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
 	prefix string          // of its keys
 	failed *failure
-
-	// Of the question being decided.
-	spilled bool
-	held    []ballot.Sample // until it is known whether they belong in the log
+	idle   *decision // to use again
 }
 
 // errNoJournal is why a chain cannot have effects: its log leaves out verdicts,

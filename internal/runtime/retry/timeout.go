@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/maker-mdap/maker/model"
@@ -71,9 +71,11 @@ func (t *timed) blame(ctx, attempt context.Context, err error) error {
 type lazyTimeout struct {
 	context.Context // the parent
 	limit           time.Duration
+	timer           atomic.Pointer[timer] // nil until somebody waits
+}
 
-	mu     sync.Mutex
-	timer  context.Context // nil until somebody waits
+type timer struct {
+	context.Context
 	cancel context.CancelFunc
 }
 
@@ -91,29 +93,28 @@ func (c *lazyTimeout) Value(key any) any { return c.current().Value(key) }
 
 // current is the timer, or the parent as long as there is none.
 func (c *lazyTimeout) current() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer == nil {
-		return c.Context
+	if t := c.timer.Load(); t != nil {
+		return t.Context
 	}
-	return c.timer
+	return c.Context
 }
 
 func (c *lazyTimeout) started() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer == nil {
-		c.timer, c.cancel = context.WithTimeout(c.Context, c.limit)
+	if t := c.timer.Load(); t != nil {
+		return t.Context
 	}
-	return c.timer
+	ctx, cancel := context.WithTimeout(c.Context, c.limit)
+	if c.timer.CompareAndSwap(nil, &timer{ctx, cancel}) {
+		return ctx
+	}
+	cancel() // another was faster
+	return c.current()
 }
 
 // stop releases the timer, if there is one.
 func (c *lazyTimeout) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cancel != nil {
-		c.cancel()
+	if t := c.timer.Load(); t != nil {
+		t.cancel()
 	}
 }
 

@@ -67,11 +67,12 @@ func Clean(text string) (Result, error) {
 		}
 		p, names = cutAnnouncement(fixed), made
 	}
-	if kept := keepHashes(unifyBreaks(p.text), p.root); kept.collection() {
+	kept, hashed := keepHashes(unifyBreaks(p.text), p.root)
+	if kept.collection() {
 		p, names = kept, append(names, "unquoted_hash")
 	}
 	already := slices.Contains(names, "trailing_comma")
-	if cut := cutCommas(unifyBreaks(p.text), p.root, already); cut.collection() {
+	if cut := cutCommas(unifyBreaks(p.text), p.root, already, hashed); cut.collection() {
 		if p = cut; !already {
 			names = append(names, "trailing_comma")
 		}

@@ -42,7 +42,7 @@
 //     quotes (unquoted_hash).
 //   - Commas at the ends of the lines of a mapping, as JSON has them, which YAML takes for
 //     a part of the values (trailing_comma). Behind a text they are cut only if all values
-//     of the mapping have them.
+//     of the mapping have them, but perhaps the last.
 //
 // Otherwise the parser tells which line is the first that cannot be read, and one of
 // these mends it, as long as more of the text can be read after that:

@@ -84,15 +84,15 @@ func valueEnd(v string) int {
 //	title: Read the file,
 //
 // Behind a number, true, false or null a comma can be nothing else. Behind texts it is
-// one if at least two values of the mapping have it, and all but the last; or all that are
-// not in quotes, if it was cut behind those already. It returns no part if there is nothing
-// to do.
-func cutCommas(text string, root *yaml.Node, already bool) part {
+// one if at least two values of the mapping, or of another in the same list, have it, and
+// all but the last; or all that are not in quotes, if it was cut behind those already. On
+// hashed lines [keepHashes] has put the quotes. It returns no part if there is nothing to do.
+func cutCommas(text string, root *yaml.Node, already bool, hashed map[int]bool) part {
 	if !strings.Contains(text, ",") || len(root.Content) == 0 {
 		return part{}
 	}
-	c := commas{lines: strings.Split(text, "\n"), already: already}
-	if c.visit(root); !c.found {
+	c := commas{lines: strings.Split(text, "\n"), already: already, hashed: hashed}
+	if c.visit(root, false); !c.found {
 		return part{}
 	}
 	return newPart(strings.Join(c.lines, "\n"), 0, 0)
@@ -101,31 +101,43 @@ func cutCommas(text string, root *yaml.Node, already bool) part {
 type commas struct {
 	lines   []string
 	already bool // cut behind values in quotes
+	hashed  map[int]bool
 	found   bool
 }
 
-func (c *commas) visit(n *yaml.Node) {
+// visit looks for commas in a node; alike means that another one in its list has them.
+func (c *commas) visit(n *yaml.Node, alike bool) {
 	if n.Style&yaml.FlowStyle != 0 {
 		return
 	}
 	if n.Kind == yaml.MappingNode {
-		all := c.inAll(n)
+		all := c.inAll(n, alike)
 		for i := 1; i < len(n.Content); i += 2 {
 			value := n.Content[i]
-			if bare, ok := bareOf(value); ok && (all || plainTag(bare) != tagStr) {
+			if bare, ok := c.bareOf(value); ok && (all || plain(value) && plainTag(bare) != tagStr) {
 				c.cut(value, bare)
 			}
 		}
 	}
+	alike = n.Kind == yaml.SequenceNode && slices.ContainsFunc(n.Content, func(item *yaml.Node) bool {
+		return item.Kind == yaml.MappingNode && item.Style&yaml.FlowStyle == 0 && c.inAll(item, false)
+	})
 	for _, child := range n.Content {
-		c.visit(child)
+		c.visit(child, alike)
 	}
+}
+
+func plain(n *yaml.Node) bool { return n.Style&quoted == 0 }
+
+// hash reports whether a value is in quotes only because of a # in it.
+func (c *commas) hash(n *yaml.Node) bool {
+	return n.Style&yaml.SingleQuotedStyle != 0 && c.hashed[n.Line]
 }
 
 // bareOf returns a plain value without the commas at its end. It is false if there are
 // none.
-func bareOf(n *yaml.Node) (string, bool) {
-	if n.Kind != yaml.ScalarNode || n.Style&(quoted|yaml.FlowStyle) != 0 {
+func (c *commas) bareOf(n *yaml.Node) (string, bool) {
+	if n.Kind != yaml.ScalarNode || n.Style&yaml.FlowStyle != 0 || !plain(n) && !c.hash(n) {
 		return "", false
 	}
 	bare := strings.TrimRight(n.Value, ", \t")
@@ -134,32 +146,36 @@ func bareOf(n *yaml.Node) (string, bool) {
 
 // inAll reports whether the values of a mapping end with commas, as many as can: all
 // but the last and those with lines of their own.
-func (c *commas) inAll(mapping *yaml.Node) bool {
+func (c *commas) inAll(mapping *yaml.Node, alike bool) bool {
 	found, inQuotes := 0, 0
 	for i := 1; i < len(mapping.Content); i += 2 {
 		n := mapping.Content[i]
-		_, ok := bareOf(n)
+		_, ok := c.bareOf(n)
 		switch {
 		case ok:
 			found++
 		case n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0, n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		case c.already && (n.Kind != yaml.ScalarNode || n.Style&quoted != 0):
+		case c.already && (n.Kind != yaml.ScalarNode || !plain(n) && !c.hash(n)):
 			inQuotes++
 		case i+1 < len(mapping.Content):
 			return false
 		}
 	}
-	return found > 1 || found > 0 && inQuotes > 0
+	return found > 1 || found > 0 && (inQuotes > 0 || alike)
 }
 
-// cut writes a plain value on one line without its comma.
+// cut writes a value on one line without its comma.
 func (c *commas) cut(n *yaml.Node, bare string) {
 	if n.Line > len(c.lines) {
 		return
 	}
 	t := c.lines[n.Line-1]
 	at := offsetOf(t, n)
-	if rest, ok := strings.CutPrefix(t[at:], n.Value); ok {
+	written := n.Value
+	if c.hash(n) {
+		written, bare = singleQuoted(n.Value), singleQuoted(bare)
+	}
+	if rest, ok := strings.CutPrefix(t[at:], written); ok {
 		c.lines[n.Line-1] = t[:at] + bare + rest
 		c.found = true
 	}

@@ -18,21 +18,21 @@ var hashWord = regexp.MustCompile(`^#[\pL\pN_!]`)
 //	note: fixes #42 now
 //
 // Behind a number, quotes or brackets it is a comment. It returns no part if there is
-// nothing to do.
-func keepHashes(text string, root *yaml.Node) part {
+// nothing to do, and otherwise also the lines on which these texts begin, from 1.
+func keepHashes(text string, root *yaml.Node) (part, map[int]bool) {
 	if !strings.Contains(text, "#") || len(root.Content) == 0 {
-		return part{}
+		return part{}, nil
 	}
-	h := hashes{lines: strings.Split(text, "\n")}
-	if h.visit(root); !h.found {
-		return part{}
+	h := hashes{lines: strings.Split(text, "\n"), found: map[int]bool{}}
+	if h.visit(root); len(h.found) == 0 {
+		return part{}, nil
 	}
-	return newPart(strings.Join(h.lines, "\n"), 0, 0)
+	return newPart(strings.Join(h.lines, "\n"), 0, 0), h.found
 }
 
 type hashes struct {
 	lines []string
-	found bool
+	found map[int]bool
 }
 
 func (h *hashes) visit(n *yaml.Node) {
@@ -79,7 +79,7 @@ func (h *hashes) quote(n *yaml.Node, comment string) {
 		body := append([]string{h.lines[n.Line-1][at:]}, h.lines[n.Line:i+1]...)
 		quoted := singleQuoted(strings.TrimRight(strings.Join(body, "\n"), " \t"))
 		copy(h.lines[n.Line-1:], strings.Split(first+quoted, "\n"))
-		h.found = true
+		h.found[n.Line] = true
 		return
 	}
 }

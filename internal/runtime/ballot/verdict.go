@@ -1,0 +1,84 @@
+package ballot
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// verdict is how the race ended, with the answer of a key if it was decided.
+func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
+	priced := &struct {
+		flow.Verdict
+		cost float64
+	}{cost: r.cost}
+	v := &priced.Verdict
+	*v = flow.Verdict{
+		Status:     status,
+		DurationMS: r.now.Sub(r.started).Milliseconds(),
+		Voting: event.Voting{
+			Strategy:   r.q.Rule.Strategy,
+			Samples:    r.tally.Samples(),
+			RedFlagged: r.tally.Flags(),
+			Faults:     r.before + r.faults,
+			Cancelled:  r.inFlight,
+			Votes:      make(map[string]int, len(r.tally.Counts())),
+			Margin:     r.tally.Margin(),
+		},
+	}
+	for _, c := range r.tally.Counts() {
+		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
+	}
+	for i, votes := range r.byVoter {
+		if votes != nil {
+			if v.Voting.ByModel == nil {
+				v.Voting.ByModel = map[string]map[string]int{}
+			}
+			name := r.voters[i].Name
+			if v.Voting.ByModel[name] == nil {
+				v.Voting.ByModel[name] = map[string]int{}
+			}
+			for key, n := range votes { // one model may vote at several temperatures
+				v.Voting.ByModel[name][key] += n
+			}
+		}
+	}
+	v.Voting.Shares = r.sharesFor(status, key)
+	if status != flow.Decided {
+		v.Voting.Discarded = slices.Clone(r.discarded)
+	}
+	if !r.unpriced {
+		v.CostUSD = &priced.cost
+	}
+	switch status {
+	case flow.Decided:
+		if v.Intent = r.intents[key]; v.Intent == nil {
+			v.Answer, v.Repaired = r.answerOf(key).Value, r.repaired[key]
+		}
+		if v.Voting.Contested() {
+			v.Voting.Answers = r.shown(key)
+		}
+	case flow.Undecided:
+		v.Candidates = r.candidates()
+		v.Voting.Answers = v.Candidates
+		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
+			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split() + r.uncompared()
+	case flow.FlaggedOut:
+		v.Reason = r.whyFlaggedOut()
+	case flow.Failed:
+		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
+		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
+	}
+	return v
+}
+
+func bestOf(t *vote.Tally) string {
+	best := 0
+	for _, c := range t.Counts() {
+		best = max(best, c.Votes)
+	}
+	return fmt.Sprint(best)
+}
