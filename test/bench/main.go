@@ -6,6 +6,7 @@
 //	go run ./test/bench latency
 //	go run ./test/bench load
 //	go run ./test/bench patience
+//	go run ./test/bench map
 //	go run ./test/bench memory
 package main
 
@@ -31,6 +32,7 @@ var measurements = []measurement{
 	{"latency", "a step's wall time over HTTP against the ideal", latency},
 	{"load", "calls per second of the clients against bare net/http", load},
 	{"patience", "requests sent to a server that asks to wait", patience},
+	{"map", "one answer for each record against bare parallel loops", mapping},
 	{"memory", "peak memory of a short and a long run", memory},
 }
 

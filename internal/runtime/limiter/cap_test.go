@@ -34,12 +34,12 @@ func TestCap(t *testing.T) {
 		caps  []int
 		want  int64 // in flight at most, of 40 callers for 20 s
 	}{
-		{"none", 4, nil, 24},
-		{"zero is none", 4, []int{0}, 24},
+		{"none", 4, nil, 40},
+		{"zero is none", 4, []int{0}, 40},
 		{"below the start", 16, []int{2}, 2},
 		{"above the start", 4, []int{7}, 7},
 		{"the lowest of two", 16, []int{5, 3}, 3},
-		{"above what there is to do", 4, []int{1000}, 24},
+		{"above what there is to do", 4, []int{1000}, 40},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

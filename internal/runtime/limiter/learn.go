@@ -42,10 +42,23 @@ func (l *Limiter) grow(t token) {
 		return // also under a cap, which then is what holds them back
 	}
 	l.credit++
-	if l.credit >= l.limit && l.limit < l.options.Max {
+	if (l.credit >= l.limit || l.quick(t)) && l.limit < l.options.Max {
 		l.limit++
 		l.credit = 0
 	}
+}
+
+// quick reports whether a call to a provider that never had too much, and was never down,
+// took about as long as the shortest.
+func (l *Limiter) quick(t token) bool {
+	if l.cuts > 0 || l.outages > 0 || t.started.IsZero() {
+		return false
+	}
+	took := time.Since(t.started)
+	if l.shortest == 0 || took < l.shortest {
+		l.shortest = took
+	}
+	return took <= 2*l.shortest
 }
 
 // failed notes a failure that may pass.

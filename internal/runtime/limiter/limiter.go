@@ -4,9 +4,11 @@
 //
 // # How many
 //
-// The limit starts modest. It grows by one for every limit-ful of successes that
-// end while callers wait, so it grows only where it is what holds them back. It
-// is halved when the provider says that it had too much (rate limited,
+// The limit starts modest, and grows only where it is what holds callers back: by one
+// for every success that ends while they wait, as long as the provider never had too
+// much and answers about as fast as it did at its best, and otherwise by one for every
+// limit-ful of them: a server that answers one call after the other answers no more in
+// the same time for being asked more at once. It is halved when the provider says that it had too much (rate limited,
 // overloaded), and when a call gets no answer in time: its time includes the
 // provider's queue, which is shorter with fewer calls. Calls that started before the limit was cut say nothing about the
 // new limit, so one burst of refusals cuts once. If the provider says how long
@@ -102,8 +104,9 @@ type Limiter struct {
 
 	mu        sync.Mutex
 	limit     int
-	caps      []*int // in force; the lowest holds
-	credit    int    // successes since the limit grew
+	caps      []*int        // in force; the lowest holds
+	credit    int           // successes since the limit grew
+	shortest  time.Duration // of the calls that ended before the first cut; 0 if none was timed
 	inFlight  int
 	waiters   list.List // of *waiter
 	lastError error
@@ -129,6 +132,7 @@ type Limiter struct {
 type token struct {
 	cuts, outages uint64
 	probe         bool
+	started       time.Time // zero if how long it takes does not matter
 }
 
 type waiter struct {
@@ -290,7 +294,11 @@ func (l *Limiter) release(t token, err error) {
 func (l *Limiter) start() token {
 	l.inFlight++
 	l.probing = l.open
-	return token{cuts: l.cuts, outages: l.outages, probe: l.open}
+	t := token{cuts: l.cuts, outages: l.outages, probe: l.open}
+	if l.cuts == 0 && l.inFlight > 1 {
+		t.started = time.Now()
+	}
+	return t
 }
 
 // finish gives the place back.

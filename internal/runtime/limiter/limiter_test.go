@@ -98,11 +98,19 @@ func TestGrowsAndShrinks(t *testing.T) {
 		l := New(Options{Start: 4, OnChange: tr.add})
 		c := &capacity{n: 8}
 		load(t, l.Wrap(c), 100, 12500*time.Millisecond)
-		// One more each second until the ninth call is refused, then again.
+		// Twice as many each second until calls are refused, then one more each second.
 		tr.check(t, `
 1s: limit 5
-2s: limit 6
-3s: limit 7
+1s: limit 6
+1s: limit 7
+2s: limit 8
+2s: limit 9
+2s: limit 10
+2s: limit 11
+2s: limit 12
+2s: limit 13
+2s: limit 14
+2.01s: limit 7, overloaded (HTTP 529)
 4s: limit 8
 5s: limit 9
 5.01s: limit 4, overloaded (HTTP 529)
@@ -116,6 +124,37 @@ func TestGrowsAndShrinks(t *testing.T) {
 			t.Errorf("%d calls were refused, want a few", got)
 		}
 	})
+}
+
+// TestQueueIsNotFlooded: a server that answers one call after the other takes longer the
+// more it is asked at once, and gets few more; one that is as fast as ever soon gets all.
+func TestQueueIsNotFlooded(t *testing.T) {
+	for name, test := range map[string]struct {
+		atOnce      int64
+		least, most int
+	}{"one after the other": {1, DefaultStart, 2 * DefaultStart}, "all at once": {1000, 400, 400}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := New(Options{})
+				places := make(chan struct{}, test.atOnce)
+				busy := 0
+				var mu sync.Mutex
+				m := model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+					mu.Lock()
+					busy = max(busy, l.State().InFlight)
+					mu.Unlock()
+					places <- struct{}{}
+					defer func() { <-places }()
+					time.Sleep(100 * time.Millisecond)
+					return response, nil
+				})
+				load(t, l.Wrap(m), 400, 30*time.Second)
+				if busy < test.least || busy > test.most {
+					t.Errorf("%d calls were in flight, want %d to %d", busy, test.least, test.most)
+				}
+			})
+		})
+	}
 }
 
 func TestDoesNotGrowWithoutNeed(t *testing.T) {
