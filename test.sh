@@ -97,6 +97,7 @@ measure adaptive -disks 17
 measure latency
 measure load
 measure patience
+measure map
 measure memory
 
 say "all checks passed"

@@ -148,9 +148,15 @@ func (o *outcomes) of(n int) (RecordResult, error) {
 
 func (r *Run) eachRecord(yield func(RecordResult) bool) error {
 	path := filepath.Join(r.dir, records.File)
-	stands, err := standIns(path) // for others, by number
+	p, err := r.RecordParams()
 	if err != nil {
 		return err
+	}
+	stands := map[int]*RecordResult{} // for others, by number
+	if p.Same > 0 {
+		if stands, err = standIns(path); err != nil {
+			return err
+		}
 	}
 	o, err := newOutcomes(r.dir)
 	if err != nil {

@@ -58,13 +58,19 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
+// collectAt sets how much garbage there may be, in percent of what is alive, unless the
+// user did.
+func collectAt(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
+
 // Main runs the command line and returns the exit code.
 func Main(args []string, s Streams) int {
-	if os.Getenv("GOGC") == "" {
-		// What is alive is small and what a step leaves behind is much: a larger
-		// heap, still only some tens of megabytes, is collected less often.
-		debug.SetGCPercent(400)
-	}
+	// What is alive is small and what a step leaves behind is much: a larger
+	// heap, still only some tens of megabytes, is collected less often.
+	collectAt(400)
 	// The packages of the language log there what servers send, keys included, and
 	// nothing that is not also an error that is reported.
 	log.SetOutput(io.Discard)

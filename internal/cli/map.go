@@ -114,6 +114,11 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 	if a.json && flags.out == "" {
 		return usageError{errors.New("--json prints events on stdout; --out names a file for the records")}
 	}
+	if flags.out != "" {
+		if err := rows.CheckPath(flags.out); err != nil {
+			return usageError{fmt.Errorf("--out %s: %w", flags.out, err)}
+		}
+	}
 	source, err := rows.Open(name, a.In)
 	if err != nil {
 		return usageError{err}

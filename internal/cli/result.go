@@ -39,6 +39,9 @@ func (a *app) follow(ctx context.Context, run *maker.Run) error {
 // watch shows a run until it ends, in the way of its kind.
 func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) {
 	a.tasks.Store(run.Form() == event.FormTasks)
+	if run.Form() == event.FormRecords {
+		collectAt(100) // hundreds are under way: more is alive, and models take most of the time
+	}
 	switch {
 	case a.json:
 		if err := a.printLines(ctx, run); err != nil {

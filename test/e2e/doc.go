@@ -8,6 +8,9 @@
 //   - A run that is killed, at random moments and at every append of its log,
 //     goes on without losing or repeating what is committed
 //     (TestKillAtRandomMoments, TestKillAtEveryAppend, TestKillAfterEveryLine).
+//   - A table of records comes out the same however often the run is killed, and a
+//     million of them take no more memory than ten thousand
+//     (TestMapKilledAtRandomMoments, TestMapAMillionRecords).
 //   - Faults are faults and not red flags, and an outage ends a run in a way
 //     that can be resumed (TestFaults, TestOutage, TestFaultCap).
 //   - Budgets hold with many calls in flight and across kills

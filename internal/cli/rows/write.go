@@ -21,6 +21,25 @@ import (
 // The columns that are added to those of the records, beside those of the answers.
 var added = []string{"status", "votes", "margin", "samples", "cost_usd", "right", "reason"}
 
+// CheckPath says why a file cannot be written, as far as that is known beforehand.
+func CheckPath(path string) error {
+	info, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", filepath.Dir(path))
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return errors.New("it is a folder")
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".maker-out-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // WriteFile writes the records of a run with their answers to a file: JSON lines, values
 // with tabs between them, or CSV, by its name. There is the whole file or none.
 func WriteFile(path string, run *runs.Run) (err error) {
@@ -99,7 +118,7 @@ func (t *writer) fields(run *runs.Run) error {
 		return nil
 	}
 	var names []string
-	objects, others := false, false
+	objects := false
 	for r, err := range run.Records() {
 		if err != nil {
 			return err
@@ -115,10 +134,10 @@ func (t *writer) fields(run *runs.Run) error {
 				}
 			}
 		default:
-			others = true
+			return nil // then no columns but one suit all
 		}
 	}
-	if objects && !others && len(names) > 0 {
+	if objects && len(names) > 0 {
 		t.answers, t.single = names, false
 	}
 	return nil

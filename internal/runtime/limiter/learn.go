@@ -42,23 +42,25 @@ func (l *Limiter) grow(t token) {
 		return // also under a cap, which then is what holds them back
 	}
 	l.credit++
-	if (l.credit >= l.limit || l.quick(t)) && l.limit < l.options.Max {
+	if quick := l.quick(t); (quick || l.credit >= l.limit) && l.limit < l.options.Max {
 		l.limit++
 		l.credit = 0
 	}
 }
 
 // quick reports whether a call to a provider that never had too much, and was never down,
-// took about as long as the shortest.
+// took at most twice as long as calls at the start did on average.
 func (l *Limiter) quick(t token) bool {
 	if l.cuts > 0 || l.outages > 0 || t.started.IsZero() {
 		return false
 	}
 	took := time.Since(t.started)
-	if l.shortest == 0 || took < l.shortest {
-		l.shortest = took
+	if l.timed < l.options.Start {
+		l.timed++
+		l.inAll += took
+		return false
 	}
-	return took <= 2*l.shortest
+	return took <= 2*l.inAll/time.Duration(l.timed)
 }
 
 // failed notes a failure that may pass.

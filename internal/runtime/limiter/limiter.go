@@ -6,7 +6,7 @@
 //
 // The limit starts modest, and grows only where it is what holds callers back: by one
 // for every success that ends while they wait, as long as the provider never had too
-// much and answers about as fast as it did at its best, and otherwise by one for every
+// much and answers about as fast as it did at the start, and otherwise by one for every
 // limit-ful of them: a server that answers one call after the other answers no more in
 // the same time for being asked more at once. It is halved when the provider says that it had too much (rate limited,
 // overloaded), and when a call gets no answer in time: its time includes the
@@ -106,7 +106,8 @@ type Limiter struct {
 	limit     int
 	caps      []*int        // in force; the lowest holds
 	credit    int           // successes since the limit grew
-	shortest  time.Duration // of the calls that ended before the first cut; 0 if none was timed
+	timed     int           // calls that tell how fast the provider is at the start,
+	inAll     time.Duration // and how long they took together
 	inFlight  int
 	waiters   list.List // of *waiter
 	lastError error
