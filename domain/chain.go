@@ -37,6 +37,16 @@ type Checker interface {
 	Checks() (steps, last bool)
 }
 
+// Onward is a chain that never comes back: if its steps are right, all of their outputs are
+// different, and each says all there is to know about what is still to be done. An output
+// that comes again then proves that a step was wrong, and that there will be no end: the
+// run stops and says so, also where nothing else is checked.
+type Onward interface {
+	Chain
+
+	NeverRepeats() bool
+}
+
 // A Family is a kind of task that the engine can run by name: what it needs to
 // resume a run from its log.
 type Family struct {

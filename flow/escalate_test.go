@@ -13,7 +13,7 @@ import (
 )
 
 func TestClimb(t *testing.T) {
-	all := []flow.Escalation{flow.Diversity, flow.Stronger, flow.Split, flow.Person}
+	all := []flow.Escalation{flow.Diversity, flow.Second, flow.Split, flow.Person}
 	over := errors.New("out of budget")
 	for _, test := range []struct {
 		name   string
@@ -54,7 +54,7 @@ func TestClimb(t *testing.T) {
 			},
 			Split:  func(string) (bool, error) { return settle("split") },
 			Person: func(string) (bool, error) { return settle("person") },
-			Asked:  func() int { return 7 },
+			Last:   func() *flow.Verdict { return &flow.Verdict{Status: flow.Undecided, Voting: event.Voting{Samples: 7}} },
 			Note:   func(to flow.Escalation) event.Escalated { return event.Escalated{To: string(to)} },
 		}
 		if test.change != nil {
