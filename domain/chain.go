@@ -16,7 +16,8 @@ type Chain interface {
 	// Question asks for step, given the output of the step before; previous is
 	// nil for step 0. It fills in what is asked, the schema of a structured
 	// answer if it has one, and how an answer is read, structured or not; the
-	// rule and the limits are the engine's.
+	// rule and the limits are the engine's. Where some steps are harder than others it may
+	// name their class: an adaptive rule learns how hard questions are by class.
 	Question(step int, previous json.RawMessage) (*flow.Question, error)
 
 	// Check looks at the output that was committed for step and returns an

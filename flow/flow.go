@@ -119,7 +119,8 @@ type Question struct {
 	Meaning *Meaning `json:"meaning,omitempty"`
 
 	// Class names what kind of question it is, such as the prompt that it was made
-	// from: how framings do is counted by class.
+	// from: how framings do is counted by class, and how hard questions are. Questions of
+	// a chain are all of one class unless its family names others here.
 	Class string `json:"class,omitempty"`
 
 	// Shared is how many bytes at the beginning of Prompt and of all Variants are the

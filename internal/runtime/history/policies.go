@@ -40,7 +40,11 @@ func lengthOf(e event.TaskSubmitted) Length {
 // Options are those of an adaptive rule in a run of the length. A step takes a question or
 // two, unless it uses tools.
 func (l Length) Options(rule vote.Rule, warm map[string]adaptive.Learnt) adaptive.Options {
-	return adaptive.Options{Target: rule.Target, Steps: l.Races, Estimate: 2 * l.Steps, MaxSamples: rule.MaxSamples, Warm: warm}
+	o := adaptive.Options{Target: rule.Target, Steps: l.Races, MaxSamples: rule.MaxSamples, Warm: warm}
+	if l.Races == 0 {
+		o.Estimate = 2 * l.Steps
+	}
+	return o
 }
 
 // Configure takes the rule that is in force from here on.
