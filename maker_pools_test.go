@@ -120,7 +120,7 @@ func TestSecondPoolOverCrashes(t *testing.T) {
 	if log := strings.Join(lines, ""); !strings.Contains(log, `"why":"price"`) || !strings.Contains(log, `"by":"model"`) {
 		t.Errorf("no step was left to the second pool because of its price:\n%s", log)
 	}
-	every := 7
+	every := 17
 	if raceDetector || testing.Short() {
 		every = 41
 	}

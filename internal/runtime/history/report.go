@@ -233,6 +233,7 @@ func (r *Report) count(e event.StepCompleted) {
 			all.Samples += e.First.Samples
 			all.RedFlagged += e.First.RedFlagged
 			all.Faults += e.First.Faults
+			answers = max(answers, len(e.First.Votes))
 		}
 		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, all.Margin, answers)
 	}

@@ -51,6 +51,7 @@ func newStep(offset int64, length int, t time.Time, e event.StepCompleted) Step 
 		s.Samples += e.First.Samples
 		s.RedFlagged += e.First.RedFlagged
 		s.Faults += e.First.Faults
+		s.Answers = max(s.Answers, len(e.First.Votes))
 	}
 	return s
 }

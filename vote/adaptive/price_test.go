@@ -1,0 +1,77 @@
+package adaptive
+
+import (
+	"testing"
+
+	"github.com/maker-mdap/maker/vote"
+)
+
+// contested is a policy of a run of a thousand steps after some of them were hard for its
+// voters, and none for the other pool.
+func contested(o Options, races, hard int) *Policy {
+	o.Target, o.Steps = .05, 1000
+	p := New(o)
+	if o.Pool != "" {
+		p.Start(ClassOf("", o.Pool))
+		for range 20 {
+			p.Count(ClassOf("", o.Pool), Cell{Lead: 12}, true)
+		}
+	}
+	p.Start("")
+	for i := range races {
+		c := Cell{Lead: 8}
+		if hard > 0 && i%(races/hard) == 0 {
+			c = Cell{Lead: 60, Second: 40}
+		}
+		p.Count("", c, true)
+	}
+	return p
+}
+
+// TestGiveUp: races are left to the other pool where dissent says that they are hard, the
+// leader is near certain, and that costs less than to go on; never if there is none.
+func TestGiveUp(t *testing.T) {
+	at := func(p *Policy) []vote.Leads {
+		now, _ := p.Now("")
+		return now.GiveUp
+	}
+	if got := at(contested(Options{}, 400, 8)); got != nil {
+		t.Errorf("without another pool races are given up at %v", got)
+	}
+	p := contested(Options{Pool: "b", Price: 1}, 400, 8)
+	list, cheap := at(p), 0
+	now, _ := p.Now("")
+	for b, leads := range list {
+		if b < hardRace && leads[1] >= leads[0] {
+			t.Errorf("with %d votes for the runner-up a race is given up at %v", b, leads)
+		}
+		for m := leads[0]; m <= leads[1]; m++ {
+			cheap++
+			if wrong, _ := p.Doubt("", Cell{b + m, b}); m >= now.Margins[b] || wrong > .05 {
+				t.Errorf("a race is given up at %d to %d, where it is won or the leader is wrong with %.3f", b+m, b, wrong)
+			}
+		}
+	}
+	if cheap == 0 || now.PoolCost <= 0 {
+		t.Errorf("nothing is ever left to the other pool: %v for %v", list, now.PoolCost)
+	}
+	// The dearer the other pool is, the less is left to it.
+	dear := 0
+	for _, leads := range at(contested(Options{Pool: "b", Price: 5}, 400, 8)) {
+		dear += max(0, leads[1]-leads[0]+1)
+	}
+	if dear >= cheap {
+		t.Errorf("a pool of five times the price is left %d positions, that of the same price %d", dear, cheap)
+	}
+	// It does not hand on to itself, and what it needs is learnt.
+	if c, _ := p.Now(ClassOf("", "b")); c.GiveUp != nil {
+		t.Errorf("the other pool gives up at %v", c.GiveUp)
+	}
+	before := p.poolCost("")
+	for range 50 {
+		p.Count(ClassOf("", "b"), Cell{Lead: 8}, true)
+	}
+	if after := p.poolCost(""); after >= before {
+		t.Errorf("after 50 clean races the pool is thought to cost %.2f, before %.2f", after, before)
+	}
+}
