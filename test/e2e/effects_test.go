@@ -184,7 +184,8 @@ func killWhen(t *testing.T, logDir, last string, args ...string) outcome {
 	for p.running() {
 		if dir, ok := findRun(logDir); ok {
 			data, err := os.ReadFile(filepath.Join(dir, "events.jsonl"))
-			lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+			// A line whose end is not there yet may be lost by the kill.
+			lines := bytes.Split(bytes.TrimSpace(complete(data)), []byte("\n"))
 			if err == nil && bytes.HasPrefix(lines[len(lines)-1], []byte(fmt.Sprintf(`{"type":%q`, last))) {
 				return p.kill()
 			}
