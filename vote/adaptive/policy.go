@@ -127,6 +127,7 @@ type class struct {
 	name   string
 	epochs []*epoch
 	races  int
+	open   int // of these, without an answer that was taken
 	votes  int
 	now    Change
 
@@ -250,6 +251,7 @@ func (p *Policy) Count(name string, cell Cell, committed bool) []Change {
 	}
 	p.races++
 	c.races++
+	c.open += 1 - taken
 	c.votes += cell.Lead + cell.Second
 	why := WhyFit
 	if c.epoch().drifted(cell, taken, math.Log(float64(p.length()))) {

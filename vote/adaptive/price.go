@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"math"
 	"strings"
 
 	"github.com/maker-mdap/maker/vote"
@@ -22,7 +23,7 @@ const (
 // has the chance in it that the leader is not even these voters' likeliest answer, and all
 // votes of the run are lost.
 func (p *Policy) giveUp(c *class, margins []int) ([]vote.Leads, float64) {
-	if p.opts.Pool == "" || strings.HasSuffix(c.name, ClassOf("", p.opts.Pool)) {
+	if p.opts.Pool == "" || p.isPool(c) {
 		return nil, 0
 	}
 	b := &c.epoch().belief
@@ -64,6 +65,22 @@ func (p *Policy) poolCost(class string) float64 {
 	}
 	return price * w.votes(lead, p.opts.MaxSamples)
 }
+
+// leftOpen is the share of the questions that the other pool does not settle, at least, as
+// far as it has been asked.
+func (p *Policy) leftOpen() float64 {
+	asked, open := 0.0, 0.0
+	for _, c := range p.classes {
+		if p.isPool(c) {
+			asked += float64(c.races)
+			open += float64(c.open)
+		}
+	}
+	return max(0, open-2*math.Sqrt(open)) / max(1, asked)
+}
+
+// isPool reports whether a class is one of the other pool.
+func (p *Policy) isPool(c *class) bool { return strings.HasSuffix(c.name, ClassOf("", p.opts.Pool)) }
 
 // runCost is how many votes the whole run is thought to take, judging by a class.
 func (p *Policy) runCost(c *class) float64 {

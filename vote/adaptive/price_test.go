@@ -75,3 +75,35 @@ func TestGiveUp(t *testing.T) {
 		t.Errorf("after 50 clean races the pool is thought to cost %.2f, before %.2f", after, before)
 	}
 }
+
+// TestFutileWithAPool: a run with many near ties is not given up while the other pool
+// settles them, and is once it does not.
+func TestFutileWithAPool(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		pool    string
+		settles bool
+		want    bool
+	}{
+		{"one pool", "", false, true},
+		{"the other one settles them", "b", true, false},
+		{"the other one does not", "b", false, true},
+	} {
+		p := New(Options{Target: .05, Steps: 1000, Pool: test.pool})
+		p.Start("")
+		p.Start(ClassOf("", "b"))
+		for i := range 500 {
+			if i%10 > 0 {
+				p.Count("", Cell{Lead: 8}, true)
+				continue
+			}
+			p.Count("", Cell{Lead: 60, Second: 55}, false)
+			if test.pool != "" {
+				p.Count(ClassOf("", "b"), Cell{Lead: 12}, test.settles)
+			}
+		}
+		if got := p.Futile() != nil; got != test.want {
+			t.Errorf("%s: futile %t, want %t", test.name, got, test.want)
+		}
+	}
+}
