@@ -27,7 +27,7 @@ func (p *Policy) giveUp(c *class, margins []int) ([]vote.Leads, float64) {
 		return nil, 0
 	}
 	b := &c.epoch().belief
-	cost, run := p.poolCost(c.name), p.runCost(c)
+	cost, run := p.poolCost(c), p.runCost(c)
 	list := make([]vote.Leads, min(len(margins), mostGivenUp))
 	for second := range list {
 		leads := vote.Leads{0, -1}
@@ -55,9 +55,10 @@ func (p *Policy) giveUp(c *class, margins []int) ([]vote.Leads, float64) {
 }
 
 // poolCost is what a race of the other pool about a question of a class is thought to cost.
-func (p *Policy) poolCost(class string) float64 {
-	w, lead, price := &cold, clean(p.spend.alpha), p.opts.Price
-	if other := p.byName[ClassOf(class, p.opts.Pool)]; other != nil {
+// Until it has been asked, it is thought to find questions as hard as those before do.
+func (p *Policy) poolCost(c *class) float64 {
+	w, lead, price := &c.epoch().w, clean(p.spend.alpha), p.opts.Price
+	if other := p.byName[ClassOf(c.name, p.opts.Pool)]; other != nil {
 		w, lead = &other.epoch().w, other.now.Margins[0]
 	}
 	if price <= 0 {

@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/maker-mdap/maker/vote"
@@ -67,11 +68,11 @@ func TestGiveUp(t *testing.T) {
 	if c, _ := p.Now(ClassOf("", "b")); c.GiveUp != nil {
 		t.Errorf("the other pool gives up at %v", c.GiveUp)
 	}
-	before := p.poolCost("")
+	before := p.poolCost(p.byName[""])
 	for range 50 {
 		p.Count(ClassOf("", "b"), Cell{Lead: 8}, true)
 	}
-	if after := p.poolCost(""); after >= before {
+	if after := p.poolCost(p.byName[""]); after >= before {
 		t.Errorf("after 50 clean races the pool is thought to cost %.2f, before %.2f", after, before)
 	}
 }
@@ -106,4 +107,97 @@ func TestFutileWithAPool(t *testing.T) {
 			t.Errorf("%s: futile %t, want %t", test.name, got, test.want)
 		}
 	}
+}
+
+// TestClaimsHoldWithAPool: what is claimed holds where a second pool settles what the first
+// is split over, and that takes fewer votes than to go on with the first.
+func TestClaimsHoldWithAPool(t *testing.T) {
+	runs := 100
+	if raceDetector || testing.Short() {
+		runs = 40
+	}
+	const steps = 1000
+	simulate := func(pooled bool) (o outcome, open float64) {
+		o = outcome{runs: runs, steps: steps}
+		for i := range runs {
+			rng := rand.New(rand.NewPCG(11, uint64(i)))
+			opts := Options{Target: .05, Steps: steps, MaxSamples: 600}
+			if pooled {
+				opts.Pool = "b"
+			}
+			p := New(opts)
+			off := 0.0
+			for range steps {
+				asked := one(.99, .01)
+				if rng.Float64() < .01 {
+					asked = one(.62, .38)
+				}
+				r := ask(p, rng, "", asked)
+				o.votes += float64(r.votes) / float64(runs*steps)
+				if r.won < 0 && pooled {
+					leader := r.leader
+					r = ask(p, rng, ClassOf("", "b"), one(.99, .01))
+					o.votes += float64(r.votes) / float64(runs*steps)
+					if r.won != leader {
+						open += 1 / float64(runs)
+						continue
+					}
+				}
+				if r.won > 0 {
+					off++
+				}
+			}
+			if off == 0 {
+				o.right += 1 / float64(runs)
+			}
+			o.off += off / float64(runs)
+			c := p.Claim()
+			o.claimed += c.Bound / float64(runs)
+			o.expected += c.ExpectedWrong / float64(runs)
+		}
+		return o, open
+	}
+	alone, _ := simulate(false)
+	both, open := simulate(true)
+	alone.honest(t, "1 % at .62")
+	both.honest(t, "1 % at .62, with a second pool")
+	t.Logf("%.3f steps a run are left open by the two", open)
+	if both.votes >= alone.votes || open > .1 {
+		t.Errorf("with a second pool %.2f votes a step and %.3f open steps a run, without %.2f votes; want fewer votes, and next to none open", both.votes, open, alone.votes)
+	}
+}
+
+// asked is a race as a tally holds it, which may be given up.
+type asked struct {
+	race
+	leader int
+}
+
+func ask(p *Policy, rng *rand.Rand, class string, of pool) asked {
+	now, ok := p.Now(class)
+	if !ok {
+		now = p.Start(class)
+	}
+	tally := vote.NewTally(vote.Rule{Strategy: vote.Adaptive, Target: p.opts.Target, MaxSamples: p.opts.MaxSamples}, now.Margins...)
+	tally.GiveUpAt(now.GiveUp)
+	for tally.Decision().Outcome == vote.Open {
+		key := "0"
+		if rng.Float64() >= of[0][0] {
+			key = "1"
+		}
+		tally.Vote(key)
+	}
+	var votes [2]int
+	for _, c := range tally.Counts() {
+		votes[c.Key[0]-'0'] = c.Votes
+	}
+	r := asked{race: race{Cell{max(votes[0], votes[1]), min(votes[0], votes[1])}, -1, votes[0] + votes[1]}}
+	if votes[1] > votes[0] {
+		r.leader = 1
+	}
+	if tally.Decision().Outcome == vote.Won {
+		r.won = r.leader
+	}
+	p.Count(class, r.Cell, r.won >= 0)
+	return r
 }
