@@ -134,7 +134,7 @@ func (p *Policy) judge() {
 	}
 	share := (ties - 2*math.Sqrt(ties)) / float64(p.races)
 	lost := .5
-	if p.opts.Pool != "" {
+	if p.hasPool() {
 		lost = p.leftOpen()
 	}
 	chance := math.Exp(-share * float64(p.length()) * lost)

@@ -27,7 +27,8 @@ type Options struct {
 	Warm map[string]Learnt
 
 	// Pool, if not empty, names voters who can be asked where others are split, and Price
-	// is what a sample of theirs costs in samples of the others; 0 means 1.
+	// is what a sample of theirs costs in samples of the others. If that is 0, as in early
+	// logs, nothing is left to them before its cap.
 	Pool  string
 	Price float64
 }

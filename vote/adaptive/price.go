@@ -23,7 +23,7 @@ const (
 // has the chance in it that the leader is not even these voters' likeliest answer, and all
 // votes of the run are lost.
 func (p *Policy) giveUp(c *class, margins []int) ([]vote.Leads, float64) {
-	if p.opts.Pool == "" || p.isPool(c) {
+	if !p.hasPool() || p.isPool(c) {
 		return nil, 0
 	}
 	b := &c.epoch().belief
@@ -57,14 +57,11 @@ func (p *Policy) giveUp(c *class, margins []int) ([]vote.Leads, float64) {
 // poolCost is what a race of the other pool about a question of a class is thought to cost.
 // Until it has been asked, it is thought to find questions as hard as those before do.
 func (p *Policy) poolCost(c *class) float64 {
-	w, lead, price := &c.epoch().w, clean(p.spend.alpha), p.opts.Price
+	w, lead := &c.epoch().w, clean(p.spend.alpha)
 	if other := p.byName[ClassOf(c.name, p.opts.Pool)]; other != nil {
 		w, lead = &other.epoch().w, other.now.Margins[0]
 	}
-	if price <= 0 {
-		price = 1
-	}
-	return price * w.votes(lead, p.opts.MaxSamples)
+	return p.opts.Price * w.votes(lead, p.opts.MaxSamples)
 }
 
 // leftOpen is the share of the questions that the other pool does not settle, at least, as
@@ -79,6 +76,9 @@ func (p *Policy) leftOpen() float64 {
 	}
 	return max(0, open-2*math.Sqrt(open)) / max(1, asked)
 }
+
+// hasPool reports whether there is another pool.
+func (p *Policy) hasPool() bool { return p.opts.Pool != "" && p.opts.Price > 0 }
 
 // isPool reports whether a class is one of the other pool.
 func (p *Policy) isPool(c *class) bool { return strings.HasSuffix(c.name, ClassOf("", p.opts.Pool)) }

@@ -39,6 +39,9 @@ func TestGiveUp(t *testing.T) {
 	if got := at(contested(Options{}, 400, 8)); got != nil {
 		t.Errorf("without another pool races are given up at %v", got)
 	}
+	if got := at(contested(Options{Pool: "b"}, 400, 8)); got != nil {
+		t.Errorf("to a pool whose price an early log does not have races are left at %v", got)
+	}
 	p := contested(Options{Pool: "b", Price: 1}, 400, 8)
 	list, cheap := at(p), 0
 	now, _ := p.Now("")
@@ -90,7 +93,7 @@ func TestFutileWithAPool(t *testing.T) {
 		{"the other one settles them", "b", true, false},
 		{"the other one does not", "b", false, true},
 	} {
-		p := New(Options{Target: .05, Steps: 1000, Pool: test.pool})
+		p := New(Options{Target: .05, Steps: 1000, Pool: test.pool, Price: 1})
 		p.Start("")
 		p.Start(ClassOf("", "b"))
 		for i := range 500 {
@@ -123,7 +126,7 @@ func TestClaimsHoldWithAPool(t *testing.T) {
 			rng := rand.New(rand.NewPCG(11, uint64(i)))
 			opts := Options{Target: .05, Steps: steps, MaxSamples: 600}
 			if pooled {
-				opts.Pool = "b"
+				opts.Pool, opts.Price = "b", 1
 			}
 			p := New(opts)
 			off := 0.0
