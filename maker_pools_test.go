@@ -94,7 +94,10 @@ func TestPools(t *testing.T) {
 // sound, and whether it is read in full or by its index gives the same result.
 func TestSecondPoolOverCrashes(t *testing.T) {
 	const model, other = "sim/default?hard=0.1:0.6&malformed=0.02&seed=5", "sim/default?p=0.99&seed=6"
-	second := func(c *maker.Config) { c.Solve.ModelEscalation, c.OnFutile = other, "warn" }
+	second := func(c *maker.Config) {
+		c.Solve.ModelEscalation, c.OnFutile = other, "warn"
+		c.BatchSize = 1 // so that answers come in one order
+	}
 	root := t.TempDir()
 	whole := solved(t, adaptive(t, root, model, second), hanoi.Params{Disks: 6})
 	folder := filepath.Join(root, whole.Run)
