@@ -417,10 +417,11 @@ func TestSolveKeepsItsRule(t *testing.T) {
 }
 
 // TestSolveModels: the parts are solved by one model, everything else is done by
-// another, and a third one is asked when they do not agree.
+// another, and a third one is asked when they do not agree: it confirms what one of those
+// who lead said.
 func TestSolveModels(t *testing.T) {
 	solvers := scripted(t, disagree+parts)
-	thinkers := scripted(t, halves+`"ask":"answer" =1> a:1 | a:2 | a:3 | a:4
+	thinkers := scripted(t, halves+`"ask":"answer" =1> a:1 | a:wise | a:3 | a:4
 `+checked)
 	elders := scripted(t, `"ask":"answer" => a:wise`)
 	cfg := maker.Config{

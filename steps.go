@@ -28,6 +28,15 @@ type Steps[T any] struct {
 	// As says how answers are read, where it does not follow from T; see [reader.For].
 	As reader.Reader
 
+	// Class, if not nil, names the class of a step, where some are harder than others: an
+	// adaptive rule learns by class how hard questions are.
+	Class func(step int) string
+
+	// NeverRepeats says that no answer comes twice if all are right, and that each says all
+	// there is to know about what is still to be done: one that comes again ends the run,
+	// as in [domain.Onward].
+	NeverRepeats bool
+
 	// Check, if not nil, returns an error if the answer of a step is known to be wrong.
 	Check func(step int, answer T) error
 
@@ -83,8 +92,14 @@ func (s steps[T]) Question(step int, previous json.RawMessage) (*flow.Question, 
 	}
 	q := &flow.Question{Prompt: prompt + "\n\n" + s.as.Instruction()}
 	reader.Put(q, s.as)
+	if s.of.Class != nil {
+		q.Class = s.of.Class(step)
+	}
 	return q, nil
 }
+
+// NeverRepeats implements [domain.Onward].
+func (s steps[T]) NeverRepeats() bool { return s.of.NeverRepeats }
 
 // Check implements [domain.Chain].
 func (s steps[T]) Check(step int, output json.RawMessage) error {

@@ -26,13 +26,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 	if k&Do == 0 {
 		c.Outline = Outline{}
 	}
-	switch {
-	case k&(Solving|Measuring|Items) != 0:
-	case k&(Run|Exec|Do) != 0:
-		c.Solve = Solve{Escalate: c.Solve.Escalate, ModelEscalation: c.Solve.ModelEscalation}
-	default:
-		c.Solve = Solve{}
-	}
+	c.Solve = c.Solve.of(k)
 	if c.Agent == AgentClaudeCode {
 		c.StructuredMode = "none" // that program has a form of its own for answers
 	}
@@ -41,6 +35,9 @@ func (c Config) WithDefaults(k Kinds) Config {
 	c.TargetError = cmp.Or(c.TargetError, c.Voting.Target, c.Solve.Calibration.Target)
 	given := c.Voting.Strategy != "" && k&Agents == 0
 	c.Voting.Strategy = cmp.Or(c.Voting.Strategy, vote.Strategy(Find("voting").DefaultFor(k)))
+	if c.Voting.Strategy == vote.Adaptive { // in every kind of run the same, whatever a calibration aims at
+		c.TargetError = cmp.Or(c.TargetError, adaptive.DefaultTarget)
+	}
 	for _, s := range settings {
 		if s.For&k == 0 || s.field == nil || (given || c.Voting.Strategy == vote.Adaptive) && s.ofRule() {
 			continue
@@ -93,6 +90,21 @@ func (c Config) WithDefaults(k Kinds) Config {
 		c.Flags = &flags
 	}
 	return c
+}
+
+// of is what a kind of run has of it.
+func (s Solve) of(k Kinds) Solve {
+	if k&(Solving|Measuring|Items) != 0 {
+		return s
+	}
+	var rest Solve
+	if k&Find("model_escalation").For != 0 {
+		rest.ModelEscalation, rest.EscalationPrice = s.ModelEscalation, s.EscalationPrice
+	}
+	if k&Find("escalate").For != 0 {
+		rest.Escalate = s.Escalate
+	}
+	return rest
 }
 
 // enoughVotes is how many votes a solver's question has before it is decided.

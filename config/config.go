@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/maker-mdap/maker/redflag"
@@ -210,8 +211,16 @@ type Solve struct {
 	// of Options.Domains.
 	Domain string `json:"domain,omitempty"`
 
-	// ModelEscalation is asked when the others do not agree; empty leaves that out.
+	// ModelEscalation names the models, separated by commas, that are asked when the others
+	// do not agree, as a second pool: it votes on its own, and what it decides for is the
+	// answer if it led among the others too. Empty leaves that out. Chains, questions,
+	// plans and tasks have this too.
 	ModelEscalation string `json:"model_escalation,omitempty"`
+
+	// EscalationPrice is what a sample of that pool costs in samples of the others, by
+	// which an adaptive rule decides when to ask it. 0 means what the prices say when the
+	// run begins, and 1 where they are not known.
+	EscalationPrice float64 `json:"escalation_price,omitempty"`
 
 	// NoDirect leaves out the attempt to solve the problem as it is.
 	NoDirect bool `json:"no_direct,omitempty"`
@@ -313,6 +322,17 @@ func (c *Config) VoterNames() []string {
 		return c.Voters
 	}
 	return []string{c.Execution()}
+}
+
+// SecondPool are the models of the pool that is asked when the others do not agree.
+func (s *Solve) SecondPool() []string {
+	var names []string
+	for name := range strings.SplitSeq(s.ModelEscalation, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Parse reads a configuration from a log.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 var update = flag.Bool("update", false, "write docs/settings.md anew")
@@ -79,7 +80,7 @@ func TestDefaultsAreFine(t *testing.T) {
 // TestEveryFieldHasASetting: what is in a configuration has a description, but for what
 // a setting that is kept elsewhere comes to.
 func TestEveryFieldHasASetting(t *testing.T) {
-	other := []string{"Flags", "Prompts", "Plan.Voting", "Plan.MaxReplans", "Outline.OnFailure", "Outline.ContextBudget", "Warm", "Voting.Target", "Solve.Calibration.Target"}
+	other := []string{"Flags", "Prompts", "Plan.Voting", "Plan.MaxReplans", "Outline.OnFailure", "Outline.ContextBudget", "Warm", "Voting.Target", "Solve.Calibration.Target", "Solve.EscalationPrice"}
 	described := map[uintptr]bool{}
 	var c Config
 	for _, s := range Settings() {
@@ -309,5 +310,37 @@ func TestMinSamples(t *testing.T) {
 	c := Config{Model: "sim/default", Voting: vote.Rule{MinVotes: 21}}.WithDefaults(Solving)
 	if err := c.Check(Solving); err == nil || !strings.Contains(err.Error(), "min_samples") {
 		t.Errorf("Check() with 21 votes at least of 20 samples = %v, want an error about min_samples", err)
+	}
+}
+
+// TestTargetOfARun: an adaptive rule aims at the same error in every kind of run; a
+// calibration aims at an error of one vote.
+func TestTargetOfARun(t *testing.T) {
+	for _, k := range []Kinds{Chain, Run, Exec, Do, Solving, Asking} {
+		c := Config{Voting: vote.Rule{Strategy: vote.Adaptive}}.WithDefaults(k)
+		if c.Voting.Target != adaptive.DefaultTarget {
+			t.Errorf("kind %d: the target of an adaptive rule is %v, want %v", k, c.Voting.Target, adaptive.DefaultTarget)
+		}
+		if c := (Config{TargetError: .2, Voting: vote.Rule{Strategy: vote.Adaptive}}).WithDefaults(k); c.Voting.Target != .2 {
+			t.Errorf("kind %d: the target is %v, want that which is given", k, c.Voting.Target)
+		}
+	}
+	if c := (Config{}).WithDefaults(Measuring); c.Solve.Calibration.Target != .01 {
+		t.Errorf("a calibration aims at %v, want .01", c.Solve.Calibration.Target)
+	}
+}
+
+// TestSecondPool: names are separated by commas, and kinds of run without a second pool
+// have none.
+func TestSecondPool(t *testing.T) {
+	c := Config{Solve: Solve{ModelEscalation: " a/b , c/d,", EscalationPrice: 2, MaxDepth: 3}}
+	for _, k := range []Kinds{Chain, Asking, Run, Exec, Do, Solving} {
+		s := c.WithDefaults(k).Solve
+		if got := s.SecondPool(); !slices.Equal(got, []string{"a/b", "c/d"}) || s.EscalationPrice != 2 {
+			t.Errorf("kind %d: the second pool is %q at %v", k, got, s.EscalationPrice)
+		}
+	}
+	if s := c.WithDefaults(PlanOnly).Solve; s.ModelEscalation != "" || s.MaxDepth != 0 {
+		t.Errorf("a run that only plans has %+v", s)
 	}
 }

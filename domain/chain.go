@@ -16,7 +16,8 @@ type Chain interface {
 	// Question asks for step, given the output of the step before; previous is
 	// nil for step 0. It fills in what is asked, the schema of a structured
 	// answer if it has one, and how an answer is read, structured or not; the
-	// rule and the limits are the engine's.
+	// rule and the limits are the engine's. Where some steps are harder than others it may
+	// name their class: an adaptive rule learns how hard questions are by class.
 	Question(step int, previous json.RawMessage) (*flow.Question, error)
 
 	// Check looks at the output that was committed for step and returns an
@@ -35,6 +36,16 @@ type Checker interface {
 	// Checks says whether Check knows the right output of each step, and Finish that of
 	// the last one.
 	Checks() (steps, last bool)
+}
+
+// Onward is a chain that never comes back: if its steps are right, all of their outputs are
+// different, and each says all there is to know about what is still to be done. An output
+// that comes again then proves that a step was wrong, and that there will be no end: the
+// run stops and says so, also where nothing else is checked.
+type Onward interface {
+	Chain
+
+	NeverRepeats() bool
 }
 
 // A Family is a kind of task that the engine can run by name: what it needs to

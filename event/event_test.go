@@ -45,6 +45,7 @@ var (
 		Answers:   []event.Candidate{{Answer: json.RawMessage(`{"a":1}`), Votes: 3}, {Answer: json.RawMessage(`{"a":2}`), Votes: 2}},
 		Discarded: []event.Discarded{{Flag: "too_long", Count: 1, Reason: "801 tokens", Said: "Well,"}},
 		Policy:    7,
+		GivenUp:   true,
 	}
 	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, Target: .05, MinVotes: 2, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
 		Step: 2, Model: "compat/m", Rule: vote.Rule{Strategy: vote.Majority, N: 3, K: 1, Target: .01, MinVotes: 2, MaxSamples: 9}, Simulated: true,
@@ -69,12 +70,12 @@ func transcript() []event.Record {
 			Reason: "none", Voting: voting, CostUSD: dollars(0.002), DurationMS: 40,
 			Intent: &intent, Candidates: []event.Candidate{{Answer: json.RawMessage(`"a"`), Votes: 2}},
 			Rule: setup.Rule, Spent: spent, Repaired: true,
-			Asked: map[string]string{"prompt": "0123456789abcdef"}, Said: "no idea",
+			Asked: map[string]string{"prompt": "0123456789abcdef"}, Said: "no idea", Leads: []string{`"a"`}, Second: true,
 		},
 		event.VoteResumed{Question: "step/4", Step: 4, Samples: []int{0, 2}},
 		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
 		event.PolicyChanged{
-			Change:  adaptive.Change{Policy: 2, Class: "solve_atom@strong", Why: adaptive.WhyFit, Epoch: 1, Races: 12, Margins: []int{6, 10, 14}},
+			Change:  adaptive.Change{Policy: 2, Class: "solve_atom@strong", Why: adaptive.WhyFit, Epoch: 1, Races: 12, Margins: []int{6, 10, 14}, GiveUp: []vote.Leads{{0, -1}, {0, -1}, {5, 9}}, PoolCost: 12.5},
 			Outlook: adaptive.Outlook{Bound: .98, Forecast: .97, ExpectedWrong: .01, VotesToCome: 5000, Dearest: "solve_atom@strong"},
 		},
 		event.PolicyFutile{Futility: adaptive.Futility{Races: 500, NearTies: 9.5, Share: .006, Steps: 100000, Chance: 1e-100}},
@@ -82,7 +83,7 @@ func transcript() []event.Record {
 		event.Observed{Look: "plan/0/tools", Kind: "tools", Params: json.RawMessage(`{"a":1}`), Result: event.JSONValue(json.RawMessage(`["Read"]`))},
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
-			Step: 4, By: event.ByPerson, Title: "move", Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
+			Step: 4, By: event.ByModel, Title: "move", Class: "end", Pool: "strong", First: &voting, Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
 			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent, Right: new(true),
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
@@ -122,7 +123,7 @@ func transcript() []event.Record {
 			Step: 4, Round: 1, Complete: true, Requirements: []event.Requirement{{Requirement: "the product", Status: "ADDRESSED", Reason: "it is there"}},
 			Missing: []string{"in words"}, State: "9f86d081884c7d65",
 		},
-		event.Escalated{Path: "0.1", Step: 4, Question: "solve/0.1/solve", To: "diversity", Reason: "no answer won"},
+		event.Escalated{Path: "0.1", Step: 4, Question: "solve/0.1/solve", To: "diversity", Reason: "no answer won", Why: event.WhyCap},
 		event.Calibrated{
 			Problems: 5, Samples: 25, Valid: 24, Right: 20, Basis: "known", P: 0.8333, PLow: 0.6412, PHigh: 0.9332, PUsed: 0.7872,
 			V: 0.96, VLow: 0.8046, VHigh: 0.9929, Confidence: 0.95, Target: 0.01, Steps: 7, K: 4, MaxK: 5, Limited: true,

@@ -24,6 +24,18 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 		b = append(b, `,"by":`...)
 		b = appendString(b, e.By)
 	}
+	if e.Class != "" {
+		b = append(b, `,"class":`...)
+		b = appendString(b, e.Class)
+	}
+	if e.Pool != "" {
+		b = append(b, `,"pool":`...)
+		b = appendString(b, e.Pool)
+	}
+	if e.First != nil {
+		b = append(b, `,"first":`...)
+		b = e.First.appendJSON(b)
+	}
 	b = append(b, `,"output":`...)
 	b = appendValue(b, e.Output)
 	b = append(b, `,"voting":`...)
@@ -117,6 +129,9 @@ func (v *Voting) appendJSON(b []byte) []byte {
 		b = appendRare(b, `,"discarded":`, v.Discarded)
 	}
 	b = appendCount(b, "policy", int64(v.Policy))
+	if v.GivenUp {
+		b = append(b, `,"given_up":true`...)
+	}
 	return append(b, '}')
 }
 

@@ -94,7 +94,17 @@ type Escalated struct {
 	Question string `json:"question"` // that was not decided, without the prefix of its branch
 	To       string `json:"to"`       // diversity, model, split or person
 	Reason   string `json:"reason"`
+
+	// Why says why voters did not decide it: one of the Why constants, or how it ended
+	// otherwise. Early logs do not have it.
+	Why string `json:"why,omitempty"`
 }
+
+// Why a question went to others.
+const (
+	WhyCap   = "cap"   // its voters did not agree within their cap
+	WhyPrice = "price" // others are thought to settle it for less
+)
 
 // Calibrated says how good the voters are and what margin follows from it.
 type Calibrated struct {

@@ -224,6 +224,10 @@ type Voting struct {
 
 	// Policy is the number of the policy whose margins were in force, of an adaptive rule.
 	Policy int `json:"policy,omitempty"`
+
+	// GivenUp says that it was left to other voters before its cap, because they are
+	// thought to settle it for less.
+	GivenUp bool `json:"given_up,omitempty"`
 }
 
 // Among is the vote as one of several, whose samples are counted in all.
@@ -334,6 +338,13 @@ type VoteCompleted struct {
 	Class string `json:"class,omitempty"`
 	Pool  string `json:"pool,omitempty"`
 
+	// Leads are the answers that led among the voters before, of a question in which only
+	// these can win.
+	Leads []string `json:"leads,omitempty"`
+
+	// Second says that other voters would have been asked next.
+	Second bool `json:"second,omitempty"`
+
 	// Asked are hashes of the parts of the question but for its rule, by name, so that
 	// a resume can tell whether it asks the same.
 	Asked map[string]string `json:"asked,omitempty"`
@@ -363,13 +374,17 @@ type Observed struct {
 type Candidate struct {
 	Answer json.RawMessage `json:"answer"`
 	Votes  int             `json:"votes"`
+	Key    string          `json:"key,omitempty"` // in full, if answers are compared by meaning
 }
 
 // StepCompleted commits a step. There is exactly one for each, in all modes.
 type StepCompleted struct {
 	Step       int         `json:"step"`
 	Title      string      `json:"title,omitempty"`
-	By         string      `json:"by,omitempty"` // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
+	By         string      `json:"by,omitempty"`    // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
+	Class      string      `json:"class,omitempty"` // of its question, in a chain that has several
+	Pool       string      `json:"pool,omitempty"`  // who settled it, in a chain, if By is ByModel
+	First      *Voting     `json:"first,omitempty"` // how its own voters stood then
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`

@@ -60,6 +60,9 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 			return nil, err
 		}
 		asked.DelayMS = 0 // it was for the first move
+		if c := asked.Confirm; c != nil {
+			asked.Model, asked.Confirm = c.Model, nil // so was this
+		}
 		out.Take(v)
 		out.Open = append(slices.Clip(refused), question)
 		if v.Status != Decided || v.Intent == nil || stop(*v.Intent) {

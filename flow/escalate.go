@@ -1,6 +1,11 @@
 package flow
 
-import "github.com/maker-mdap/maker/event"
+import (
+	"maps"
+	"slices"
+
+	"github.com/maker-mdap/maker/event"
+)
 
 // An Escalation is what is done when voters do not agree.
 type Escalation string
@@ -8,7 +13,7 @@ type Escalation string
 // The escalations.
 const (
 	Diversity Escalation = "diversity" // ask in framings that were not asked in yet, at a higher temperature
-	Stronger  Escalation = "model"     // ask another model
+	Second    Escalation = "model"     // ask other voters, who must agree with those before
 	Split     Escalation = "split"     // take apart what could not be settled as it is
 	Person    Escalation = "person"    // ask the person
 )
@@ -18,6 +23,13 @@ type Way struct {
 	Diverse bool
 	Asked   int    // samples that the question took before, which had the first framings
 	Model   string // instead of the usual one
+
+	// Confirm is what those who are asked instead have to agree with, nil if nothing was
+	// voted for.
+	Confirm *Confirm
+
+	// Last says that other voters are next if this comes to nothing.
+	Last bool
 }
 
 const (
@@ -29,7 +41,12 @@ const (
 // Put changes a question into one that is put in this way. Voters who are to be diverse
 // are not asked greedily.
 func (w Way) Put(q *Question) {
+	q.Second = w.Last
 	if w.Model != "" {
+		if w.Confirm != nil {
+			c := *w.Confirm
+			c.Model, q.Confirm = q.Model, &c
+		}
 		q.Model = w.Model
 	}
 	if !w.Diverse {
@@ -40,6 +57,48 @@ func (w Way) Put(q *Question) {
 		warm = max(warm, min(*q.Temperature+warmer, warmest), *q.Temperature)
 	}
 	q.FirstTemperature, q.Temperature, q.Asked = &warm, &warm, w.Asked
+}
+
+// ToConfirm is what others have to agree with if this is a verdict without agreement: the
+// answers that lead. It is nil if there are none: then others are not asked to confirm
+// anything but to answer.
+func (v *Verdict) ToConfirm() *Confirm {
+	if v == nil || v.Status != Undecided {
+		return nil
+	}
+	c := &Confirm{}
+	top := 1
+	for _, n := range v.Voting.Votes {
+		top = max(top, n)
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.Voting.Votes)) {
+		if v.Voting.Votes[key] == top {
+			c.Leads = append(c.Leads, key)
+		}
+	}
+	for _, a := range v.Candidates {
+		if a.Key != "" && a.Votes == top {
+			c.Keys = append(c.Keys, a.Key)
+		}
+	}
+	if c.Leads == nil {
+		return nil
+	}
+	return c
+}
+
+// Why says why the question goes to others: its voters were capped, or others are thought
+// to settle it for less.
+func (v *Verdict) Why() string {
+	switch {
+	case v == nil || v.Status == Decided:
+		return ""
+	case v.Voting.GivenUp:
+		return event.WhyPrice
+	case v.Status == Undecided:
+		return event.WhyCap
+	}
+	return string(v.Status)
 }
 
 // A Ladder is what is done, in this order, when voters do not agree. Model is who is
@@ -61,17 +120,16 @@ type Climb struct {
 	// May says whether an escalation makes sense now; nil means that each does.
 	May func(to Escalation) bool
 
-	// Asked is how many samples were taken last, and Note what the log says about the
-	// next rung.
-	Asked func() int
-	Note  func(to Escalation) event.Escalated
+	// Last is the last verdict, and Note what the log says about the next rung.
+	Last func() *Verdict
+	Note func(to Escalation) event.Escalated
 }
 
 // Climb tries in the usual way and then, while that settles nothing, in one configured
 // way after another. The keys of what it tries begin with key.
 func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
-	ok, err := c.Try(key, Way{})
-	for _, to := range l.Order {
+	ok, err := c.Try(key, Way{Last: l.secondIsNext(0)})
+	for i, to := range l.Order {
 		if ok || err != nil {
 			break
 		}
@@ -80,10 +138,11 @@ func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
 		switch {
 		case c.May != nil && !c.May(to):
 		case to == Diversity:
-			way := Way{Diverse: true, Asked: c.Asked()}
+			way := Way{Diverse: true, Asked: c.Last().Voting.Samples, Last: l.secondIsNext(i + 1)}
 			attempt = func() (bool, error) { return c.Try(next, way) }
-		case to == Stronger && l.Model != "":
-			attempt = func() (bool, error) { return c.Try(next, Way{Model: l.Model}) }
+		case to == Second && l.Model != "":
+			way := Way{Model: l.Model, Confirm: c.Last().ToConfirm()}
+			attempt = func() (bool, error) { return c.Try(next, way) }
 		case to == Split && c.Split != nil:
 			attempt = func() (bool, error) { return c.Split(next) }
 		case to == Person && c.Person != nil:
@@ -92,10 +151,17 @@ func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
 		if attempt == nil {
 			continue
 		}
-		f.Emit(next+"/escalated", c.Note(to))
+		note := c.Note(to)
+		note.Why = c.Last().Why()
+		f.Emit(next+"/escalated", note)
 		ok, err = attempt()
 	}
 	return ok, err
+}
+
+// secondIsNext reports whether other voters are asked at a rung.
+func (l Ladder) secondIsNext(i int) bool {
+	return l.Model != "" && i < len(l.Order) && l.Order[i] == Second
 }
 
 // A Whole is what could not be settled as it is, and is to be done in several steps.

@@ -13,7 +13,7 @@ import (
 )
 
 func TestClimb(t *testing.T) {
-	all := []flow.Escalation{flow.Diversity, flow.Stronger, flow.Split, flow.Person}
+	all := []flow.Escalation{flow.Diversity, flow.Second, flow.Split, flow.Person}
 	over := errors.New("out of budget")
 	for _, test := range []struct {
 		name   string
@@ -54,7 +54,7 @@ func TestClimb(t *testing.T) {
 			},
 			Split:  func(string) (bool, error) { return settle("split") },
 			Person: func(string) (bool, error) { return settle("person") },
-			Asked:  func() int { return 7 },
+			Last:   func() *flow.Verdict { return &flow.Verdict{Status: flow.Undecided, Voting: event.Voting{Samples: 7}} },
 			Note:   func(to flow.Escalation) event.Escalated { return event.Escalated{To: string(to)} },
 		}
 		if test.change != nil {
@@ -88,5 +88,66 @@ func TestWay(t *testing.T) {
 		if diff := cmp.Diff(test.want, q); diff != "" {
 			t.Errorf("%+v: Put: -want +got\n%s", test.way, diff)
 		}
+	}
+}
+
+// TestToConfirm: others confirm what led. Where nobody voted, or what won was no answer,
+// there is nothing to confirm.
+func TestToConfirm(t *testing.T) {
+	votes := func(status flow.Status, v map[string]int) *flow.Verdict {
+		return &flow.Verdict{
+			Status: status, Voting: event.Voting{Votes: v},
+			Candidates: []event.Candidate{{Votes: 3, Key: "the first in full"}, {Votes: 1, Key: "another"}},
+		}
+	}
+	for _, c := range []struct {
+		name string
+		v    *flow.Verdict
+		want *flow.Confirm
+	}{
+		{"a leader", votes(flow.Undecided, map[string]int{"b": 1, "a": 3}), &flow.Confirm{Leads: []string{"a"}, Keys: []string{"the first in full"}}},
+		{"two leaders", votes(flow.Undecided, map[string]int{"b": 2, "a": 2}), &flow.Confirm{Leads: []string{"a", "b"}}},
+		{"no votes", votes(flow.FlaggedOut, nil), nil},
+		{"decided for what could not be used", votes(flow.Decided, map[string]int{"a": 3}), nil},
+		{"nobody was asked", nil, nil},
+	} {
+		if diff := cmp.Diff(c.want, c.v.ToConfirm()); diff != "" {
+			t.Errorf("%s: ToConfirm: -want +got\n%s", c.name, diff)
+		}
+	}
+	for why, v := range map[string]*flow.Verdict{
+		event.WhyCap: {Status: flow.Undecided}, event.WhyPrice: {Status: flow.Undecided, Voting: event.Voting{GivenUp: true}}, "failed": {Status: flow.Failed}, "": nil,
+	} {
+		if got := v.Why(); got != why {
+			t.Errorf("Why() = %q, want %q", got, why)
+		}
+	}
+}
+
+// TestConfirmedMoves: a call that a second pool confirms is performed, and the next move is
+// for those who were asked first.
+func TestConfirmedMoves(t *testing.T) {
+	var asked []string
+	f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+		asked = append(asked, q.Model)
+		if len(asked) == 1 {
+			if q.Confirm == nil || q.Confirm.Leads[0] != "a" {
+				t.Errorf("the first move confirms %+v, want a", q.Confirm)
+			}
+			return &flow.Verdict{Status: flow.Decided, Intent: &event.Intent{Tool: "Write"}}, nil
+		}
+		if q.Confirm != nil {
+			t.Errorf("the next move confirms %+v", q.Confirm)
+		}
+		return flowtest.Decided(q, "7"), nil
+	})
+	f.OnPerform = func(string, *flow.Effect) (*flow.Result, error) { return &flow.Result{Text: "done"}, nil }
+	q := &flow.Question{Model: "first", Work: &flow.Work{}}
+	flow.Way{Model: "second", Confirm: &flow.Confirm{Leads: []string{"a"}}}.Put(q)
+	if out, err := flow.Act(f, "s", q, 3); err != nil || out.Verdict.Status != flow.Decided {
+		t.Fatalf("Act = %+v, %v", out, err)
+	}
+	if diff := cmp.Diff([]string{"second", "first"}, asked); diff != "" {
+		t.Errorf("asked: -want +got\n%s", diff)
 	}
 }

@@ -123,7 +123,8 @@ type Question struct {
 	Meaning *Meaning `json:"meaning,omitempty"`
 
 	// Class names what kind of question it is, such as the prompt that it was made
-	// from: how framings do is counted by class.
+	// from: how framings do is counted by class, and how hard questions are. Questions of
+	// a chain are all of one class unless its family names others here.
 	Class string `json:"class,omitempty"`
 
 	// Shared is how many bytes at the beginning of Prompt and of all Variants are the
@@ -135,6 +136,14 @@ type Question struct {
 
 	// Model names the group of voters that is asked: see [Voters] and the others.
 	Model string `json:"model,omitempty"`
+
+	// Second says that other voters will be asked if these do not agree: under an adaptive
+	// rule a race that they can settle for less is then left to them.
+	Second bool `json:"second,omitempty"`
+
+	// Confirm, if not nil, has only such an answer accepted as other voters were about to
+	// give.
+	Confirm *Confirm `json:"confirm,omitempty"`
 
 	// Work, if not nil, has each sample made by an agent with tools.
 	Work *Work `json:"work,omitempty"`
@@ -154,6 +163,16 @@ type Question struct {
 	// DelayMS is how long to wait before the first sample: a question that is asked
 	// again after a failure gives the world time to mend.
 	DelayMS int64 `json:"delay_ms,omitempty"`
+}
+
+// Confirm says what voters who do not agree were about to answer, to those who are asked
+// after them: these vote on their own, and win only with one of the answers that led.
+// Another winner leaves the question undecided, for one pool is not asked to overrule
+// another.
+type Confirm struct {
+	Leads []string `json:"leads"`           // the keys that led, as in [event.Voting]
+	Keys  []string `json:"keys,omitempty"`  // the same in full, of answers that are compared by meaning
+	Model string   `json:"model,omitempty"` // the group of voters that led: whatever comes next is for them
 }
 
 // Meaning says which parts of an answer are compared by what they say instead of to the

@@ -191,6 +191,9 @@ func (c *checker) checkOptional(i int) {
 			c.fault(CheckRequiredFieldsPresent, i, fieldTimeout, "timeout: %v", err)
 		}
 	}
+	if c.known(i, fieldClass) && s.Class != "" && strings.ContainsAny(s.Class, "@ \t\r\n") {
+		c.fault(CheckRequiredFieldsPresent, i, fieldClass, "class is %q: want a name without spaces and @", clip.Short(s.Class))
+	}
 	if c.known(i, fieldModel) && s.Model != "" && blank(s.Model) {
 		c.fault(CheckRequiredFieldsPresent, i, fieldModel, "model is blank: name one, or remove the field")
 	} else if c.options.Models != nil && c.known(i, fieldModel) && s.Model != "" {

@@ -22,6 +22,7 @@ const (
 	fieldVoting
 	fieldModel
 	fieldTimeout
+	fieldClass
 	fieldCount
 
 	firstOptional = fieldVoteOn
@@ -55,6 +56,7 @@ var fields = [fieldCount]struct {
 	fieldVoting:                   {name: "voting"},
 	fieldModel:                    {name: "model", text: func(s *Step) *string { return &s.Model }},
 	fieldTimeout:                  {name: "timeout", text: func(s *Step) *string { return &s.Timeout }},
+	fieldClass:                    {name: "class", text: func(s *Step) *string { return &s.Class }},
 }
 
 const (

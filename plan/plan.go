@@ -77,6 +77,7 @@ type Step struct {
 	Voting  *Voting  `json:"voting,omitempty" yaml:"voting,omitempty"`
 	Model   string   `json:"model,omitempty" yaml:"model,omitempty"`
 	Timeout string   `json:"timeout,omitempty" yaml:"timeout,omitempty"` // see [Millis]
+	Class   string   `json:"class,omitempty" yaml:"class,omitempty"`     // of steps that are about as hard
 }
 
 // TaskType is the kind of a step.

@@ -66,3 +66,39 @@ func TestAdaptiveRules(t *testing.T) {
 		}()
 	}
 }
+
+// TestGiveUp: a race is left to others with the leads that are named, by the votes of the
+// runner-up, and never once it is won.
+func TestGiveUp(t *testing.T) {
+	rule := Rule{Strategy: Adaptive, Target: .05, MaxSamples: 100}
+	leads := []Leads{{0, -1}, {2, 3}, {0, 9}}
+	for _, c := range []struct {
+		votes   string
+		outcome Outcome
+		givenUp bool
+	}{
+		{"", Open, false},
+		{"aaa", Open, false},
+		{"aab", Open, false},  // a lead of 1
+		{"aaab", Stuck, true}, // of 2
+		{"aaaab", Won, false},
+		{"aaaaab", Won, false},
+		{"baaaa", Stuck, true}, // it was given up when a led by 2
+		{"abab", Stuck, true},  // two votes for the runner-up
+		{"aaaaa", Won, false},
+	} {
+		tally := NewTally(rule, 4, 4, 10)
+		tally.GiveUpAt(leads)
+		for _, key := range c.votes {
+			tally.Vote(string(key))
+		}
+		if got := tally.Decision().Outcome; got != c.outcome || tally.GivenUp() != c.givenUp {
+			t.Errorf("%s: %v, given up %t, want %v, %t", c.votes, got, tally.GivenUp(), c.outcome, c.givenUp)
+		}
+	}
+	fixed := NewTally(Rule{Strategy: FirstToK, K: 3, MaxSamples: 9})
+	fixed.GiveUpAt([]Leads{{0, 9}})
+	if fixed.Vote("a"); fixed.GivenUp() {
+		t.Error("a race to a fixed margin is given up")
+	}
+}

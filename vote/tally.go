@@ -57,6 +57,7 @@ type Count struct {
 type Tally struct {
 	rule   Rule
 	leads  []int   // of an Adaptive rule: margins, by the votes of the runner-up
+	giveUp []Leads // with which such a race is left to others, by the same
 	counts []Count // in order of first appearance; races have few candidates
 	votes  int
 	flags  int
@@ -80,6 +81,23 @@ func NewTally(rule Rule, margins ...int) *Tally {
 	t := &Tally{rule: rule, leads: margins}
 	t.counts = t.room[:0] // most races have one candidate or two
 	return t
+}
+
+// Leads are margins from the first to the last one, none if that is smaller.
+type Leads [2]int
+
+// GiveUpAt says with which leads a race under an [Adaptive] rule is given up, because
+// others can settle it for less, by the votes of the runner-up; the last ones hold for all
+// further votes.
+func (t *Tally) GiveUpAt(leads []Leads) { t.giveUp = leads }
+
+// GivenUp reports whether the race is left to others before its cap.
+func (t *Tally) GivenUp() bool {
+	if t.rule.Strategy != Adaptive || len(t.giveUp) == 0 || t.need() <= 0 {
+		return false
+	}
+	leads, m := t.giveUp[min(t.second, len(t.giveUp)-1)], t.Margin()
+	return leads[0] <= m && m <= leads[1]
 }
 
 // Vote counts one vote for key.
@@ -148,7 +166,7 @@ func (t *Tally) Decision() Decision {
 	switch {
 	case need <= 0:
 		return Decision{Outcome: Won, Key: t.counts[t.leader].Key}
-	case need > t.left():
+	case need > t.left() || t.GivenUp():
 		return Decision{Outcome: Stuck, Need: need}
 	default:
 		return Decision{Outcome: Open, Need: need}
@@ -160,7 +178,7 @@ func (t *Tally) over() bool {
 		return t.own().Outcome != Open
 	}
 	need := t.need()
-	return need <= 0 || need > t.left()
+	return need <= 0 || need > t.left() || t.GivenUp()
 }
 
 // left is how many samples the cap still permits.

@@ -50,6 +50,10 @@ type Votes struct {
 	Races         int     `json:"races"`          // with two votes or more
 	Undecided     int     `json:"undecided"`      // of these
 	Unvoted       int     `json:"unvoted"`        // answers of a single sample, about which votes say nothing
+
+	// Confirmed are the answers on which two pools agree: the one that was split over it
+	// led with what the other one decided for.
+	Confirmed int `json:"confirmed,omitempty"`
 }
 
 // The bases of what is known about the truth.
@@ -105,6 +109,7 @@ type Race struct {
 type Evidence struct {
 	policy  *adaptive.Policy
 	unvoted int
+	agreed  int    // answers that a second pool confirmed
 	calls   []Call // the first of each kind
 	kinds   map[callKind]int
 }
@@ -162,10 +167,14 @@ func (e *Evidence) Voted(class string, step int, question string, v event.Voting
 	e.Add(Race{Class: class, Step: step, Question: question, Cell: CellOf(v.Votes), Decided: decided})
 }
 
+// Confirmed takes in that the last race was that of a second pool, which agrees with those
+// who were split before.
+func (e *Evidence) Confirmed() { e.agreed++ }
+
 // Votes sums up what they prove.
 func (e *Evidence) Votes() Votes {
 	c := e.policy.Claim()
-	v := Votes{Bound: c.Bound, ExpectedWrong: c.ExpectedWrong, Races: c.Races, Undecided: c.Undecided, Unvoted: e.unvoted}
+	v := Votes{Bound: c.Bound, ExpectedWrong: c.ExpectedWrong, Races: c.Races, Undecided: c.Undecided, Unvoted: e.unvoted, Confirmed: e.agreed}
 	if v.Races == v.Undecided {
 		v.Bound = 0 // no answer was voted for
 	}

@@ -44,6 +44,9 @@ func (v Votes) words() []string {
 	if v.Undecided > 0 {
 		list = append(list, fmt.Sprintf("%d questions ended without a winner.", v.Undecided))
 	}
+	if v.Confirmed > 0 {
+		list = append(list, fmt.Sprintf("%s settled by agreement of two pools: the voters of the first were split, and those of the second decided on their own for what led.", answers(v.Confirmed)))
+	}
 	if v.Unvoted > 0 {
 		list = append(list, fmt.Sprintf("%s taken from a single sample and proved by nothing.", answers(v.Unvoted)))
 	}

@@ -71,6 +71,7 @@ own only as far as they are like them. docs/calibrate.md has more.`,
 		},
 	}
 	cmd.Flags().StringVar(&flags.items, "items", "", "JSON lines or CSV with questions and their answers, - for stdin")
+	cmd.Flags().StringVar(&flags.items, "gold", "", "the same as --items: known answers by which the certificate judges")
 	cmd.Flags().StringVar(&flags.prompt, "prompt", "", "template of the question over the columns, with --items (default: {{.question}})")
 	flags.answer.Register(cmd.Flags())
 	flags.register(cmd, config.Measuring|config.Items, nil)

@@ -57,7 +57,7 @@ items, which one p for all cannot tell, with intervals.`,
 	numberFlag(f, &in.P, "p", "", "0", 0, "chance that a valid answer is right")
 	numberFlag(f, &in.V, "v", "", "1", 0, "chance that an answer is valid")
 	numberFlag(f, &in.Steps, "steps", "", "0", 1, "voted steps of the run")
-	numberFlag(f, &in.Target, "target-error", "", "0.01", 0, "chance to accept that any step is wrong")
+	numberFlag(f, &in.Target, "target-error", "", "0.05", 0, "chance to accept that any step is wrong")
 	numberFlag(f, &in.K, "ahead-by", "k", "0", 0, "margin (0: the smallest that reaches the target)")
 	f.StringVarP(&in.Model, "model", "m", "", "model whose price counts")
 	f.StringVar(&prices, "prices", "", config.Find("prices").Help)

@@ -102,6 +102,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err := e.checkOwn(cfg); err != nil {
 		return nil, err
 	}
+	e.comparePrices(&cfg)
 	j, err := e.job(k, params, &cfg)
 	if err != nil {
 		return nil, err
@@ -133,6 +134,31 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 		Prompts: j.Prompts.Hashes(), Races: j.Races, Checks: j.Checks,
 	}
 	return e.start(ctx, log, stack, j, first, nil)
+}
+
+// comparePrices works out what a sample of the second pool costs in samples of the first,
+// by what a short question and its answer cost. Where a price is not known they are taken
+// to cost the same.
+func (e *Engine) comparePrices(cfg *config.Config) {
+	if cfg.Solve.ModelEscalation == "" || cfg.Solve.EscalationPrice != 0 {
+		return
+	}
+	const input, output = 1000, 250
+	mean := func(names []string) float64 {
+		sum := 0.0
+		for _, name := range names {
+			p, ok := e.opts.Prices.Lookup(name)
+			if !ok {
+				return 0
+			}
+			sum += p.WorstCost(input, output).USD()
+		}
+		return sum / float64(len(names))
+	}
+	cfg.Solve.EscalationPrice = 1
+	if first, second := mean(cfg.VoterNames()), mean(cfg.Solve.SecondPool()); first > 0 && second > 0 {
+		cfg.Solve.EscalationPrice = second / first
+	}
 }
 
 // checkOwn refuses a rule of the program's own that it did not bring.
@@ -363,6 +389,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 			Alike: j.Form == event.FormRecords, Checkpoints: lean, Compact: lean && !cfg.FullLog && !j.Several, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks, Same: same,
 			Kind: j.Kind, Length: history.Length{Races: j.Races, Steps: j.Steps}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
+			Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 		}),
 	}
 	var at chain.Checkpoint

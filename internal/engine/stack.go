@@ -314,19 +314,27 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	case s.config.Solve.ModelEscalation:
 		field = "model_escalation"
 	}
-	v, err := s.named(wanted, field)
-	if err != nil {
-		return nil, err
+	names := []string{wanted}
+	if field == "model_escalation" {
+		names = s.config.Solve.SecondPool()
 	}
-	cheap := v.Model
-	if group := s.groups[flow.Cheap]; len(group) > 0 {
-		cheap = group[0].Model
+	var opened []ballot.Voter
+	for _, name := range names {
+		v, err := s.named(name, field)
+		if err != nil {
+			return nil, err
+		}
+		cheap := v.Model
+		if group := s.groups[flow.Cheap]; len(group) > 0 {
+			cheap = group[0].Model
+		}
+		if v.Agent, err = s.agentFor(v, cheap); err != nil {
+			return nil, err
+		}
+		opened = append(opened, v)
 	}
-	if v.Agent, err = s.agentFor(v, cheap); err != nil {
-		return nil, err
-	}
-	s.groups[name] = []ballot.Voter{v}
-	return s.groups[name], nil
+	s.groups[name] = opened
+	return opened, nil
 }
 
 // CheapModel is the model for small jobs: the provider's, unless one is named.

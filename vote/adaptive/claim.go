@@ -116,8 +116,9 @@ func (f *Futility) Says() string {
 // Futile is why the run should stop, nil if it should not.
 func (p *Policy) Futile() *Futility { return p.futile }
 
-// judge sees whether there are so many near ties that the run can hardly be right: that
-// half of those to come are decided rightly by luck alone.
+// judge sees whether there are so many near ties that the run can hardly be right. Half of
+// those to come are decided rightly by luck alone; where there is another pool, those that it
+// leaves open are lost.
 func (p *Policy) judge() {
 	if p.futile != nil {
 		return
@@ -132,7 +133,11 @@ func (p *Policy) judge() {
 		return
 	}
 	share := (ties - 2*math.Sqrt(ties)) / float64(p.races)
-	chance := math.Exp(-share * float64(p.length()) / 2)
+	lost := .5
+	if p.hasPool() {
+		lost = p.leftOpen()
+	}
+	chance := math.Exp(-share * float64(p.length()) * lost)
 	if chance < .5 {
 		p.futile = &Futility{Races: p.races, NearTies: ties, Share: share, Steps: p.length(), Chance: chance}
 	}

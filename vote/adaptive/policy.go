@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Options say what a run is to be and may cost.
@@ -23,6 +25,21 @@ type Options struct {
 
 	// Warm are beliefs of an earlier run, by class.
 	Warm map[string]Learnt
+
+	// Pool, if not empty, names voters who can be asked where others are split, and Price
+	// is what a sample of theirs costs in samples of the others. If that is 0, as in early
+	// logs, nothing is left to them before its cap.
+	Pool  string
+	Price float64
+}
+
+// ClassOf is the class of questions of a kind that a pool of voters is asked, by which it is
+// counted how hard they are. The run's own voters are no pool.
+func ClassOf(kind, pool string) string {
+	if pool == "" {
+		return kind
+	}
+	return kind + "@" + pool
 }
 
 // DefaultTarget is the target of a run that names none.
@@ -81,6 +98,12 @@ type Change struct {
 	Epoch   int    `json:"epoch"` // from 1
 	Races   int    `json:"races"` // of the class, so far
 	Margins []int  `json:"margins"`
+
+	// GiveUp are the leads with which a race is left to the other pool, by the votes of the
+	// runner-up as Margins are, and PoolCost is what that is thought to cost, in samples of
+	// these voters. They are there if there is such a pool.
+	GiveUp   []vote.Leads `json:"give_up,omitempty"`
+	PoolCost float64      `json:"pool_cost,omitempty"`
 }
 
 // Learnt is what a run leaves to later ones about a class.
@@ -105,6 +128,7 @@ type class struct {
 	name   string
 	epochs []*epoch
 	races  int
+	open   int // of these, without an answer that was taken
 	votes  int
 	now    Change
 
@@ -135,7 +159,8 @@ func (p *Policy) Adjust(o Options) []Change {
 	if o.MaxSamples <= 0 {
 		o.MaxSamples = o.Cap()
 	}
-	if o.Target == p.opts.Target && o.Steps == p.opts.Steps && o.Estimate == p.opts.Estimate && o.MaxSamples == p.opts.MaxSamples {
+	if o.Target == p.opts.Target && o.Steps == p.opts.Steps && o.Estimate == p.opts.Estimate && o.MaxSamples == p.opts.MaxSamples &&
+		o.Pool == p.opts.Pool && o.Price == p.opts.Price {
 		return nil
 	}
 	o.Warm = p.opts.Warm
@@ -207,12 +232,13 @@ func (c *class) epoch() *epoch { return c.epochs[len(c.epochs)-1] }
 // decide sets the margins of a class, and reports whether they are others than before.
 func (p *Policy) decide(c *class, why string) bool {
 	list := margins(theta[:], c.epoch().w[:], p.spend.alpha, p.opts.MaxSamples)
-	if slices.Equal(list, c.now.Margins) && why != WhyDrift {
+	giveUp, cost := p.giveUp(c, list)
+	if slices.Equal(list, c.now.Margins) && slices.Equal(giveUp, c.now.GiveUp) && why != WhyDrift {
 		return false
 	}
 	p.changes++
 	c.racesThen, c.votesThen, c.racesLast, c.votesLast = c.racesLast, c.votesLast, c.races, c.votes
-	c.now = Change{Policy: p.changes, Class: c.name, Why: why, Epoch: len(c.epochs), Races: c.races, Margins: list}
+	c.now = Change{Policy: p.changes, Class: c.name, Why: why, Epoch: len(c.epochs), Races: c.races, Margins: list, GiveUp: giveUp, PoolCost: cost}
 	return true
 }
 
@@ -226,6 +252,7 @@ func (p *Policy) Count(name string, cell Cell, committed bool) []Change {
 	}
 	p.races++
 	c.races++
+	c.open += 1 - taken
 	c.votes += cell.Lead + cell.Second
 	why := WhyFit
 	if c.epoch().drifted(cell, taken, math.Log(float64(p.length()))) {

@@ -54,14 +54,15 @@ func askJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 	if err != nil {
 		return nil, err
 	}
-	var roles []string
+	q.Class = "" // there is one question, of the kind that the run is
+	roles := secondPool(cfg)
 	if meaning(cfg) {
-		q.Meaning, roles = &flow.Meaning{}, []string{flow.Cheap}
+		q.Meaning, roles = &flow.Meaning{}, append(roles, flow.Cheap)
 	}
 	return &Job{
 		Task: p.Question, Steps: 1, Races: 1, Prompts: set, Roles: roles,
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
-			return chain.Run(f, single{q}, chain.Config{Terms: terms(cfg)}, at)
+			return chain.Run(f, single{q}, chain.Config{Terms: terms(cfg), Pool: cfg.Solve.ModelEscalation}, at)
 		},
 	}, nil
 }

@@ -59,9 +59,9 @@ func chainJob(env Env, family string, params json.RawMessage, cfg config.Config)
 		return nil, err
 	}
 	return &Job{
-		Task: task, Steps: c.Steps(), Races: c.Steps(), Readers: readers, Checks: runs.ChecksOf(c),
+		Task: task, Steps: c.Steps(), Races: c.Steps(), Readers: readers, Checks: runs.ChecksOf(c), Roles: secondPool(cfg),
 		Run: func(f flow.Flow, at chain.Checkpoint) error {
-			return chain.Run(f, c, chain.Config{Terms: terms(cfg)}, at)
+			return chain.Run(f, c, chain.Config{Terms: terms(cfg), Pool: cfg.Solve.ModelEscalation}, at)
 		},
 	}, nil
 }

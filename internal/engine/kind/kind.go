@@ -84,6 +84,15 @@ func terms(cfg config.Config) flow.Terms {
 	}
 }
 
+// secondPool is the group of voters who are asked where others do not agree, if there is
+// one.
+func secondPool(cfg config.Config) []string {
+	if pool := cfg.Solve.ModelEscalation; pool != "" {
+		return []string{pool}
+	}
+	return nil
+}
+
 // Terms are those of the questions of a run.
 func Terms(cfg config.Config) flow.Terms { return terms(cfg) }
 

@@ -60,6 +60,7 @@ type mapping struct {
 	questions []mapQuestion
 	set       *prompts.Set
 	terms     flow.Terms
+	pool      string // whom to ask where voters do not agree
 }
 
 type mapQuestion struct {
@@ -144,8 +145,8 @@ func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 	if err != nil {
 		return nil, err
 	}
-	m := &mapping{questions: questions, set: set, terms: terms(cfg)}
-	j := &Job{Steps: p.Records - p.Same, Races: p.Records - p.Same, Prompts: set, Several: len(questions) > 1}
+	m := &mapping{questions: questions, set: set, terms: terms(cfg), pool: cfg.Solve.ModelEscalation}
+	j := &Job{Steps: p.Records - p.Same, Races: p.Records - p.Same, Prompts: set, Several: len(questions) > 1, Roles: secondPool(cfg)}
 	j.Task = fmt.Sprintf("Answer for %d records", p.Records)
 	if p.Source != "" {
 		j.Task += " of " + p.Source
@@ -185,7 +186,7 @@ func (m *mapping) run(f flow.Flow, path string, p MapParams, at chain.Checkpoint
 	}
 	file := records.NewReader(path, func(n int) bool { status, _ := ended(n); return status != "" })
 	c := mapper.Config{
-		Records: p.Records, Ended: ended,
+		Records: p.Records, Ended: ended, Pool: m.pool,
 		Open: func(n int) (mapper.Record, error) {
 			r, err := file.Record(n)
 			return &mapRecord{m, r}, err

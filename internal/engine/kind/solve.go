@@ -63,10 +63,7 @@ func solveJob(env Env, kind string, params json.RawMessage, cfg config.Config) (
 		return nil, &config.Error{Field: "solve", Err: err}
 	}
 	j := &Job{
-		Task: p.Problem, Prompts: set, Readers: readers, Roles: []string{flow.Reasoning}, Looks: solver.Looks(all),
-	}
-	if name := cfg.Solve.ModelEscalation; name != "" {
-		j.Roles = append(j.Roles, name)
+		Task: p.Problem, Prompts: set, Readers: readers, Roles: append([]string{flow.Reasoning}, secondPool(cfg)...), Looks: solver.Looks(all),
 	}
 	if cfg.Solve.SymPy {
 		j.Open = ask.open

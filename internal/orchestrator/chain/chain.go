@@ -3,7 +3,10 @@
 package chain
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/maker-mdap/maker/domain"
@@ -14,6 +17,10 @@ import (
 // Config is what every question of the chain has in common.
 type Config struct {
 	flow.Terms
+
+	// Pool names the voters who are asked where those of the chain do not agree; empty if
+	// there are none.
+	Pool string
 }
 
 // A Checkpoint is where to begin: the first step to do and the output of the
@@ -39,29 +46,34 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 			return nil
 		}
 	}
+	round := newCircle(c)
 	for step := at.Step; step < c.Steps(); step++ {
 		q, err := c.Question(step, output)
 		if err != nil {
 			fail(f, step, event.StepFailed{Status: string(flow.Failed), Reason: err.Error()})
 			return nil
 		}
-		q.Step, q.Terms = step, cfg.Terms
+		q.Step, q.Terms, q.Second = step, cfg.Terms, cfg.Pool != ""
 
 		key := Key(step)
 		v, err := f.Decide(key, q)
 		if err != nil {
 			return err
 		}
+		done := event.StepCompleted{Step: step, Class: q.Class, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}
+		if v.Status != flow.Decided && cfg.Pool != "" {
+			if v, err = flow.AskSecond(f, key, cfg.Pool, q, v, &done); err != nil {
+				return err
+			}
+		}
 		if v.Status != flow.Decided {
 			fail(f, step, event.StepFailed{Status: string(v.Status), Reason: v.Reason, Voting: v.Voting})
 			return nil
 		}
 		output = v.Answer
-		f.Emit(key, event.StepCompleted{
-			Step: step, Output: event.JSONValue(output), Voting: v.Voting,
-			CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		})
-		if err := c.Check(step, output); err != nil {
+		done.Output = event.JSONValue(output)
+		f.Emit(key, done)
+		if err := cmp.Or(c.Check(step, output), round.take(step, output)); err != nil {
 			f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: step, Wrong: true})
 			return nil
 		}
@@ -71,6 +83,36 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 		return nil
 	}
 	f.Emit("end", event.TaskCompleted{Steps: c.Steps(), Output: event.JSONValue(output)})
+	return nil
+}
+
+// A circle notices that outputs come again, without keeping them: it holds on to one, for
+// twice as many steps each time (Brent's algorithm).
+type circle struct {
+	watched bool
+	kept    json.RawMessage
+	since   int // steps since it was kept
+	until   int // that many it is kept for
+}
+
+func newCircle(c domain.Chain) circle {
+	onward, ok := c.(domain.Onward)
+	return circle{watched: ok && onward.NeverRepeats()}
+}
+
+// take takes the output of a step, and returns an error if there was the same before.
+func (c *circle) take(step int, output json.RawMessage) error {
+	if !c.watched {
+		return nil
+	}
+	c.since++
+	if c.kept != nil && bytes.Equal(c.kept, output) {
+		return fmt.Errorf("step %d comes to the same as step %d: the run goes round in a circle of %d steps, which no right solution does, "+
+			"so at least one committed step is wrong, although its voters agreed", step, step-c.since, c.since)
+	}
+	if c.since >= c.until {
+		c.kept, c.since, c.until = output, 0, max(1, 2*c.until)
+	}
 	return nil
 }
 

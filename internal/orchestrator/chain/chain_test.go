@@ -135,3 +135,52 @@ func TestRunReturnsTheFlowsError(t *testing.T) {
 		t.Errorf("events %v, want none", describe(f.Events))
 	}
 }
+
+// TestSecondPool: where voters do not agree others are asked, under a key of their own, and
+// what they decide for is committed with how the first ones stood. If they do not help, the
+// step fails with the reasons of both.
+func TestSecondPool(t *testing.T) {
+	split := event.Voting{Strategy: vote.FirstToK, Samples: 4, Votes: map[string]int{"2": 2, "9": 1}, Margin: 1}
+	second := config
+	second.Pool = "others"
+	for _, c := range []struct {
+		name string
+		then flow.Status
+		want []string
+	}{
+		{"it agrees", flow.Decided, []string{"step 0: 1", "event.Escalated", "step 1: 2", "completed 2: 2"}},
+		{"it does not", flow.Undecided, []string{"step 0: 1", "event.Escalated", "step 1 failed: undecided: tie; not so", "task undecided at 1, wrong false: tie; not so"}},
+	} {
+		f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+			switch {
+			case key == "step/1":
+				if !q.Second {
+					t.Errorf("%s: %s does not know of the other pool", c.name, key)
+				}
+				return &flow.Verdict{Status: flow.Undecided, Reason: "tie", Voting: split, CostUSD: new(0.25), DurationMS: 3}, nil
+			case key == "step/1/model" && c.then != flow.Decided:
+				return &flow.Verdict{Status: c.then, Reason: "not so"}, nil
+			case key == "step/1/model":
+				if q.Model != "others" || !cmp.Equal(q.Confirm.Leads, []string{"2"}) {
+					t.Errorf("%s: %q confirms %+v, want the others, and 2", c.name, q.Model, q.Confirm)
+				}
+				v := flowtest.Decided(q, "2")
+				v.CostUSD, v.DurationMS = new(0.5), 4
+				return v, nil
+			}
+			return count(key, q)
+		})
+		if err := Run(f, counter{steps: 2, wrong: -1}, second, Checkpoint{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, describe(f.Events)); diff != "" {
+			t.Errorf("%s: events (-want +got):\n%s", c.name, diff)
+		}
+		for _, e := range f.Events {
+			if e, ok := e.(event.StepCompleted); ok && e.Step == 1 &&
+				(e.By != event.ByModel || e.Pool != "others" || !cmp.Equal(e.First, &split) || *e.CostUSD != 0.75 || e.DurationMS != 7) {
+				t.Errorf("%s: %+v, want it settled by the others, at the cost of both", c.name, e)
+			}
+		}
+	}
+}

@@ -33,7 +33,7 @@ func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 		},
 		Person: func(key string) (bool, error) { return r.askPerson(f, key, a) },
 		May:    func(to flow.Escalation) bool { return r.mayEscalate(a, to) },
-		Asked:  func() int { return a.outcome.Verdict.Voting.Samples },
+		Last:   func() *flow.Verdict { return a.outcome.Verdict },
 		Note: func(to flow.Escalation) event.Escalated {
 			return event.Escalated{Path: fmt.Sprintf("step %d", a.number), Step: a.number, Question: a.asked, To: string(to), Reason: a.problem}
 		},

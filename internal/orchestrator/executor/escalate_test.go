@@ -18,7 +18,7 @@ import (
 // escalating is a configuration with a ladder; the whole one if none is named.
 func escalating(order ...flow.Escalation) executor.Config {
 	if order == nil {
-		order = []flow.Escalation{flow.Diversity, flow.Stronger, flow.Split, flow.Person}
+		order = []flow.Escalation{flow.Diversity, flow.Second, flow.Split, flow.Person}
 	}
 	c := config()
 	c.Rule = vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 4}

@@ -78,6 +78,9 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 	if err := c.Prompts.Put(q, prompt); err != nil {
 		return nil, err
 	}
+	if s.Class != "" {
+		q.Class = s.Class
+	}
 	if s.Timeout != "" {
 		if q.TimeoutMS, err = plan.Millis(s.Timeout); err != nil {
 			return nil, err

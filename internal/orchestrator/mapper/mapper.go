@@ -15,6 +15,10 @@ type Config struct {
 	Records   int
 	Questions []string // their names, in the order in which they are asked
 
+	// Pool names the voters who are asked where others do not agree; empty if there are
+	// none.
+	Pool string
+
 	// Open is a record. Its error ends the run.
 	Open func(record int) (Record, error)
 
@@ -135,6 +139,7 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 		return "", nil, err
 	}
 	answers := map[string]json.RawMessage{}
+	done := event.StepCompleted{Step: i}
 	var all flow.Outcome
 	for n, name := range c.Questions {
 		q, err := record.Ask(n, answers)
@@ -142,12 +147,20 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 			f.Emit("failed", event.StepFailed{Step: i, Status: string(flow.Failed), Reason: err.Error(), Voting: all.Voting})
 			return flow.Failed, nil, nil
 		}
-		q.Step = i
+		q.Step, q.Second = i, c.Pool != ""
 		v, err := f.Decide(name, q)
 		if err != nil {
 			return "", nil, err
 		}
-		all.Take(v)
+		if all.Take(v); v.Status != flow.Decided && c.Pool != "" {
+			second, err := flow.AskSecond(f, name, c.Pool, q, v, &done)
+			if err != nil {
+				return "", nil, err
+			}
+			if v = second; v.Status == flow.Decided {
+				all.Take(v)
+			}
+		}
 		if v.Status != flow.Decided {
 			reason := v.Reason
 			if len(c.Questions) > 1 {
@@ -163,10 +176,11 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 		return "", nil, err
 	}
 	known := record.Right(answers)
-	f.Emit("completed", event.StepCompleted{
-		Step: i, Output: event.JSONValue(output), Right: known,
-		Voting: all.Voting, CostUSD: all.CostUSD, DurationMS: all.DurationMS,
-	})
+	done.Output, done.Right, done.CostUSD, done.DurationMS = event.JSONValue(output), known, all.CostUSD, all.DurationMS
+	if done.First == nil || len(c.Questions) > 1 { // what settled one of several is not what settled the record
+		done.Pool, done.First, done.Voting = "", nil, all.Voting
+	}
+	f.Emit("completed", done)
 	return flow.Decided, known, nil
 }
 

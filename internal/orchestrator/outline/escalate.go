@@ -52,8 +52,8 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 			r.now.by = event.ByPerson
 			return took(key, out), nil
 		},
-		May:   func(to flow.Escalation) bool { return r.mayEscalate(to, last) },
-		Asked: func() int { return last.Verdict.Voting.Samples },
+		May:  func(to flow.Escalation) bool { return r.mayEscalate(to, last) },
+		Last: func() *flow.Verdict { return last.Verdict },
 		Note: func(to flow.Escalation) event.Escalated {
 			r.now.escalated = true
 			return event.Escalated{Path: fmt.Sprintf("task %d", c.NodeID), Step: c.NodeID - 1, Question: asked, To: string(to), Reason: last.Verdict.Reason}

@@ -37,6 +37,7 @@ type action struct {
 
 	// The last vote, and why it was not the end.
 	asked   string
+	last    *flow.Verdict
 	voting  event.Voting
 	status  flow.Status
 	reason  string
@@ -74,7 +75,7 @@ func (a *action) decide(f flow.Flow, key string, q *flow.Question) (*flow.Verdic
 	if err != nil {
 		return nil, err
 	}
-	a.asked, a.voting = key, v.Voting
+	a.asked, a.last, a.voting = key, v, v.Voting
 	a.durationMS += v.DurationMS
 	if v.CostUSD == nil {
 		a.unpriced = true
@@ -124,6 +125,7 @@ func (a *action) undecided(v *flow.Verdict) {
 // rejected notes that a verifier does not accept what won.
 func (a *action) rejected(key, wrong string) {
 	a.asked, a.status, a.reason, a.options = key, flow.Failed, "the verifier: "+wrong, nil
+	a.last = &flow.Verdict{Status: flow.Failed, Voting: a.voting}
 	a.broken = false
 }
 
@@ -138,9 +140,9 @@ func (a *action) unvoted(by, because string) {
 func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (bool, error)) (bool, error) {
 	a.tried = append(a.tried, a.branch+key)
 	c := flow.Climb{
-		Try:   try,
-		May:   func(to Escalation) bool { return to != Diversity || !a.broken }, // other words do not mend what is out of order
-		Asked: func() int { return a.voting.Samples },
+		Try:  try,
+		May:  func(to Escalation) bool { return to != Diversity || !a.broken }, // other words do not mend what is out of order
+		Last: func() *flow.Verdict { return a.last },
 		Note: func(to Escalation) event.Escalated {
 			return event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(to), Reason: a.reason}
 		},
@@ -164,7 +166,7 @@ func (a *action) splitFurther(f flow.Flow, key string) (bool, error) {
 		return ok, err
 	}
 	a.reason = before.reason + "; nobody agrees on how to split it: " + a.reason
-	a.asked, a.voting, a.status, a.broken, a.options = before.asked, before.voting, before.status, before.broken, before.options
+	a.asked, a.last, a.voting, a.status, a.broken, a.options = before.asked, before.last, before.voting, before.status, before.broken, before.options
 	return false, nil
 }
 

@@ -62,7 +62,7 @@ type Escalation = flow.Escalation
 // The escalations.
 const (
 	Diversity = flow.Diversity // ask in other words, at a higher temperature
-	Model     = flow.Stronger  // ask Models.Escalation
+	Model     = flow.Second    // ask Models.Escalation
 	Split     = flow.Split     // split what could not be solved as it is
 	Person    = flow.Person    // ask the person for the solution
 )

@@ -44,11 +44,13 @@ func (a *action) propose(f flow.Flow, key string, w way, mustSplit bool) (bool, 
 		a.proposal, a.settledBy = &p, event.ByVote
 		return err == nil, err
 	}
-	if len(v.Candidates) < 2 {
+	if len(v.Candidates) < 2 || w.Confirm != nil {
 		a.undecided(v)
 		return false, nil
 	}
-	return a.discriminate(f, key+"/pick", w, v.Candidates)
+	ok, err := a.discriminate(f, key+"/pick", w, v.Candidates)
+	a.last = v // others are asked for proposals, not for a choice among these
+	return ok, err
 }
 
 // discriminate has voters choose among proposals. Each sees them in another order.

@@ -28,6 +28,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -197,13 +198,13 @@ type Watch struct {
 // exhausted, or the model refuses every request. A question without a winner is
 // not an error.
 func (b *Ballot) Decide(ctx context.Context, q *flow.Question, w Watch) (*flow.Verdict, error) {
-	return b.DecideBy(ctx, q, nil, w)
+	return b.DecideBy(ctx, q, nil, nil, w)
 }
 
 // DecideBy is Decide for a question whose rule may be adaptive, with the margins that are
-// in force then. (As a part of the watch, which the race does not keep, they would make all
+// in force then, and the leads with which it is given up. (As a part of the watch, which the race does not keep, they would make all
 // of it escape to the heap.)
-func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, w Watch) (*flow.Verdict, error) {
+func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, giveUp []vote.Leads, w Watch) (*flow.Verdict, error) {
 	if err := q.Rule.Validate(); err != nil {
 		return nil, err
 	}
@@ -219,6 +220,9 @@ func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, 
 		return nil, errors.New("ballot: an adaptive rule needs margins and a cap, which only a run has")
 	}
 	r := newRace(b, q, reader, voters, margins)
+	if q.Second {
+		r.tally.GiveUpAt(giveUp)
+	}
 	r.judge = w.Judge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
@@ -359,6 +363,9 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		d := r.tally.Decision()
 		switch d.Outcome {
 		case vote.Won:
+			if c := r.q.Confirm; c != nil && !slices.Contains(c.Leads, vote.ShortKey(d.Key)) {
+				return r.verdict(flow.Undecided, ""), nil
+			}
 			return r.verdict(flow.Decided, d.Key), nil
 		case vote.Stuck:
 			if r.tally.Votes() == 0 {

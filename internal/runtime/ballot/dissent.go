@@ -52,7 +52,11 @@ func (r *race) candidates() []event.Candidate {
 	var list []event.Candidate
 	for _, c := range counts[:min(len(counts), maxCandidates)] {
 		if a := r.answerOf(c.Key); a.Value != nil {
-			list = append(list, event.Candidate{Answer: a.Value, Votes: c.Votes})
+			found := event.Candidate{Answer: a.Value, Votes: c.Votes}
+			if r.q.Meaning != nil {
+				found.Key = c.Key
+			}
+			list = append(list, found)
 		}
 	}
 	return list
@@ -70,6 +74,7 @@ func (r *race) shown(winner string) []event.Candidate {
 	}
 	list = list[:min(len(list), maxShown)]
 	for i := range list {
+		list[i].Key = "" // nobody has to agree any more
 		if len(list[i].Answer) > maxShownBytes {
 			list[i].Answer, _ = json.Marshal(clip.Line(string(list[i].Answer), maxShownBytes)) // a text never fails
 		}

@@ -139,3 +139,17 @@ func TestRegroupOpen(t *testing.T) {
 		t.Errorf("a judge that failed was asked %d times, want once", asked)
 	}
 }
+
+// TestRegroupConfirms: those who are to confirm an answer do so by saying the same.
+func TestRegroupConfirms(t *testing.T) {
+	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}, Confirm: &flow.Confirm{Keys: []string{`"it is late"`}}}}
+	for key, want := range map[string]string{`"the hour is late"`: `"it is late"`, `"it is early"`: `"it is early"`} {
+		s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
+		err := r.regroup(&s, func(first, other string) (bool, *flow.Verdict, error) {
+			return first == `"it is late"` && other == `"the hour is late"`, &flow.Verdict{Status: flow.Decided}, nil
+		})
+		if err != nil || s.Answer.Key != want {
+			t.Errorf("regroup(%s) = %s, %v, want %s", key, s.Answer.Key, err, want)
+		}
+	}
+}

@@ -3,9 +3,11 @@ package ballot
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -64,8 +66,8 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	case flow.Undecided:
 		v.Candidates = r.candidates()
 		v.Voting.Answers = v.Candidates
-		v.Reason = fmt.Sprintf("no answer won within %d samples: the best one has %s of %d votes, a margin of %d",
-			r.q.Rule.MaxSamples, bestOf(r.tally), r.tally.Votes(), r.tally.Margin()) + r.split() + r.uncompared()
+		v.Voting.GivenUp = r.tally.GivenUp()
+		v.Reason = r.whyUndecided() + r.split() + r.uncompared()
 	case flow.FlaggedOut:
 		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:
@@ -73,6 +75,21 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 	}
 	return v
+}
+
+// whyUndecided says why there are votes and no winner.
+func (r *race) whyUndecided() string {
+	t := r.tally
+	best := fmt.Sprintf("the best one has %s of %d votes, a margin of %d", bestOf(t), t.Votes(), t.Margin())
+	switch {
+	case t.Decision().Outcome == vote.Won:
+		return fmt.Sprintf("the voters who were asked after them (%s) agree on another answer than those before were about to give (%s): %s",
+			r.q.Model, clip.Line(strings.Join(r.q.Confirm.Leads, " or "), longestQuote), best)
+	case t.GivenUp():
+		return "no answer has won, and other voters are thought to settle it for less: " + best
+	default:
+		return fmt.Sprintf("no answer won within %d samples: %s", r.q.Rule.MaxSamples, best)
+	}
 }
 
 func bestOf(t *vote.Tally) string {

@@ -37,7 +37,7 @@ type Audit struct {
 	steps  int       // committed so far
 	output json.RawMessage
 
-	policies map[int][]int // margins, by the number of the policy
+	policies map[int]event.PolicyChanged // by their numbers
 
 	committed map[int]bool   // steps, by number, unless they are those of a chain
 	scopes    map[int]string // the key under which each of them happens, where the log has it
@@ -266,9 +266,9 @@ func (a *Audit) policy(e event.PolicyChanged) {
 		return
 	}
 	if a.policies == nil {
-		a.policies = map[int][]int{}
+		a.policies = map[int]event.PolicyChanged{}
 	}
-	a.policies[e.Policy] = e.Margins
+	a.policies[e.Policy] = e
 }
 
 // margins are those by which a question was decided, nil if its rule is not adaptive.
@@ -276,7 +276,7 @@ func (a *Audit) margins(step int, rule vote.Rule, policy int) (margins []int, ok
 	if rule.Strategy != vote.Adaptive {
 		return nil, true
 	}
-	if margins = a.policies[policy]; margins == nil || rule.MaxSamples < 1 {
+	if margins = a.policies[policy].Margins; margins == nil || rule.MaxSamples < 1 {
 		a.differ("step %d was decided by policy %d, which the log does not have", step, policy)
 		return nil, false
 	}
@@ -297,12 +297,17 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	if !ok {
 		return
 	}
-	tally, late := recount(rule, margins, h.vote(e.Question).Samples)
+	var giveUp []vote.Leads
+	if e.Second {
+		giveUp = a.policies[e.Voting.Policy].GiveUp
+	}
+	tally, late := recount(rule, margins, giveUp, h.vote(e.Question).Samples)
 	votes := map[string]int{}
 	for _, c := range tally.Counts() {
 		votes[c.Key] = c.Votes
 	}
-	won := tally.Decision().Outcome == vote.Won
+	d := tally.Decision()
+	won := d.Outcome == vote.Won && (len(e.Leads) == 0 || slices.Contains(e.Leads, d.Key))
 	switch {
 	case !maps.Equal(votes, e.Voting.Votes) || tally.Flags() != e.Voting.RedFlagged:
 		a.differ("step %d: the samples give the votes %v and %d red flags, the verdict says %v and %d",
@@ -348,8 +353,9 @@ func gaveUpRightly(t *vote.Tally) bool {
 }
 
 // recount holds a race again; late says that samples came after the decision.
-func recount(rule vote.Rule, margins []int, samples []event.Event) (tally *vote.Tally, late bool) {
+func recount(rule vote.Rule, margins []int, giveUp []vote.Leads, samples []event.Event) (tally *vote.Tally, late bool) {
 	tally = vote.NewTally(rule, margins...)
+	tally.GiveUpAt(giveUp)
 	for _, s := range samples {
 		late = late || tally.Decision().Outcome == vote.Won
 		if voted, ok := s.(event.SampleCompleted); ok {

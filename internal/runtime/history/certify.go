@@ -14,22 +14,19 @@ import (
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
-// PolicyClass is the class of a question by which it is counted how hard it is: what kind
-// of question it is, and who is asked.
-func PolicyClass(class, pool string) string {
-	if pool == "" {
-		return class
-	}
-	return class + "@" + pool
-}
-
 // countRaces takes in how races ended. In a chain the steps say it, elsewhere the votes: a
 // step's own are only those of its closest decision.
 func (r *Report) countRaces(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
 		if r.Form.ByStep() {
-			r.Evidence.Voted(r.Kind, e.Step, "", e.Voting, true)
+			if e.First != nil {
+				r.Evidence.Voted(cmp.Or(e.Class, r.Kind), e.Step, "", *e.First, false)
+				if len(e.First.Votes) > 0 {
+					r.Evidence.Confirmed()
+				}
+			}
+			r.Evidence.Voted(stepClass(r.Kind, &e), e.Step, "", e.Voting, true)
 		}
 	case event.StepFailed:
 		if r.Form == event.FormRecords {
@@ -37,7 +34,11 @@ func (r *Report) countRaces(e event.Event) {
 		}
 	case event.VoteCompleted:
 		if !r.Form.ByStep() && !isCalibration(e.Question) {
-			r.Evidence.Voted(PolicyClass(e.Class, e.Pool), e.Step, e.Question, e.Voting, e.Status == string(flow.Decided))
+			decided := e.Status == string(flow.Decided)
+			r.Evidence.Voted(adaptive.ClassOf(e.Class, e.Pool), e.Step, e.Question, e.Voting, decided)
+			if decided && len(e.Leads) > 0 {
+				r.Evidence.Confirmed()
+			}
 		}
 	}
 }
@@ -46,7 +47,7 @@ func (r *Report) countRaces(e event.Event) {
 // tell what the runner-up had.
 func (r *Report) countIndexedRace(s runlog.Step) bool {
 	votes := s.Samples - s.RedFlagged
-	if s.Answers > 2 || (votes+s.Margin)%2 != 0 && s.Answers == 2 {
+	if s.Special || s.Answers > 2 || (votes+s.Margin)%2 != 0 && s.Answers == 2 {
 		return false
 	}
 	c := adaptive.Cell{Lead: votes}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -39,7 +40,11 @@ func lengthOf(e event.TaskSubmitted) Length {
 // Options are those of an adaptive rule in a run of the length. A step takes a question or
 // two, unless it uses tools.
 func (l Length) Options(rule vote.Rule, warm map[string]adaptive.Learnt) adaptive.Options {
-	return adaptive.Options{Target: rule.Target, Steps: l.Races, Estimate: 2 * l.Steps, MaxSamples: rule.MaxSamples, Warm: warm}
+	o := adaptive.Options{Target: rule.Target, Steps: l.Races, MaxSamples: rule.MaxSamples, Warm: warm}
+	if l.Races == 0 {
+		o.Estimate = 2 * l.Steps
+	}
+	return o
 }
 
 // Configure takes the rule that is in force from here on.
@@ -63,18 +68,32 @@ func (p *Policies) changed(changes []adaptive.Change) []event.Event {
 	return list
 }
 
-// Margins are those of a class, and the number of its policy. A class that is new begins
-// with an event.
-func (p *Policies) Margins(class string) (margins []int, policy int, begins []event.Event) {
+// Now is the policy of a class. One that is new begins with an event.
+func (p *Policies) Now(class string) (now adaptive.Change, begins []event.Event) {
 	if p.policy == nil {
-		return nil, 0, nil
+		return now, nil
 	}
 	now, ok := p.policy.Now(class)
 	if !ok {
 		now = p.policy.Start(class)
 		begins = p.changed([]adaptive.Change{now})
 	}
-	return now.Margins, now.Policy, begins
+	return now, begins
+}
+
+// CountStep takes in the votes of a committed step of a chain of a kind, and returns what
+// follows. Where others settled it, its own voters were undecided before.
+func (p *Policies) CountStep(kind string, e *event.StepCompleted) []event.Event {
+	var list []event.Event
+	if e.First != nil {
+		list = p.Count(cmp.Or(e.Class, kind), *e.First, false)
+	}
+	return append(list, p.Count(stepClass(kind, e), e.Voting, true)...)
+}
+
+// stepClass is the class of the vote that decided a step of a chain.
+func stepClass(kind string, e *event.StepCompleted) string {
+	return adaptive.ClassOf(cmp.Or(e.Class, kind), e.Pool)
 }
 
 // Count takes in how a race ended and returns what follows.
@@ -123,7 +142,7 @@ func (p *Policies) logged(e event.Event) {
 		return
 	}
 	if isChange && changed.Why == adaptive.WhyStart {
-		p.Margins(changed.Class)
+		p.Now(changed.Class)
 		return
 	}
 	p.due = slices.DeleteFunc(p.due, func(d event.Event) bool {
@@ -138,7 +157,9 @@ func (h *History) configurePolicies() {
 	if err != nil {
 		return // whoever reads the rest says so
 	}
-	h.Policies.Configure(lengthOf(h.Submitted).Options(c.Voting, c.Warm), c.Voting)
+	o := lengthOf(h.Submitted).Options(c.Voting, c.Warm)
+	o.Pool, o.Price = c.Solve.ModelEscalation, c.Solve.EscalationPrice
+	h.Policies.Configure(o, c.Voting)
 }
 
 // countPolicies counts what an event says about how hard questions are.
@@ -148,7 +169,7 @@ func (h *History) countPolicies(e event.Event) {
 		h.Policies.logged(e)
 	case event.StepCompleted:
 		if h.Submitted.Form.ByStep() {
-			h.follows(h.Policies.Count(h.Submitted.Kind, e.Voting, true))
+			h.follows(h.Policies.CountStep(h.Submitted.Kind, &e))
 		}
 	case event.StepFailed:
 		if h.records {
@@ -156,7 +177,7 @@ func (h *History) countPolicies(e event.Event) {
 		}
 	case event.VoteCompleted:
 		if !h.Submitted.Form.ByStep() {
-			h.follows(h.Policies.Count(PolicyClass(e.Class, e.Pool), e.Voting, e.Status == string(flow.Decided)))
+			h.follows(h.Policies.Count(adaptive.ClassOf(e.Class, e.Pool), e.Voting, e.Status == string(flow.Decided)))
 		}
 	}
 }
@@ -169,7 +190,7 @@ func (h *History) countStep(l runlog.Line) error {
 	if h.Policies.policy == nil {
 		return nil
 	}
-	if votes, ok := unanimous(l.Raw); ok {
+	if votes, ok := unanimous(l.Raw); ok && !special(l.Raw) {
 		h.follows(h.Policies.count(h.Submitted.Kind, adaptive.Cell{Lead: votes}, true, vote.Adaptive))
 		return nil
 	}
@@ -179,6 +200,12 @@ func (h *History) countStep(l runlog.Line) error {
 	}
 	h.countPolicies(rec.Event)
 	return nil
+}
+
+// special reports whether a committed step may be of a class of its own, or settled by
+// others than its own voters.
+func special(line []byte) bool {
+	return bytes.Contains(line, []byte(`,"class":`)) || bytes.Contains(line, []byte(`,"first":`))
 }
 
 // unanimous reads how many votes a committed step has that were all for one answer, by an

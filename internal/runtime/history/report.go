@@ -114,6 +114,11 @@ type config struct {
 	BatchSize      int       `json:"batch_size"`
 
 	Warm map[string]adaptive.Learnt `json:"warm"`
+
+	Solve struct {
+		ModelEscalation string  `json:"model_escalation"`
+		EscalationPrice float64 `json:"escalation_price"`
+	} `json:"solve"`
 }
 
 // readConfig reads the configuration that a log has. One that is not there says nothing.
@@ -223,13 +228,20 @@ func (r *Report) effect(key string) *Effect {
 // count adds a committed step to the totals and the lists.
 func (r *Report) count(e event.StepCompleted) {
 	if r.Solve == nil { // which counts all questions
-		r.Voting.add(e.Voting.Samples, e.Voting.RedFlagged, e.Voting.Faults, e.Voting.Margin, len(e.Voting.Votes))
+		all, answers := e.Voting, len(e.Voting.Votes)
+		if e.First != nil {
+			all.Samples += e.First.Samples
+			all.RedFlagged += e.First.RedFlagged
+			all.Faults += e.First.Faults
+			answers = max(answers, len(e.First.Votes))
+		}
+		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, all.Margin, answers)
 	}
 	r.last = e
 	if r.Committed < MaxListed {
 		r.early = append(r.early, e)
 	}
-	if e.Voting.Contested() && len(r.contested) < MaxListed {
+	if (e.Voting.Contested() || e.First != nil) && len(r.contested) < MaxListed {
 		r.contested = append(r.contested, e)
 	}
 	r.Committed++

@@ -22,7 +22,11 @@ func (r *Report) countVoters(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
 		if r.Form.ByStep() {
-			r.voters = addShares(r.voters, e.Voting.Shares)
+			own := e.Voting
+			if e.First != nil {
+				own = *e.First
+			}
+			r.voters = addShares(r.voters, own.Shares)
 		}
 	case event.StepFailed:
 		if r.Form == event.FormRecords {

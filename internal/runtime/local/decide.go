@@ -50,13 +50,13 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if q.Meaning != nil && b.opts.Same != nil {
 		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
 	}
-	margins, policy := b.margins(q)
-	v, err := b.opts.Ballot.DecideBy(b.ctx, q, margins, watch)
+	policy := b.margins(q)
+	v, err := b.opts.Ballot.DecideBy(b.ctx, q, policy.Margins, policy.GiveUp, watch)
 	if err != nil {
 		d.logHeld() // they are paid for: a resume counts them
 		return nil, err
 	}
-	v.Voting.Policy = policy
+	v.Voting.Policy = policy.Policy
 	if v.Status == flow.FlaggedOut {
 		v.Said = d.said
 	}
@@ -64,7 +64,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if v.Voting.Contested() {
 		b.progress.Contested.Add(1)
 	}
-	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && watch.Resumed == nil {
+	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && watch.Resumed == nil && q.Confirm == nil {
 		return v, nil
 	}
 	d.logHeld()
@@ -76,12 +76,15 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		Question: key, Class: q.Class, Pool: q.Model, Step: q.Step, Scope: q.Scope, Status: string(v.Status), Answer: event.JSONValue(v.Answer),
 		Intent: v.Intent, Repaired: v.Repaired,
 		Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS,
-		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said,
+		Rule: q.Rule, Spent: b.opts.Ledger.Spent(), Asked: asked, Said: v.Said, Second: q.Second,
+	}
+	if q.Confirm != nil {
+		e.Leads = q.Confirm.Leads
 	}
 	if b.opts.Checkpoints { // its votes count when the step is committed
 		_ = b.append(e)
 	} else {
-		b.appendVoted("", e, voted{q.Class, b.policyClass(q), v.Voting, v.Status == flow.Decided})
+		b.appendVoted("", e, voted{class: q.Class, policy: b.policyClass(q), voting: v.Voting, decided: v.Status == flow.Decided})
 	}
 	return v, b.failed.get()
 }

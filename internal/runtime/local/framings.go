@@ -28,6 +28,7 @@ type voted struct {
 	policy  string // by which it is counted how hard it is
 	voting  event.Voting
 	decided bool
+	step    *event.StepCompleted // of a chain, which says what there is to learn
 }
 
 // appendVoted appends an event with the votes of a question, retires the framings that
@@ -42,6 +43,10 @@ func (b *branch) appendVoted(key string, e event.Event, v voted) {
 	defer b.counting.Unlock()
 	_ = b.appendKeyed(key, e)
 	b.retire(b.past.Framings.Count(v.class, v.voting.Shares))
+	if v.step != nil {
+		b.announce(b.past.Policies.CountStep(b.opts.Kind, v.step))
+		return
+	}
 	b.announce(b.past.Policies.Count(v.policy, v.voting, v.decided))
 }
 

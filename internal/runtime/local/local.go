@@ -77,6 +77,11 @@ type Options struct {
 	Warm         map[string]adaptive.Learnt
 	GoOnIfFutile bool
 
+	// Pool names the voters who are asked where others are split, and PoolPrice is what
+	// they cost, as in [adaptive.Options].
+	Pool      string
+	PoolPrice float64
+
 	// Past is what the log held when it was opened, nil for a new run.
 	Past *history.History
 }
@@ -173,7 +178,9 @@ func New(opts Options) *Runtime {
 	if r.past == nil {
 		r.past = history.New("")
 	}
-	r.past.Policies.Configure(opts.Length.Options(opts.Setup.Rule, opts.Warm), opts.Setup.Rule)
+	o := opts.Length.Options(opts.Setup.Rule, opts.Warm)
+	o.Pool, o.Price = opts.Pool, opts.PoolPrice
+	r.past.Policies.Configure(o, opts.Setup.Rule)
 	r.effects = effect.Performer{
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
 	}
@@ -406,7 +413,7 @@ func (b *branch) Emit(key string, e event.Event) {
 			b.progress.Answers.add(step.Output.JSON)
 		}
 		if b.opts.Checkpoints {
-			b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting, decided: true})
+			b.appendVoted(key, e, voted{voting: step.Voting, step: &step})
 			return
 		}
 	}

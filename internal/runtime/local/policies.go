@@ -1,11 +1,11 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
@@ -18,25 +18,24 @@ func (e *FutileError) Error() string {
 }
 
 // policyClass is the class of a question by which it is counted how hard it is. All
-// questions of a chain are alike.
+// questions of a chain are alike, unless its family says otherwise.
 func (b *branch) policyClass(q *flow.Question) string {
 	if b.opts.Checkpoints {
-		return b.opts.Kind
+		return adaptive.ClassOf(cmp.Or(q.Class, b.opts.Kind), q.Model)
 	}
-	return history.PolicyClass(q.Class, q.Model)
+	return adaptive.ClassOf(q.Class, q.Model)
 }
 
-// margins are those that are in force for a question, if its rule is adaptive, and the
-// number of the policy.
-func (b *branch) margins(q *flow.Question) ([]int, int) {
+// margins is the policy that is in force for a question, if its rule is adaptive.
+func (b *branch) margins(q *flow.Question) adaptive.Change {
 	if q.Rule.Strategy != vote.Adaptive {
-		return nil, 0
+		return adaptive.Change{}
 	}
 	b.counting.Lock()
 	defer b.counting.Unlock()
-	margins, policy, begins := b.past.Policies.Margins(b.policyClass(q))
+	now, begins := b.past.Policies.Now(b.policyClass(q))
 	b.announce(begins)
-	return margins, policy
+	return now
 }
 
 // announce appends what follows from votes. The run ends if more of them are of no use.

@@ -36,15 +36,24 @@ type Step struct {
 	Faults     int
 	Margin     int
 	Answers    int     // different answers that got votes
+	Special    bool    // there is more to how it was decided than these numbers
 	USD        float64 // spent by the run so far
 }
 
 func newStep(offset int64, length int, t time.Time, e event.StepCompleted) Step {
-	return Step{
+	s := Step{
 		Offset: offset, Length: length, Step: e.Step, Time: t, DurationMS: e.DurationMS,
 		Samples: e.Voting.Samples, RedFlagged: e.Voting.RedFlagged, Faults: e.Voting.Faults,
 		Margin: e.Voting.Margin, Answers: len(e.Voting.Votes), USD: e.Spent.USD,
+		Special: e.Class != "" || e.First != nil,
 	}
+	if e.First != nil {
+		s.Samples += e.First.Samples
+		s.RedFlagged += e.First.RedFlagged
+		s.Faults += e.First.Faults
+		s.Answers = max(s.Answers, len(e.First.Votes))
+	}
+	return s
 }
 
 func (s Step) append(b []byte) []byte {
@@ -59,12 +68,19 @@ func (s Step) append(b []byte) []byte {
 	b = le.AppendUint16(b, clamp[uint16](s.RedFlagged, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Faults, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Margin, math.MaxUint16))
-	b = le.AppendUint16(b, clamp[uint16](s.Answers, math.MaxUint16))
+	answers := clamp[uint16](s.Answers, math.MaxInt16)
+	if s.Special {
+		answers |= specialBit
+	}
+	b = le.AppendUint16(b, answers)
 	b = append(b, 0, 0) // the checksum
 	b = le.AppendUint64(b, math.Float64bits(s.USD))
 	le.PutUint16(b[from+checkAt:], checkOf(b[from:]))
 	return b
 }
+
+// specialBit marks a step whose line has to be read, beside the number of its answers.
+const specialBit = 1 << 15
 
 // checkAt is where a record has its checksum. Early ones have 0 there, which no
 // checksum is.
@@ -93,7 +109,8 @@ func parseStep(b []byte) (Step, error) {
 		RedFlagged: int(le.Uint16(b[30:])),
 		Faults:     int(le.Uint16(b[32:])),
 		Margin:     int(le.Uint16(b[34:])),
-		Answers:    int(le.Uint16(b[36:])),
+		Answers:    int(le.Uint16(b[36:]) &^ specialBit),
+		Special:    le.Uint16(b[36:])&specialBit != 0,
 		USD:        math.Float64frombits(le.Uint64(b[40:])),
 	}, nil
 }

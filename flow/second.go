@@ -1,0 +1,38 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// AskSecond asks the other pool about a question of a step that has no winner. What it
+// agrees to is the answer, and the step is marked with it; otherwise the question stays as
+// it was.
+func AskSecond(f Flow, key, pool string, q *Question, first *Verdict, done *event.StepCompleted) (*Verdict, error) {
+	next := key + "/" + string(Second)
+	f.Emit(next+"/escalated", event.Escalated{
+		Path: fmt.Sprintf("step %d", q.Step), Step: q.Step, Question: key, To: string(Second), Reason: first.Reason, Why: first.Why(),
+	})
+	asked := *q
+	Way{Model: pool, Confirm: first.ToConfirm()}.Put(&asked)
+	v, err := f.Decide(next, &asked)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status != Decided {
+		still := *first
+		still.Reason += "; " + v.Reason
+		return &still, nil
+	}
+	done.By, done.Pool, done.First, done.Voting = event.ByModel, pool, &first.Voting, v.Voting
+	done.DurationMS += v.DurationMS
+	if done.CostUSD != nil && v.CostUSD != nil {
+		sum := usage.AddUSD(*done.CostUSD, *v.CostUSD)
+		done.CostUSD = &sum
+	} else {
+		done.CostUSD = nil
+	}
+	return v, nil
+}
