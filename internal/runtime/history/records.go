@@ -117,15 +117,11 @@ func (h *History) takeRecord(e event.Event) {
 
 // numbers is a set of them. The zero value is empty.
 type numbers struct {
-	bits  []uint64
-	count int
+	bits []uint64
 }
 
 // has reports whether n is in the set.
 func (s *numbers) has(n int) bool { return n>>6 < len(s.bits) && s.bits[n>>6]&(1<<(n&63)) != 0 }
-
-// len is how many numbers are in it.
-func (s *numbers) len() int { return s.count }
 
 // add adds n, from 0, and reports whether it is new.
 func (s *numbers) add(n int) bool {
@@ -136,7 +132,6 @@ func (s *numbers) add(n int) bool {
 		s.bits = slices.Grow(s.bits, more)[:n>>6+1]
 	}
 	s.bits[n>>6] |= 1 << (n & 63)
-	s.count++
 	return true
 }
 
@@ -144,6 +139,5 @@ func (s *numbers) add(n int) bool {
 func (s *numbers) remove(n int) {
 	if s.has(n) {
 		s.bits[n>>6] &^= 1 << (n & 63)
-		s.count--
 	}
 }
