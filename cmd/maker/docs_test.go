@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -158,6 +159,9 @@ func runPage(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 	entries, err := notRun()
 	ts.Check(err)
+	if bytes.Contains(text, []byte("examples/")) { // pages are read beside them
+		ts.Check(os.CopyFS(ts.MkAbs("examples"), os.DirFS(filepath.Join(docsRoot, "examples"))))
+	}
 	ran := 0
 	for _, e := range readExamples(string(text)) {
 		if listed(entries, args[0], e.command) != "" {

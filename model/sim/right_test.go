@@ -173,7 +173,9 @@ func TestShipped(t *testing.T) {
 		t.Errorf("Answer(%q) with a script = %q, want mine", task, got)
 	}
 	for i := range shipped().rules {
-		if r := &shipped().rules[i]; r.Right == nil || !strings.Contains(r.Match, "# ") && !strings.HasPrefix(r.Match, `"ask":"solve"`) {
+		r := &shipped().rules[i]
+		ours := strings.Contains(r.Match, "# ") || strings.HasPrefix(r.Match, `"ask":"solve"`) || strings.HasPrefix(r.Match, `Which queue\? (`) // of a ticket of ours
+		if r.Right == nil || !ours {
 			t.Errorf("the rule for %q has no right answer, or fits more than a prompt of ours", r.Match)
 		}
 	}

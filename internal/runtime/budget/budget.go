@@ -95,6 +95,7 @@ type Ledger struct {
 
 	mu        sync.Mutex
 	calls     int64 // those in flight too
+	unclaimed int64 // of them, those that may still be given back before they are sent
 	tokens    usage.Tokens
 	money     price.Money
 	unpriced  int64
@@ -231,19 +232,25 @@ func (l *Ledger) reserve(ctx context.Context, need amount) error {
 	if err := l.wait(ctx, need); err != nil {
 		return err
 	}
-	if l.onClaim == nil || l.limits == (Limits{}) {
+	if !l.claims() {
 		return nil
 	}
-	if err := l.claim(ctx); err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	err := l.claim(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unclaimed--
+	if err != nil {
 		l.calls--
 		l.release(need)
-		l.admit()
-		return err
 	}
-	return nil
+	if l.waiters.Len() > 0 {
+		l.admit()
+	}
+	return err
 }
+
+// claims reports whether calls are announced before they are sent.
+func (l *Ledger) claims() bool { return l.onClaim != nil && l.limits != (Limits{}) }
 
 // claim announces what the calls in flight may spend, unless that is covered
 // already.
@@ -330,6 +337,9 @@ func (l *Ledger) wait(ctx context.Context, need amount) error {
 		if err == nil {
 			l.calls--
 			l.release(need)
+			if l.claims() {
+				l.unclaimed--
+			}
 		}
 	default:
 		l.waiters.Remove(place)
@@ -355,6 +365,9 @@ func (l *Ledger) settle(need amount, c charge) {
 
 func (l *Ledger) take(need amount) {
 	l.calls++
+	if l.claims() {
+		l.unclaimed++
+	}
 	l.reserved.tokens += need.tokens
 	l.reserved.money += need.money
 }
@@ -383,16 +396,17 @@ func (l *Ledger) admit() {
 
 // fits reports whether a call fits beside those in flight.
 func (l *Ledger) fits(need amount) bool {
-	return need.tokens <= l.freeTokens()-l.reserved.tokens &&
+	return (l.limits.MaxCalls == 0 || l.calls < l.limits.MaxCalls) &&
+		need.tokens <= l.freeTokens()-l.reserved.tokens &&
 		need.money <= l.freeMoney()-l.reserved.money
 }
 
 // exhausted returns an [*ExhaustedError] if a call would not fit even if those
-// in flight cost nothing more.
+// in flight cost nothing more, and those that are not announced yet are not sent.
 func (l *Ledger) exhausted(need amount) error {
 	var e *ExhaustedError
 	switch {
-	case l.limits.MaxCalls > 0 && l.calls >= l.limits.MaxCalls:
+	case l.limits.MaxCalls > 0 && l.calls-l.unclaimed >= l.limits.MaxCalls:
 		e = &ExhaustedError{
 			Limit: "max_calls", Max: strconv.FormatInt(l.limits.MaxCalls, 10),
 			Used: strconv.FormatInt(l.calls, 10), Need: "1",

@@ -34,6 +34,46 @@ func TestNoClaimAfterCancel(t *testing.T) {
 	}
 }
 
+// A call that is given up before it is announced takes nothing from those that wait, and
+// they are not refused because of it.
+func TestUnannouncedCallsAreGivenBack(t *testing.T) {
+	l := New(Limits{MaxCalls: 1}, usage.Spent{})
+	l.OnClaim(func(ctx context.Context, _ Claim) error { return ctx.Err() })
+	m := l.Wrap(always(answer(1, 1), nil), nil)
+	call := func(ctx context.Context) chan error {
+		done := make(chan error, 1)
+		go func() { _, err := m.Generate(ctx, question()); done <- err }()
+		return done
+	}
+	l.claiming.Lock() // another claim is being fsynced
+	ctx, cancel := context.WithCancel(t.Context())
+	first := call(ctx)
+	for l.Spent().Calls == 0 {
+	}
+	second := call(t.Context())
+	for waiting := 0; waiting == 0; {
+		l.mu.Lock()
+		waiting = l.waiters.Len()
+		l.mu.Unlock()
+		select {
+		case err := <-second:
+			t.Fatalf("the second call = %v, want that it waits for what becomes of the first", err)
+		default:
+		}
+	}
+	cancel()
+	l.claiming.Unlock()
+	if err := <-first; model.KindOf(err) != model.Cancelled {
+		t.Errorf("the first call = %v, want that it is cancelled", err)
+	}
+	if err := <-second; err != nil {
+		t.Errorf("the second call = %v, want an answer", err)
+	}
+	if err := <-call(t.Context()); err == nil {
+		t.Error("a call beyond the limit was answered")
+	}
+}
+
 // claims keeps what a ledger announced.
 type claims struct {
 	last Claim
