@@ -70,7 +70,7 @@ var settings = []*Setting{
 	{Name: "warm", Group: voting, For: Voting, Stays: true, Needs: "voting adaptive",
 		Help:  "begin with what this earlier run, by the same voters, learnt about how hard questions are",
 		field: func(c *Config) any { return &c.WarmRun }},
-	{Name: "voting_n", Group: voting, For: Agents, Default: "3", Least: 1, Most: vote.MostSamples, Needs: "voting majority", Help: "samples of a majority",
+	{Name: "voting_n", Group: voting, For: Agents | Mapping, Default: "3", Least: 1, Most: vote.MostSamples, Needs: "voting majority", Help: "samples of a majority",
 		field: func(c *Config) any { return &c.Voting.N }},
 	{Name: "min_samples", Aliases: []string{"min_samples_for_confidence"}, Group: voting, For: Solving, Stays: true, Most: maxCount,
 		Help:  "valid votes without which nothing is decided, however clear it is (default: 3 where --ahead-by is 2 or more; 1: none)",

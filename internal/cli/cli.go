@@ -220,6 +220,7 @@ type app struct {
 	json    bool
 	quiet   bool
 	logDir  string
+	table   bool // the records of a run were written
 	noInput bool
 
 	asking   sync.Mutex                // held while a question is on the terminal

@@ -127,6 +127,7 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 	if flags.out != "" && source.IsAt(flags.out) {
 		return usageError{fmt.Errorf("--out %s is the table itself: name another file", flags.out)}
 	}
+	source.Skip(a.logDir, flags.out)
 	survey, err := surveyed(source, questions)
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", name, err)}
@@ -138,7 +139,9 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 	t := maker.Table{Source: source.Name, Records: source.Records(), Questions: questions, Dedupe: flags.dedupe}
 	if flags.sample > 0 && flags.sample < survey.Records {
 		t.Records, t.Of = rows.Choose(source.Records(), flags.sample), survey.Records
-	} else if err := a.mayCost(cmd, engine, flags, survey, len(questions)); err != nil {
+		survey = survey.Part(flags.sample)
+	}
+	if err := a.mayCost(cmd, engine, flags, survey, len(questions)); err != nil {
 		return err
 	}
 	run, err := engine.Map(cmd.Context(), t)
@@ -227,6 +230,7 @@ func (a *app) finishMap(run *runs.Run, r *maker.Result, out string) error {
 			return err
 		}
 	}
+	a.table = true
 	if out != "" && !a.quiet && !a.json {
 		fmt.Fprintf(a.Err, "written to %s\n", show.Line(out))
 	}
@@ -245,6 +249,9 @@ func (a *app) finishRecords(r *maker.Result) error {
 	p, err := run.RecordParams()
 	if err == nil {
 		report.Records(a.Err, r, p)
+		if !a.table {
+			fmt.Fprintf(a.Err, "  table       maker show %s --out FILE\n", r.Run)
+		}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -269,7 +270,7 @@ shown as it ended.`,
 			}
 			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
 				Change:   func(c *maker.Config) { flags.change(c, opts) },
-				SetAside: setAside, Retry: retry,
+				SetAside: setAside, Retry: trimmed(retry),
 			})
 			if errors.Is(err, maker.ErrFinished) {
 				return a.showFinished(args[0])
@@ -285,6 +286,14 @@ shown as it ended.`,
 	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
 	flags.initially("model", "sim/default")
 	return cmd
+}
+
+// trimmed are texts without the spaces around them.
+func trimmed(list []string) []string {
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
 }
 
 func (a *app) showFinished(name string) error {

@@ -70,12 +70,19 @@ func (e *Engine) Map(ctx context.Context, p kind.MapParams, source iter.Seq2[tab
 	if err != nil {
 		return nil, err
 	}
+	known, err := p.Known()
+	if err != nil {
+		return nil, err
+	}
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
 	}
 	return e.launch(ctx, kind.Map, raw, func(dir string) (json.RawMessage, error) {
-		if p.Summary, err = keepRecords(ctx, filepath.Join(dir, records.File), source, p.Dedupe, words); err != nil {
+		if p.Summary, err = keepRecords(ctx, filepath.Join(dir, records.File), source, p.Dedupe, words, known); err != nil {
+			return nil, err
+		}
+		if err := p.CheckColumns(p.Columns); err != nil {
 			return nil, err
 		}
 		return json.Marshal(p)
@@ -83,7 +90,7 @@ func (e *Engine) Map(ctx context.Context, p kind.MapParams, source iter.Seq2[tab
 }
 
 // keepRecords writes the records of a run into its folder.
-func keepRecords(ctx context.Context, path string, source iter.Seq2[table.Record, error], dedupe bool, words func(table.Record) string) (s records.Summary, err error) {
+func keepRecords(ctx context.Context, path string, source iter.Seq2[table.Record, error], dedupe bool, words func(table.Record) string, known func(table.Record) error) (s records.Summary, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return s, err
@@ -96,8 +103,13 @@ func keepRecords(ctx context.Context, path string, source iter.Seq2[table.Record
 	w := records.NewWriter(f, dedupe)
 	for r, bad := range source {
 		asked := ""
-		if dedupe && bad == nil {
-			asked = words(r)
+		if bad == nil {
+			if err := known(r); err != nil {
+				return s, err
+			}
+			if dedupe {
+				asked = words(r)
+			}
 		}
 		if err := w.Add(r, bad, asked); err != nil {
 			return s, &config.Error{Field: "records", Err: err}

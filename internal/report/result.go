@@ -102,9 +102,12 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	}
 	fmt.Fprintln(w)
 	if known := r.Records(); known != nil && known.Known > 0 {
-		fmt.Fprintf(w, "  known       %s of %s known answers are right\n", Thousands(known.Right), Thousands(known.Known))
+		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(known.Right), Thousands(known.Known))
 	}
 	printVoting(w, r)
+	if r.Certificate != nil {
+		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
+	}
 	printCost(w, r)
 	if p.Of > 0 && r.StepsCompleted > 0 {
 		fmt.Fprintf(w, "  forecast    %s\n", forecastOf(r, p))

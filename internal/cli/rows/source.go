@@ -25,7 +25,23 @@ type Source struct {
 	path    string
 	folder  bool
 	comma   rune
-	scratch bool // it is a copy of what could be read once only
+	scratch bool     // it is a copy of what could be read once only
+	skip    []string // paths of what is not a part of it
+}
+
+// Skip leaves files and folders out of a folder, also those that are not there yet: what a
+// run itself writes.
+func (s *Source) Skip(paths ...string) {
+	for _, path := range paths {
+		if abs, err := filepath.Abs(path); err == nil && path != "" {
+			s.skip = append(s.skip, abs)
+		}
+	}
+}
+
+func (s *Source) skipped(path string) bool {
+	abs, err := filepath.Abs(path)
+	return err == nil && slices.Contains(s.skip, abs)
 }
 
 // Open opens a file, a folder, or standard input if the name is -.
@@ -106,7 +122,7 @@ func (s *Source) files() iter.Seq2[maker.Record, error] {
 			switch {
 			case err != nil:
 				return err
-			case path != s.path && strings.HasPrefix(d.Name(), "."):
+			case path != s.path && (strings.HasPrefix(d.Name(), ".") || s.skipped(path)):
 				if d.IsDir() {
 					return fs.SkipDir
 				}
@@ -158,6 +174,14 @@ type Survey struct {
 	Why     error // the first of these
 	Bytes   int64 // of the questions
 	Columns []string
+}
+
+// Part is about what n of the records hold.
+func (s Survey) Part(n int) Survey {
+	s.Bytes = s.Bytes * int64(n) / int64(s.Records)
+	s.Bad = s.Bad * n / s.Records
+	s.Records = n
+	return s
 }
 
 // Take looks at all records and puts them into words, which is what put does.

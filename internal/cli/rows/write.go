@@ -66,7 +66,7 @@ func Write(w io.Writer, run *runs.Run, extension string) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	t := &writer{names: map[string]string{}}
+	t := &writer{names: map[string]string{}, ours: map[string]string{}}
 	if err := t.plan(run, p, extension); err != nil {
 		return err
 	}
@@ -86,7 +86,8 @@ type writer struct {
 	columns []string          // of the records
 	answers []string          // columns of answers, as they are known
 	single  bool              // there is one question
-	names   map[string]string // what our columns are called, where the records have one of that name
+	names   map[string]string // what columns of answers are called, where there is one of that name
+	ours    map[string]string // and those that are added
 	gold    bool
 }
 
@@ -103,10 +104,17 @@ func (t *writer) plan(run *runs.Run, p *runs.RecordParams, extension string) err
 			return err
 		}
 	}
-	for _, name := range slices.Concat(t.answers, added) {
-		t.names[name] = name
-		for slices.Contains(t.columns, t.names[name]) {
-			t.names[name] = "maker_" + t.names[name]
+	taken := slices.Clone(t.columns)
+	for _, list := range []struct {
+		names []string
+		as    map[string]string
+	}{{t.answers, t.names}, {added, t.ours}} {
+		for _, name := range list.names {
+			list.as[name] = name
+			for slices.Contains(taken, list.as[name]) {
+				list.as[name] = "maker_" + list.as[name]
+			}
+			taken = append(taken, list.as[name])
 		}
 	}
 	return nil
@@ -178,9 +186,11 @@ func (t *writer) rows(out io.Writer, run *runs.Run, comma rune) error {
 	w := csv.NewWriter(out)
 	w.Comma = comma
 	header := slices.Clone(t.columns)
-	ours := slices.Concat(t.answers, t.shown())
-	for _, name := range ours {
+	for _, name := range t.answers {
 		header = append(header, t.names[name])
+	}
+	for _, name := range t.shown() {
+		header = append(header, t.ours[name])
 	}
 	if err := w.Write(header); err != nil {
 		return err
@@ -251,7 +261,7 @@ func (t *writer) lines(out io.Writer, run *runs.Run) error {
 		}
 		for _, name := range t.shown() {
 			if v := about(r, name); v != nil || name == "cost_usd" {
-				err = errors.Join(err, add(t.names[name], v))
+				err = errors.Join(err, add(t.ours[name], v))
 			}
 		}
 		if err == nil {

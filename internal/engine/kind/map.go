@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
@@ -96,6 +97,35 @@ func (p MapParams) Words() (func(table.Record) string, error) {
 		data, _ := json.Marshal(parts) // texts
 		return string(data)
 	}, nil
+}
+
+// Known checks the known answers of a record, as far as it has any: one that cannot be read
+// would measure nothing.
+func (p MapParams) Known() (func(table.Record) error, error) {
+	questions, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	m := &mapping{questions: questions}
+	return func(r table.Record) error {
+		record := &mapRecord{m, records.Record{Line: r.Line, Values: r.Values}}
+		for _, q := range questions {
+			if _, err := record.known(q); err != nil {
+				return &config.Error{Field: "gold", Err: err}
+			}
+		}
+		return nil
+	}, nil
+}
+
+// CheckColumns reports that there is no column of known answers.
+func (p MapParams) CheckColumns(columns []string) error {
+	for _, q := range p.Questions {
+		if q.Gold != "" && !slices.Contains(columns, q.Gold) {
+			return config.Errorf("gold", "there is no column %q; there are %q", q.Gold, columns)
+		}
+	}
+	return nil
 }
 
 // read checks the questions.

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -14,13 +16,14 @@ import (
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
-// countRaces takes in how races ended. In a chain the steps say it, elsewhere the votes: a
-// step's own are only those of its closest decision.
+// countRaces takes in how races ended. In a chain the steps say it, and where there is one
+// question about each record; elsewhere the votes: a step's own are only those of its
+// closest decision.
 func (r *Report) countRaces(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
-		if r.Form.ByStep() {
-			if e.First != nil {
+		if r.Form.ByStep() && !r.several {
+			if delete(r.givenUp, e.Step); e.First != nil {
 				r.Evidence.Voted(cmp.Or(e.Class, r.Kind), e.Step, "", *e.First, false)
 				if len(e.First.Votes) > 0 {
 					r.Evidence.Confirmed()
@@ -29,11 +32,14 @@ func (r *Report) countRaces(e event.Event) {
 			r.Evidence.Voted(stepClass(r.Kind, &e), e.Step, "", e.Voting, true)
 		}
 	case event.StepFailed:
-		if r.Form == event.FormRecords {
-			r.Evidence.Voted(r.Kind, e.Step, "", e.Voting, false)
+		if r.Form == event.FormRecords && !r.several {
+			if r.givenUp == nil {
+				r.givenUp = map[int]event.Voting{}
+			}
+			r.givenUp[e.Step] = e.Voting // unless it is asked about again
 		}
 	case event.VoteCompleted:
-		if !r.Form.ByStep() && !isCalibration(e.Question) {
+		if (!r.Form.ByStep() || r.several) && !isCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)
 			r.Evidence.Voted(adaptive.ClassOf(e.Class, e.Pool), e.Step, e.Question, e.Voting, decided)
 			if decided && len(e.Leads) > 0 {
@@ -41,6 +47,14 @@ func (r *Report) countRaces(e event.Event) {
 			}
 		}
 	}
+}
+
+// asksSeveral reports whether a run asks several questions about each record.
+func asksSeveral(e event.TaskSubmitted) bool {
+	var p struct {
+		Questions []json.RawMessage `json:"questions"`
+	}
+	return e.Form == event.FormRecords && json.Unmarshal(e.Params, &p) == nil && len(p.Questions) > 1
 }
 
 // countIndexedRace takes in a step of a chain as the index has it, unless that does not
@@ -58,8 +72,12 @@ func (r *Report) countIndexedRace(s runlog.Step) bool {
 	return true
 }
 
-// finishRaces takes in the step without a winner that ended a chain.
+// finishRaces takes in the step without a winner that ended a chain, and the records that
+// have none.
 func (r *Report) finishRaces() {
+	for _, n := range slices.Sorted(maps.Keys(r.givenUp)) {
+		r.Evidence.Voted(r.Kind, n, "", r.givenUp[n], false)
+	}
 	if f := r.Failed; f != nil && r.Form == event.FormChain {
 		r.Evidence.Voted(r.Kind, f.Step, "", f.Voting, false)
 	}

@@ -113,7 +113,7 @@ func (p *Prompt) Render(r Record) (string, error) {
 	shown := map[string]any{}
 	for name, v := range r.Values {
 		if !slices.Contains(p.hidden, name) {
-			shown[name] = v
+			shown[name] = readable(v)
 		}
 	}
 	var b strings.Builder
@@ -124,6 +124,46 @@ func (p *Prompt) Render(r Record) (string, error) {
 		return "", &LineError{r.Line, errors.New("the question is empty")}
 	}
 	return b.String(), nil
+}
+
+// Objects and lists of records, which are shown as JSON.
+type (
+	object map[string]any
+	list   []any
+)
+
+func (o object) String() string { return jsonOf(map[string]any(o)) }
+func (l list) String() string   { return jsonOf([]any(l)) }
+
+func jsonOf(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// readable is a value as a template shows it: what is not there shows nothing.
+func readable(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case map[string]any:
+		o := object{}
+		for name, part := range v {
+			o[name] = readable(part)
+		}
+		return o
+	case []any:
+		l := list{}
+		for _, part := range v {
+			l = append(l, readable(part))
+		}
+		return l
+	}
+	return v
 }
 
 // Columns are the names of the columns that any record has, in alphabetical order.
