@@ -101,7 +101,7 @@ type Ballot struct {
 	crew    crew
 	pace    pace
 	warmth  warmth
-	reached atomic.Bool // somebody has answered
+	answers atomic.Int64 // that came so far
 }
 
 // New returns a ballot that spreads the samples of each question over voters, of
@@ -298,6 +298,8 @@ type race struct {
 
 	maxFaults int64
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
+	excused   atomic.Int64 // of them, those that do not count: the provider was busy
+	answered  atomic.Int64 // how many answers had come at the last of these
 	lastFault atomic.Pointer[model.Error]
 
 	groups   groups // of answers that are compared by meaning
@@ -452,14 +454,26 @@ func (r *race) mayRetry(e *model.Error) bool {
 		limit = min(limit, patience)
 	}
 	r.lastFault.Store(e)
-	return r.attempts.Add(1) < limit
+	failed := r.attempts.Add(1)
+	if e.Kind == model.RateLimited {
+		// A provider that answers others in between is busy, and not out of order.
+		if now := r.ballot.answers.Load(); r.answered.Swap(now) != now {
+			r.excused.Add(1)
+		}
+	}
+	return failed-r.excused.Load() < limit
+}
+
+// tooMany reports whether the question bears no further faults.
+func (r *race) tooMany() bool {
+	return max(int64(r.faults), r.attempts.Load())-r.excused.Load() >= r.maxFaults
 }
 
 // patience is how many attempts are made to reach a server that has never been
 // reached: it is more likely not there than failing.
 const patience = 10
 
-func (r *race) absent(e *model.Error) bool { return e.NotSent && !r.ballot.reached.Load() }
+func (r *race) absent(e *model.Error) bool { return e.NotSent && r.ballot.answers.Load() == 0 }
 
 // end cancels the samples that are still in flight.
 func (r *race) end() {
@@ -572,7 +586,7 @@ func (s *Sample) fail(ctx context.Context, err error) {
 func (r *race) count(s *Sample) *flow.Verdict {
 	r.faults += len(s.Faults())
 	if s.Response != nil {
-		r.ballot.reached.Store(true)
+		r.ballot.answers.Add(1)
 		if s.Response.CostUSD == nil {
 			r.unpriced = true
 		} else {
@@ -584,7 +598,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		r.discard(s)
 	case s.Err != nil:
 		r.lastErr = s.Err
-		if r.absent(s.Err) || !s.Err.Kind.Retryable() || int64(r.faults) >= r.maxFaults || r.attempts.Load() >= r.maxFaults {
+		if r.absent(s.Err) || !s.Err.Kind.Retryable() || r.tooMany() {
 			return r.verdict(flow.Failed, "")
 		}
 		r.again = append(r.again, s.N)

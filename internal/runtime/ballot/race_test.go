@@ -355,6 +355,39 @@ func TestSamplesInFlightShareTheirFaults(t *testing.T) {
 	})
 }
 
+// TestABusyProviderBurnsNoAttempts: refusals for want of room do not count while answers
+// come in between, and do if none come.
+func TestABusyProviderBurnsNoAttempts(t *testing.T) {
+	for _, test := range []struct {
+		kind  model.Kind
+		every int // of so many calls one is answered; 0 for none
+		want  flow.Status
+	}{
+		{model.RateLimited, 3, flow.Decided}, {model.RateLimited, 0, flow.Failed}, {model.Overloaded, 3, flow.Failed},
+	} {
+		calls := 0
+		m := model.Func(func(_ context.Context, req *model.Request) (*model.Response, error) {
+			for { // as the retrier does
+				if calls++; test.every > 0 && calls%test.every == 0 {
+					return &model.Response{Text: "a", Stop: model.StopEnd}, nil
+				}
+				fault := &model.Error{Kind: test.kind}
+				if !req.OnFault(fault) {
+					return nil, fault
+				}
+			}
+		})
+		q := question(firstToK(8, 20))
+		q.MaxFaults = 10
+		b := New(only(m), readers, &Options{BatchSize: 1})
+		v, err := b.Decide(t.Context(), q, Watch{})
+		b.Close()
+		if err != nil || v.Status != test.want {
+			t.Errorf("%s, one of %d calls is answered: Decide() = %+v, %v after %d calls, want %s", test.kind, test.every, v, err, calls, test.want)
+		}
+	}
+}
+
 // TestSamplesOfACallHaveTheirNumbers: each sample has its own number, also those of one
 // call, and one that a call did not give is asked for again under its own.
 func TestSamplesOfACallHaveTheirNumbers(t *testing.T) {
