@@ -397,11 +397,12 @@ type StepCompleted struct {
 
 // StepFailed ends a step without a result.
 type StepFailed struct {
-	Step   int         `json:"step"`
-	Status string      `json:"status"` // of the verdict
-	Reason string      `json:"reason"`
-	Voting Voting      `json:"voting"`
-	Spent  usage.Spent `json:"spent"`
+	Step    int         `json:"step"`
+	Status  string      `json:"status"` // of the verdict
+	Reason  string      `json:"reason"`
+	Voting  Voting      `json:"voting"`
+	CostUSD *float64    `json:"cost_usd,omitempty"` // of a record, where it is known
+	Spent   usage.Spent `json:"spent"`
 
 	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.
 	Candidates []Candidate `json:"candidates,omitempty"`

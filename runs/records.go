@@ -23,7 +23,7 @@ type RecordResult struct {
 	Reason  string // why there is no answer
 	Output  event.Value
 	Voting  event.Voting
-	CostUSD *float64 // of a record that has an answer, where it is known
+	CostUSD *float64 // where it is known
 	Right   *bool    // whether the answer is the known one, where there is one
 	Same    bool     // an earlier record with the same questions was asked about in its place
 }
@@ -108,7 +108,7 @@ func (o *outcomes) decode(line []byte) (int, RecordResult, error) {
 		}
 		return e.Step, RecordResult{Status: string(flow.Decided), Output: e.Output, Voting: e.Voting, CostUSD: e.CostUSD, Right: e.Right}, nil
 	case event.StepFailed:
-		return e.Step, RecordResult{Status: e.Status, Reason: e.Reason, Voting: e.Voting}, nil
+		return e.Step, RecordResult{Status: e.Status, Reason: e.Reason, Voting: e.Voting, CostUSD: e.CostUSD}, nil
 	}
 	return 0, RecordResult{}, fmt.Errorf("runs: %s is not about a record", rec.Event.Type())
 }

@@ -126,7 +126,7 @@ func forecastOf(r *runs.Result, p *runs.RecordParams) string {
 		cost = "about " + runs.DescribeCost(&usd)
 	}
 	took := time.Duration(float64(r.TotalDurationMS)*of) * time.Millisecond
-	return fmt.Sprintf("all %s records: %s for %s calls, at most %s", Thousands(p.Of), cost, Thousands(int(float64(r.Usage.Calls)*of)), took.Round(time.Second))
+	return fmt.Sprintf("all %s records: %s or more for %s calls, in at most %s", Thousands(p.Of), cost, Thousands(int(float64(r.Usage.Calls)*of)), took.Round(time.Second))
 }
 
 // printVoting shows what the votes of the committed steps took.

@@ -144,7 +144,7 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 	for n, name := range c.Questions {
 		q, err := record.Ask(n, answers)
 		if err != nil {
-			f.Emit("failed", event.StepFailed{Step: i, Status: string(flow.Failed), Reason: err.Error(), Voting: all.Voting})
+			f.Emit("failed", event.StepFailed{Step: i, Status: string(flow.Failed), Reason: err.Error(), Voting: all.Voting, CostUSD: all.CostUSD})
 			return flow.Failed, nil, nil
 		}
 		q.Step, q.Second = i, c.Pool != ""
@@ -166,7 +166,7 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 			if len(c.Questions) > 1 {
 				reason = name + ": " + reason
 			}
-			f.Emit("failed", event.StepFailed{Step: i, Status: string(v.Status), Reason: reason, Voting: all.Voting})
+			f.Emit("failed", event.StepFailed{Step: i, Status: string(v.Status), Reason: reason, Voting: all.Voting, CostUSD: all.CostUSD})
 			return v.Status, nil, nil
 		}
 		answers[name] = v.Answer
