@@ -3,6 +3,7 @@ package maker_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,7 @@ func TestMapTable(t *testing.T) {
 		err     error
 	}{{a: "3", gold: "12"}, {err: &maker.RecordError{Line: 3, Err: fmt.Errorf("broken")}}, {a: "5", gold: "21"}, {a: "3", gold: "12"}, {a: "8", gold: "x"}}
 	number := reader.Number{}
-	run, err := e.Map(t.Context(), maker.Table{
+	table := maker.Table{
 		Source: "a test", Dedupe: true,
 		Records: func(yield func(maker.Record, error) bool) {
 			for i, r := range rows {
@@ -60,7 +61,12 @@ func TestMapTable(t *testing.T) {
 			{Name: "square", Prompt: "Compute: {{.a}} * {{.a}}", As: number},
 			{Name: "more", Prompt: "Compute: {{.square}} + {{.a}}", As: number, Gold: "gold"},
 		},
-	})
+	}
+	if _, err := e.Map(t.Context(), table); err == nil || !strings.Contains(err.Error(), "line 6, column gold") {
+		t.Errorf("Map() with a known answer that is none = %v, want where it is", err)
+	}
+	rows[4].gold, rows[4].err = "", &maker.RecordError{Line: 6, Err: fmt.Errorf("broken too")}
+	run, err := e.Map(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +93,7 @@ func TestMapTable(t *testing.T) {
 	}
 	want := []string{
 		`2 decided {"more":12,"square":9}`, "3 failed line 3: broken", `4 decided {"more":30,"square":25}`,
-		`5 decided {"more":12,"square":9}`, "6 failed line 6, column gold: the answer \"x\" cannot be read: no number is clearly the answer in x",
+		`5 decided {"more":12,"square":9}`, "6 failed line 6: broken too",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("records: -want +got\n%s", diff)
