@@ -28,6 +28,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
@@ -387,6 +388,10 @@ func (b *branch) Emit(key string, e event.Event) {
 	if b.failed.get() != nil {
 		return
 	}
+	if step, ok := e.(event.StepCompleted); ok && b.opts.Checkpoints {
+		b.commit(step)
+		return
+	}
 	e = b.stamp(e)
 	if b.opts.Checkpoints {
 		key = ""
@@ -412,16 +417,31 @@ func (b *branch) Emit(key string, e event.Event) {
 		if b.progress.Answers != nil {
 			b.progress.Answers.add(step.Output.JSON)
 		}
-		if b.opts.Checkpoints {
-			b.appendVoted(key, e, voted{voting: step.Voting, step: &step})
-			return
-		}
 	}
 	if step, ok := e.(event.StepFailed); ok && b.opts.Alike { // the run goes on without it
 		b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting})
 		return
 	}
 	_ = b.appendKeyed(key, e) // it is remembered
+}
+
+// commit appends a step that carries its own verdict. There may be a million of them, so
+// that most of them get to the log without a copy on the heap.
+func (b *branch) commit(step event.StepCompleted) {
+	step.Spent = b.opts.Ledger.Spent()
+	b.progress.Steps.Add(1)
+	b.progress.Session.Add(1)
+	if b.progress.Answers != nil {
+		b.progress.Answers.add(step.Output.JSON)
+	}
+	if len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
+		if err := b.opts.Log.AppendStep(&step); err != nil {
+			b.failed.set(err)
+		}
+		return
+	}
+	counted := step
+	b.appendVoted("", counted, voted{voting: counted.Voting, step: &counted})
 }
 
 // ends reports whether an event ends a session: there is one in each.

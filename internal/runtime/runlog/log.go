@@ -295,6 +295,22 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 			return err
 		}
 	}
+	if step, ok := e.(event.StepCompleted); ok {
+		return l.add(key, &step, nil)
+	}
+	return l.add(key, nil, e)
+}
+
+// AppendStep is Append for a step, which is not kept.
+func (l *Log) AppendStep(step *event.StepCompleted) error {
+	if len(step.Output.JSON) > maxPlain {
+		return l.AppendKeyed("", *step)
+	}
+	return l.add("", step, nil)
+}
+
+// add hands a step, or another event, to the writer.
+func (l *Log) add(key string, step *event.StepCompleted, other event.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.err == nil && len(l.pending) >= maxPending {
@@ -309,10 +325,10 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 		return errors.New("run log: append after close")
 	}
 	next := entry{seq: l.seq, time: l.clock(), key: key}
-	if step, ok := e.(event.StepCompleted); ok {
-		next.step = step
+	if step != nil {
+		next.step = *step
 	} else {
-		line, err := encodeLine(event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: e})
+		line, err := encodeLine(event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: other})
 		if err != nil {
 			return err
 		}
