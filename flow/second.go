@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/usage"
 )
 
 // AskSecond asks the other pool about a question of a step that has no winner. What it
@@ -27,12 +26,9 @@ func AskSecond(f Flow, key, pool string, q *Question, first *Verdict, done *even
 		return &still, nil
 	}
 	done.By, done.Pool, done.First, done.Voting = event.ByModel, pool, &first.Voting, v.Voting
-	done.DurationMS += v.DurationMS
-	if done.CostUSD != nil && v.CostUSD != nil {
-		sum := usage.AddUSD(*done.CostUSD, *v.CostUSD)
-		done.CostUSD = &sum
-	} else {
-		done.CostUSD = nil
-	}
+	var both Outcome
+	both.Take(first)
+	both.Take(v)
+	done.CostUSD, done.DurationMS = both.CostUSD, both.DurationMS
 	return v, nil
 }

@@ -371,7 +371,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 	}
 	cfg := s.config
 	j.Dir = log.Dir()
-	lean := j.Form == event.FormChain || j.Form == event.FormRecords // a step says all that a resume needs to know of it
+	lean := j.Form.ByStep() // which says all that a resume needs to know of it
 	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,

@@ -17,20 +17,12 @@ import (
 
 // Result shows a result to people. The output is that of the run, with its content.
 func Result(w io.Writer, r *runs.Result, output event.Value) {
-	fmt.Fprintf(w, "%s: %s\n", show.Line(r.Task), r.Status)
-	if r.Reason != "" {
-		fmt.Fprintf(w, "  reason      %s\n", show.Line(r.Reason))
-	}
-	fmt.Fprintf(w, "  run         %s\n", r.Run)
-	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
+	printHead(w, r)
 	if r.Form == event.FormMeasurement {
 		printMeasured(w, r)
 		return
 	}
-	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
-	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "    from step %s: %s, %s\n", Thousands(s.Step), s.Model, runs.DescribeRule(s.Rule))
-	}
+	printRule(w, r)
 	if r.StepsTotal > 0 {
 		fmt.Fprintf(w, "  steps       %s of %s\n", Thousands(r.StepsCompleted), Thousands(r.StepsTotal))
 	} else {
@@ -87,15 +79,28 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 }
 
-// Records shows what came of the records of a table.
-func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
+// printHead says which run it is and what came of it.
+func printHead(w io.Writer, r *runs.Result) {
 	fmt.Fprintf(w, "%s: %s\n", show.Line(r.Task), r.Status)
 	if r.Reason != "" {
 		fmt.Fprintf(w, "  reason      %s\n", show.Line(r.Reason))
 	}
 	fmt.Fprintf(w, "  run         %s\n", r.Run)
 	fmt.Fprintf(w, "  model       %s\n", runs.DescribeModel(r))
+}
+
+// printRule says how it voted, in each session that did so differently.
+func printRule(w io.Writer, r *runs.Result) {
 	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
+	for _, s := range r.Sessions {
+		fmt.Fprintf(w, "    from step %s: %s, %s\n", Thousands(s.Step), s.Model, runs.DescribeRule(s.Rule))
+	}
+}
+
+// Records shows what came of the records of a table.
+func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
+	printHead(w, r)
+	printRule(w, r)
 	fmt.Fprintf(w, "  records     %s of %s answered", Thousands(r.StepsCompleted), Thousands(p.Records-p.Same))
 	if p.Same > 0 {
 		fmt.Fprintf(w, ", %s more are the same as one of these", Thousands(p.Same))

@@ -40,7 +40,7 @@ func TestKillAtRandomMoments(t *testing.T) {
 	for ; done < kills; runs++ {
 		log := []string{"compact", "full"}[runs%2]
 		logDir := t.TempDir()
-		n := killUntilDone(t, random, longest, kills-done, disks, append(fresh(log), "--log-dir", logDir), logDir)
+		n := killUntilDone(t, random, longest, kills-done, append(fresh(log), "--log-dir", logDir), logDir, func(dir string) { mustBeConsistent(t, dir, disks) })
 		if n == 0 {
 			t.Fatalf("run %d ended before it was killed once", runs)
 		}
@@ -59,8 +59,8 @@ func TestKillAtRandomMoments(t *testing.T) {
 
 // killUntilDone starts a run, kills it and resumes it, until it completes or
 // was killed often enough; then it lets it complete. It returns how often the
-// process was killed before it ended by itself.
-func killUntilDone(t *testing.T, random *rand.Rand, longest time.Duration, kills, disks int, fresh []string, logDir string) int {
+// process was killed before it ended by itself. After each kill the run is checked.
+func killUntilDone(t *testing.T, random *rand.Rand, longest time.Duration, kills int, fresh []string, logDir string, check func(dir string)) int {
 	t.Helper()
 	var before []byte
 	args := fresh
@@ -95,7 +95,7 @@ func killUntilDone(t *testing.T, random *rand.Rand, longest time.Duration, kills
 			}
 			continue
 		}
-		mustBeConsistent(t, dir, disks)
+		check(dir)
 		args = []string{"resume", dir, "--quiet"}
 	}
 }

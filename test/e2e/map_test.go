@@ -64,7 +64,8 @@ func TestMapKilledAtRandomMoments(t *testing.T) {
 	done, runs := 0, 0
 	for ; done < kills; runs++ {
 		dir := t.TempDir()
-		n := killMapUntilDone(t, random, longest, kills-done, dir, mapArgs(file, voters, "-k", "3", "--max-samples", "100", "--out", out(dir), "--log-dir", dir))
+		n := killUntilDone(t, random, longest, kills-done, mapArgs(file, voters, "-k", "3", "--max-samples", "100", "--out", out(dir), "--log-dir", dir), dir,
+			func(run string) { committedOnce(t, run) })
 		if n == 0 {
 			t.Fatalf("run %d ended before it was killed once", runs)
 		}
@@ -80,47 +81,6 @@ func TestMapKilledAtRandomMoments(t *testing.T) {
 		t.Logf("%d kills: %d records, each committed once", n, committedOnce(t, run))
 	}
 	t.Logf("%d kills in %d runs", done, runs)
-}
-
-// killMapUntilDone starts a run, kills it and resumes it, until it was killed often enough
-// or completes, and returns how often it was killed.
-func killMapUntilDone(t *testing.T, random *rand.Rand, longest time.Duration, kills int, logDir string, fresh []string) int {
-	t.Helper()
-	var before []byte
-	args := fresh
-	for done := 0; ; {
-		p := start(t, makerPath, args...)
-		if done < kills {
-			select {
-			case <-time.After(time.Duration(random.Int64N(int64(longest)))): // the moment, not a wait for something
-			case <-p.ended:
-			}
-			p.kill()
-		}
-		switch o := p.wait(t); o.code {
-		case 0:
-			return done
-		case -1:
-			done++
-		default:
-			t.Fatalf("maker %q = %v, want exit code 0 or a kill", args, o)
-		}
-		dir, ok := findRun(logDir)
-		if !ok {
-			continue // it was killed before there was a run
-		}
-		after := readLog(t, dir)
-		mustExtend(t, before, after)
-		if before = complete(after); len(before) == 0 {
-			// It was killed within its first append: there is nothing to resume.
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		committedOnce(t, dir)
-		args = []string{"resume", dir, "--quiet"}
-	}
 }
 
 // committedOnce checks that no record is committed twice and returns how many are.

@@ -195,14 +195,7 @@ func (t *writer) rows(out io.Writer, run *runs.Run, comma rune) error {
 	if err := w.Write(header); err != nil {
 		return err
 	}
-	for r, err := range run.Records() {
-		if err != nil {
-			return err
-		}
-		answers, err := t.answersOf(r)
-		if err != nil {
-			return err
-		}
+	err := t.each(run, func(r runs.RecordResult, answers map[string]json.RawMessage) error {
 		row := make([]string, 0, len(header))
 		for _, name := range t.columns {
 			row = append(row, cell(r.Values[name]))
@@ -213,12 +206,27 @@ func (t *writer) rows(out io.Writer, run *runs.Run, comma rune) error {
 		for _, name := range t.shown() {
 			row = append(row, cell(about(r, name)))
 		}
-		if err := w.Write(row); err != nil {
+		return w.Write(row)
+	})
+	w.Flush()
+	return errors.Join(err, w.Error())
+}
+
+// each yields the records with the values of the answer columns.
+func (t *writer) each(run *runs.Run, write func(runs.RecordResult, map[string]json.RawMessage) error) error {
+	for r, err := range run.Records() {
+		if err != nil {
 			return err
 		}
+		answers, err := t.answersOf(r)
+		if err == nil {
+			err = write(r, answers)
+		}
+		if err != nil {
+			return fmt.Errorf("record %d: %w", r.Number+1, err)
+		}
 	}
-	w.Flush()
-	return w.Error()
+	return nil
 }
 
 // shown are the columns that are added.
@@ -230,48 +238,36 @@ func (t *writer) shown() []string {
 }
 
 func (t *writer) lines(out io.Writer, run *runs.Run) error {
-	for r, err := range run.Records() {
-		if err != nil {
-			return err
-		}
-		answers, err := t.answersOf(r)
-		if err != nil {
-			return err
-		}
+	return t.each(run, func(r runs.RecordResult, answers map[string]json.RawMessage) (err error) {
 		line := []byte{'{'}
-		add := func(name string, v any) error {
-			raw, err := encode(v)
-			if err != nil {
-				return err
-			}
+		add := func(name string, v any) {
+			key, keyErr := encode(name)
+			raw, rawErr := encode(v)
 			if len(line) > 1 {
 				line = append(line, ',')
 			}
-			key, err := encode(name)
 			line = append(append(append(line, key...), ':'), raw...)
-			return err
+			err = errors.Join(err, keyErr, rawErr)
 		}
 		for _, name := range t.columns {
 			if v, ok := r.Values[name]; ok {
-				err = errors.Join(err, add(name, v))
+				add(name, v)
 			}
 		}
 		for _, name := range t.answers {
-			err = errors.Join(err, add(t.names[name], answers[name]))
+			add(t.names[name], answers[name])
 		}
 		for _, name := range t.shown() {
 			if v := about(r, name); v != nil || name == "cost_usd" {
-				err = errors.Join(err, add(t.ours[name], v))
+				add(t.ours[name], v)
 			}
 		}
-		if err == nil {
-			_, err = out.Write(append(line, '}', '\n'))
-		}
 		if err != nil {
-			return fmt.Errorf("record %d: %w", r.Number+1, err)
+			return err
 		}
-	}
-	return nil
+		_, err = out.Write(append(line, '}', '\n'))
+		return err
+	})
 }
 
 func encode(v any) ([]byte, error) {

@@ -104,7 +104,15 @@ const (
 )
 
 func newEnd(s flow.Status, isRight *bool) end {
-	e := map[flow.Status]end{flow.Decided: decided, flow.Undecided: undecided, Skipped: same}[s]
+	e := failed
+	switch s {
+	case flow.Decided:
+		e = decided
+	case flow.Undecided:
+		e = undecided
+	case Skipped:
+		e = same
+	}
 	if isRight != nil {
 		if e |= known; *isRight {
 			e |= right

@@ -481,7 +481,6 @@ func (r *race) end() {
 		r.cancel(ErrDecided)
 	}
 	if r.arrived == nil && r.work == nil { // every sample came at once: nobody else knows it
-		*r = race{}
 		idleRaces.Put(r)
 	}
 }
