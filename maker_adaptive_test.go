@@ -130,24 +130,9 @@ func TestAdaptiveOverCrashes(t *testing.T) {
 		every = 9
 	}
 	for n := 1; n < len(lines)-1; n += every {
-		dir := t.TempDir()
-		folder := filepath.Join(dir, whole.Run)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "events.jsonl"), []byte(strings.Join(lines[:n], "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		run, err := adaptive(t, dir, model, nil).Resume(t.Context(), whole.Run, nil)
-		if err != nil {
-			t.Fatalf("killed after %d lines: %v", n, err)
-		}
-		if r, err := run.Result(); err != nil || r.Status != event.StatusCompleted {
-			t.Fatalf("killed after %d lines: %v, %v", n, r, err)
-		}
-		again, err := runs.Open(folder)
-		if err != nil {
-			t.Fatal(err)
+		r, again := resumeAfter(t, func(dir string) *maker.Engine { return adaptive(t, dir, model, nil) }, whole.Run, lines[:n])
+		if r.Status != event.StatusCompleted {
+			t.Fatalf("killed after %d lines: %+v", n, r)
 		}
 		got := policiesOf(t, again)
 		if strings.Contains(lines[n-1], `"type":"agent_sample_`) {
@@ -298,4 +283,31 @@ func TestLongChainsOfOnesOwnAdapt(t *testing.T) {
 		cancel()
 		mustResult(t, run)
 	}
+}
+
+// resumeAfter resumes a run of whose log only some lines are left, as a kill leaves it, in
+// a folder of its own.
+func resumeAfter(t *testing.T, engine func(dir string) *maker.Engine, id string, lines []string) (*maker.Result, *runs.Run) {
+	t.Helper()
+	dir := t.TempDir()
+	folder := filepath.Join(dir, id)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "events.jsonl"), []byte(strings.Join(lines, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run, err := engine(dir).Resume(t.Context(), id, nil)
+	if err != nil {
+		t.Fatalf("killed after %d lines: %v", len(lines), err)
+	}
+	result, err := run.Result()
+	if err != nil {
+		t.Fatalf("killed after %d lines: %v", len(lines), err)
+	}
+	again, err := runs.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, again
 }

@@ -2,7 +2,6 @@ package maker_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -129,25 +128,7 @@ func TestSecondPoolOverCrashes(t *testing.T) {
 		every = 41
 	}
 	for n := 1; n < len(lines)-1; n += every {
-		dir := t.TempDir()
-		folder := filepath.Join(dir, whole.Run)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "events.jsonl"), []byte(strings.Join(lines[:n], "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		run, err := adaptive(t, dir, model, second).Resume(t.Context(), whole.Run, nil)
-		if err != nil {
-			t.Fatalf("killed after %d lines: %v", n, err)
-		}
-		if _, err := run.Result(); err != nil {
-			t.Fatalf("killed after %d lines: %v", n, err)
-		}
-		again, err := runs.Open(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, again := resumeAfter(t, func(dir string) *maker.Engine { return adaptive(t, dir, model, second) }, whole.Run, lines[:n])
 		got := policiesOf(t, again)
 		if cmp.Equal(votes, votesOf(t, again)) {
 			equal++
