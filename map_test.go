@@ -2,6 +2,7 @@ package maker_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -101,5 +102,71 @@ func TestMapTable(t *testing.T) {
 	replay, err := kept.Replay(nil)
 	if err != nil || len(replay.Differences) > 0 {
 		t.Errorf("Replay() = %v, %v", replay.Differences, err)
+	}
+}
+
+// TestMapAdapts: what the votes on records show about how hard they are counts for those
+// that come after, by question if there are several, and a resume and a replay agree.
+func TestMapAdapts(t *testing.T) {
+	for _, test := range []struct {
+		questions []string
+		classes   []string
+	}{
+		{[]string{"Compute: {{.n}} + 1"}, []string{"map"}},
+		{[]string{"Compute: {{.n}} + 1", "Compute: {{.q0}} * 2"}, []string{"q0", "q1"}},
+	} {
+		e := newEngine(t, maker.Options{Config: maker.Config{Model: "sim/default?p=0.99&seed=2"}})
+		table := maker.Table{Records: func(yield func(maker.Record, error) bool) {
+			for i := range 300 {
+				if !yield(maker.Record{Line: i + 1, Columns: []string{"n"}, Values: map[string]any{"n": i}}, nil) {
+					return
+				}
+			}
+		}}
+		for i, prompt := range test.questions {
+			q := maker.RecordQuestion{Prompt: prompt, As: reader.Number{}}
+			if len(test.questions) > 1 {
+				q.Name = fmt.Sprint("q", i)
+			}
+			table.Questions = append(table.Questions, q)
+		}
+		run, err := e.Map(t.Context(), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := run.Result(); err != nil || r.Status != event.StatusCompleted {
+			t.Fatalf("Result() = %+v, %v", r, err)
+		}
+		kept, err := runs.Open(run.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, margins := map[string]int{}, map[string][2]int{} // the first and the last of a class
+		for rec, err := range kept.Events(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, ok := rec.Event.(event.PolicyChanged); ok {
+				if changes[c.Class]++; changes[c.Class] == 1 {
+					margins[c.Class] = [2]int{c.Margins[0]}
+				}
+				margins[c.Class] = [2]int{margins[c.Class][0], c.Margins[0]}
+			}
+		}
+		if got := slices.Sorted(maps.Keys(changes)); !slices.Equal(got, test.classes) {
+			t.Errorf("%d questions: policies of %q, want of %q", len(test.questions), got, test.classes)
+		}
+		for class, m := range margins {
+			if changes[class] < 2 || m[1] >= m[0] {
+				t.Errorf("%d questions: the margin of %s is %d at first and %d after %d changes, want that it falls", len(test.questions), class, m[0], m[1], changes[class])
+			}
+		}
+		cert, err := kept.Certify()
+		if err != nil || cert.Votes.Races != 300*len(test.questions) {
+			t.Errorf("Certify() counts %d races, %v, want %d", cert.Votes.Races, err, 300*len(test.questions))
+		}
+		if replay, err := kept.Replay(nil); err != nil || len(replay.Differences) > 0 {
+			t.Errorf("Replay() = %v, %v", replay, err)
+		}
 	}
 }

@@ -25,9 +25,13 @@ const (
 	FormMeasurement Form = "measurement"
 )
 
-// ByStep reports whether the events that end a step say all about how it was decided:
-// elsewhere a step has several votes, which have events of their own.
-func (f Form) ByStep() bool { return f == FormChain || f == FormRecords }
+// Alone reports whether the event that ends a step says all that a resume needs to know of
+// it.
+func (f Form) Alone() bool { return f == FormChain || f == FormRecords }
+
+// ByStep reports whether each step is one vote, of which the event that ends it says how it
+// went: elsewhere a step has several, which have events of their own.
+func (t *TaskSubmitted) ByStep() bool { return t.Form.Alone() && t.Races <= t.Steps }
 
 // UnmarshalJSON gives tasks from before there were forms that of their kind.
 func (t *TaskSubmitted) UnmarshalJSON(data []byte) error {

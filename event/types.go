@@ -124,7 +124,8 @@ type TaskSubmitted struct {
 	// Prompts are the hashes of the templates that the run asks with, by name.
 	Prompts map[string]string `json:"prompts,omitempty"`
 
-	// Races is how many questions are put to voters, if known. In a chain each step is one.
+	// Races is how many questions are put to voters, if known. In a chain each step is one,
+	// and about records there are more if several are asked about each.
 	Races int `json:"races,omitempty"`
 
 	// Checks says what code that knows the answer looks at: ChecksSteps or ChecksLast;

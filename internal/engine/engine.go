@@ -371,7 +371,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 	}
 	cfg := s.config
 	j.Dir = log.Dir()
-	lean := j.Form.ByStep() // which says all that a resume needs to know of it
+	lean := j.Form.Alone() // it says all that a resume needs to know of it
 	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
@@ -386,7 +386,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup: s.setup(),
-			Alike: j.Form == event.FormRecords, Checkpoints: lean, Compact: lean && !cfg.FullLog && !j.Several, Past: past, Redact: s.secrets.RedactBytes,
+			Alike: j.Form == event.FormRecords, Checkpoints: lean, Several: j.Several(), Compact: lean && !cfg.FullLog && !j.Several(), Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks, Same: same,
 			Kind: j.Kind, Length: history.Length{Races: j.Races, Steps: j.Steps}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
 			Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,

@@ -115,6 +115,9 @@ func (j *Job) AllReaders() domain.Readers {
 	return all
 }
 
+// Several reports whether its steps may be several votes.
+func (j *Job) Several() bool { return j.Races > j.Steps }
+
 // A Job is what a run does: all that its kind and parameters say.
 type Job struct {
 	Kind    string     // set by its kind,
@@ -128,7 +131,6 @@ type Job struct {
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents
 	NoModel bool     // it asks no model
-	Several bool     // its steps may have several questions, all of which are kept
 	Prompts *prompts.Set
 	Looks   local.Looks // at the world, besides those at tools
 

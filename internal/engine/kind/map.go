@@ -176,7 +176,7 @@ func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 		return nil, err
 	}
 	m := &mapping{questions: questions, set: set, terms: terms(cfg), pool: cfg.Solve.ModelEscalation}
-	j := &Job{Steps: p.Records - p.Same, Races: p.Records - p.Same, Prompts: set, Several: len(questions) > 1, Roles: secondPool(cfg)}
+	j := &Job{Steps: p.Records - p.Same, Races: (p.Records - p.Same) * len(questions), Prompts: set, Roles: secondPool(cfg)}
 	j.Task = fmt.Sprintf("Answer for %d records", p.Records)
 	if p.Source != "" {
 		j.Task += " of " + p.Source
@@ -261,9 +261,9 @@ func (r *mapRecord) Ask(n int, earlier map[string]json.RawMessage) (*flow.Questi
 	asked := &flow.Question{}
 	reader.Put(asked, q.as)
 	err = r.set.Put(asked, prompts.Ask{Question: text, Instructions: reader.Instructions(q.as, prompts.MaxFramings)})
-	asked.Terms = r.terms
-	if len(r.questions) > 1 && asked.Class != "" {
-		asked.Class += " " + q.Name
+	asked.Terms, asked.Class = r.terms, ""
+	if len(r.questions) > 1 {
+		asked.Class = q.Name // one may be harder than the other
 	}
 	return asked, err
 }

@@ -22,7 +22,7 @@ import (
 func (r *Report) countRaces(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
-		if r.Form.ByStep() && !r.several {
+		if r.byStep {
 			if delete(r.givenUp, e.Step); e.First != nil {
 				r.Evidence.Voted(cmp.Or(e.Class, r.Kind), e.Step, "", *e.First, false)
 				if len(e.First.Votes) > 0 {
@@ -32,14 +32,14 @@ func (r *Report) countRaces(e event.Event) {
 			r.Evidence.Voted(stepClass(r.Kind, &e), e.Step, "", e.Voting, true)
 		}
 	case event.StepFailed:
-		if r.Form == event.FormRecords && !r.several {
+		if r.byStep && r.Form == event.FormRecords {
 			if r.givenUp == nil {
 				r.givenUp = map[int]event.Voting{}
 			}
 			r.givenUp[e.Step] = e.Voting // unless it is asked about again
 		}
 	case event.VoteCompleted:
-		if (!r.Form.ByStep() || r.several) && !isCalibration(e.Question) {
+		if !r.byStep && !isCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)
 			r.Evidence.Voted(adaptive.ClassOf(e.Class, e.Pool), e.Step, e.Question, e.Voting, decided)
 			if decided && len(e.Leads) > 0 {
@@ -47,14 +47,6 @@ func (r *Report) countRaces(e event.Event) {
 			}
 		}
 	}
-}
-
-// asksSeveral reports whether a run asks several questions about each record.
-func asksSeveral(e event.TaskSubmitted) bool {
-	var p struct {
-		Questions []json.RawMessage `json:"questions"`
-	}
-	return e.Form == event.FormRecords && json.Unmarshal(e.Params, &p) == nil && len(p.Questions) > 1
 }
 
 // countIndexedRace takes in a step of a chain as the index has it, unless that does not

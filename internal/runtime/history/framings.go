@@ -125,15 +125,15 @@ func (f *Framings) Due() []event.FramingRetired {
 func (h *History) countVotes(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
-		if h.Submitted.Form.ByStep() {
+		if h.Submitted.ByStep() {
 			h.Framings.Count("", e.Voting.Shares)
 		}
 	case event.StepFailed:
-		if h.records {
+		if h.records && h.Submitted.ByStep() {
 			h.Framings.Count("", e.Voting.Shares)
 		}
 	case event.VoteCompleted:
-		if !h.Submitted.Form.ByStep() {
+		if !h.Submitted.ByStep() {
 			h.Framings.Count(e.Class, e.Voting.Shares)
 		}
 	}

@@ -182,6 +182,9 @@ func (h *History) committed(l runlog.Line) error {
 	h.last = append(h.last[:0], l.Raw...)
 	h.End = nil
 	h.unpaid = usage.Spent{}
+	if !h.Submitted.ByStep() {
+		return nil // its votes were counted one by one
+	}
 	if err := h.countStep(l); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type Length struct{ Races, Steps int }
 
 // lengthOf is how long a run will be, as its log says.
 func lengthOf(e event.TaskSubmitted) Length {
-	if e.Form.ByStep() {
+	if e.ByStep() {
 		return Length{Races: e.Steps}
 	}
 	return Length{e.Races, e.Steps}
@@ -168,15 +168,15 @@ func (h *History) countPolicies(e event.Event) {
 	case event.PolicyChanged, event.PolicyFutile:
 		h.Policies.logged(e)
 	case event.StepCompleted:
-		if h.Submitted.Form.ByStep() {
+		if h.Submitted.ByStep() {
 			h.follows(h.Policies.CountStep(h.Submitted.Kind, &e))
 		}
 	case event.StepFailed:
-		if h.records {
+		if h.records && h.Submitted.ByStep() {
 			h.follows(h.Policies.Count(h.Submitted.Kind, e.Voting, false))
 		}
 	case event.VoteCompleted:
-		if !h.Submitted.Form.ByStep() {
+		if !h.Submitted.ByStep() {
 			h.follows(h.Policies.Count(adaptive.ClassOf(e.Class, e.Pool), e.Voting, e.Status == string(flow.Decided)))
 		}
 	}

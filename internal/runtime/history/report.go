@@ -63,7 +63,7 @@ type Report struct {
 
 	begun   bool
 	pool    bool                 // it began with several voters
-	several bool                 // questions about each record
+	byStep  bool                 // each step is one vote
 	givenUp map[int]event.Voting // of records without a winner
 	voters  []Voter              // see Voters
 	ends    []event.Event        // the last ones, at most maxEnds; nil for those that were passed over
@@ -154,7 +154,7 @@ func (r *Report) begin(rec event.Record) error {
 	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
 	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1
-	r.several = asksSeveral(e)
+	r.byStep = e.ByStep()
 	r.Params, r.Checks = e.Params, e.Checks
 	r.Evidence = certificate.New(lengthOf(e).Options(vote.Rule{Target: adaptive.DefaultTarget}, c.Warm))
 	if e.Form == event.FormTree || e.Form == event.FormMeasurement {

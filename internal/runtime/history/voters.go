@@ -21,7 +21,7 @@ type Voter struct {
 func (r *Report) countVoters(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
-		if r.Form.ByStep() {
+		if r.byStep {
 			own := e.Voting
 			if e.First != nil {
 				own = *e.First
@@ -29,11 +29,11 @@ func (r *Report) countVoters(e event.Event) {
 			r.voters = addShares(r.voters, own.Shares)
 		}
 	case event.StepFailed:
-		if r.Form == event.FormRecords {
+		if r.byStep && r.Form == event.FormRecords {
 			r.voters = addShares(r.voters, e.Voting.Shares)
 		}
 	case event.VoteCompleted:
-		if !r.Form.ByStep() {
+		if !r.byStep {
 			r.voters = addShares(r.voters, e.Voting.Shares)
 		}
 	}

@@ -81,7 +81,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if q.Confirm != nil {
 		e.Leads = q.Confirm.Leads
 	}
-	if b.opts.Checkpoints { // its votes count when the step is committed
+	if b.byStep() { // its votes count when the step is committed
 		_ = b.append(e)
 	} else {
 		b.appendVoted("", e, voted{class: q.Class, policy: b.policyClass(q), voting: v.Voting, decided: v.Status == flow.Decided})

@@ -9,7 +9,7 @@ import (
 // class is what the framings of a question are compared by. All questions of a chain are
 // alike.
 func (b *branch) class(q *flow.Question) string {
-	if b.opts.Checkpoints {
+	if b.byStep() {
 		return ""
 	}
 	return q.Class

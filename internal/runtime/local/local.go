@@ -46,8 +46,9 @@ type Options struct {
 	// Others run again from their start, so their keys must be unique.
 	Checkpoints bool
 
-	// Alike says that the outputs of steps are answers to the same question.
-	Alike bool
+	// Alike says that the outputs of steps are answers to the same question, and Several
+	// that a step may be several votes.
+	Alike, Several bool
 
 	// Compact keeps only contested verdicts and their samples in the log. It goes
 	// with Checkpoints.
@@ -212,6 +213,9 @@ func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) er
 	}
 	return b.failed.get()
 }
+
+// byStep reports whether each step is one vote, which counts when it is committed.
+func (r *Runtime) byStep() bool { return r.opts.Checkpoints && !r.opts.Several }
 
 // Elapsed is how long the run took, over all its sessions.
 func (r *Runtime) Elapsed() time.Duration { return r.past.Duration + time.Since(r.started) }
@@ -418,7 +422,7 @@ func (b *branch) Emit(key string, e event.Event) {
 			b.progress.Answers.add(step.Output.JSON)
 		}
 	}
-	if step, ok := e.(event.StepFailed); ok && b.opts.Alike { // the run goes on without it
+	if step, ok := e.(event.StepFailed); ok && b.opts.Alike && b.byStep() { // the run goes on without it
 		b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting})
 		return
 	}
@@ -434,7 +438,7 @@ func (b *branch) commit(step event.StepCompleted) {
 	if b.progress.Answers != nil {
 		b.progress.Answers.add(step.Output.JSON)
 	}
-	if len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
+	if !b.byStep() || len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
 		if err := b.opts.Log.AppendStep(&step); err != nil {
 			b.failed.set(err)
 		}

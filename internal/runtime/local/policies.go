@@ -20,7 +20,7 @@ func (e *FutileError) Error() string {
 // policyClass is the class of a question by which it is counted how hard it is. All
 // questions of a chain are alike, unless its family says otherwise.
 func (b *branch) policyClass(q *flow.Question) string {
-	if b.opts.Checkpoints {
+	if b.byStep() {
 		return adaptive.ClassOf(cmp.Or(q.Class, b.opts.Kind), q.Model)
 	}
 	return adaptive.ClassOf(q.Class, q.Model)
