@@ -146,6 +146,15 @@ func compareStored(t *testing.T, dir string, r *maker.Result) {
 	if err := json.Unmarshal(derived, &got); err != nil {
 		t.Fatal(err)
 	}
+	was, _ := want["effects"].([]any)
+	calls, _ := got["effects"].([]any)
+	for i := range min(len(was), len(calls)) { // the votes of calls came later
+		for _, name := range []string{"voting", "voted"} {
+			if was[i].(map[string]any)[name] == nil {
+				delete(calls[i].(map[string]any), name)
+			}
+		}
+	}
 	for name := range want {
 		if diff := cmp.Diff(want[name], got[name]); diff != "" {
 			t.Errorf("Result(%s): the field %s: -stored +derived\n%s", dir, name, diff)

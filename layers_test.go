@@ -165,6 +165,12 @@ var layers = []layer{
 		forbid: []string{"golang.org/x/sys/..."},
 	},
 	{
+		rule:   "only the screen knows the terminal library",
+		in:     []string{"./..."},
+		except: []string{"./internal/cli/screen"},
+		forbid: []string{"charm.land/...", "github.com/charmbracelet/..."},
+	},
+	{
 		rule:   "test libraries stay in tests",
 		in:     []string{"./..."},
 		except: tests,

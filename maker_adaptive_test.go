@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -152,6 +153,62 @@ func TestAdaptiveOverCrashes(t *testing.T) {
 		if replay, err := again.Replay(nil); err != nil || len(replay.Differences) > 0 {
 			t.Fatalf("killed after %d lines: the replay says %v, %v", n, replay, err)
 		}
+	}
+}
+
+// TestAdaptiveRunsOfAllKindsGoOn: so does a plan, a task, a list of tasks and a problem.
+func TestAdaptiveRunsOfAllKindsGoOn(t *testing.T) {
+	rules := rulesFile(t, `[{"match": "Say (\\w+)", "right": {"text": "done: true"}, "wrong": [{"text": "done: false"}]},
+		{"match": "Tell (\\w+)", "right": {"text": "result: ${1}"}, "wrong": [{"text": "result: no"}]},
+		{"match": "Count", "right": {"text": "result: 7"}, "wrong": [{"text": "result: 8"}]}]`) + "&p=0.9&seed=2"
+	for name, c := range map[string]struct {
+		model string
+		begin starter
+	}{
+		"exec": {rules, execPlan("Say one", "Say two", "Say three", "Say four")},
+		"run":  {rules, func(e *maker.Engine, ctx context.Context) (*maker.Run, error) { return e.Run(ctx, "Count.") }},
+		"do": {rules, func(e *maker.Engine, ctx context.Context) (*maker.Run, error) {
+			return e.Do(ctx, "Tell one. Tell two. Tell three.")
+		}},
+		"solve": {"sim/default?p=0.95&seed=4", func(e *maker.Engine, ctx context.Context) (*maker.Run, error) {
+			return e.Solve(ctx, "What is 2 + 3 * 4?")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine := func(dir string) *maker.Engine {
+				return newEngine(t, maker.Options{
+					LogDir: dir, Config: maker.Config{Model: c.model, Voting: vote.Rule{Strategy: vote.Adaptive}, Solve: maker.SolveConfig{Domain: maker.DomainMath},
+						Tools: maker.ToolConfig{Workspace: t.TempDir(), Approve: "none"}},
+					Modules: func(m maker.Modules) []flow.Module { m.Planner = oneStep{}; return m.List() },
+				})
+			}
+			root := t.TempDir()
+			begun, err := c.begin(engine(root), t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := mustResult(t, begun)
+			lines := linesOf(t, begun.Dir())
+			policies := 0
+			for n := 1; n < len(lines)-1; n++ {
+				if strings.Contains(lines[n-1], `"type":"policy_changed"`) {
+					policies++
+				}
+				if n%15 > 0 && !strings.Contains(lines[n-1], `"type":"policy_changed"`) {
+					continue
+				}
+				r, again := resumeAfter(t, engine, whole.Run, lines[:n])
+				if r.Status != event.StatusCompleted || len(policiesOf(t, again)) < policies {
+					t.Fatalf("killed after %d lines: %s (%s)", n, r.Status, r.Reason)
+				}
+				if replay, err := again.Replay(nil); err != nil || len(replay.Differences) > 0 {
+					t.Fatalf("killed after %d lines: the replay says %v, %v", n, replay, err)
+				}
+			}
+			if whole.Status != event.StatusCompleted || policies == 0 {
+				t.Errorf("the whole run is %s (%s) with %d policies", whole.Status, whole.Reason, policies)
+			}
+		})
 	}
 }
 

@@ -112,8 +112,8 @@ func TestMapAdapts(t *testing.T) {
 		questions []string
 		classes   []string
 	}{
-		{[]string{"Compute: {{.n}} + 1"}, []string{"map"}},
-		{[]string{"Compute: {{.n}} + 1", "Compute: {{.q0}} * 2"}, []string{"q0", "q1"}},
+		{[]string{"Compute: {{.n}} + 1"}, []string{"Compute: {{.n}} + 1 #"}},
+		{[]string{"Compute: {{.n}} + 1", "Compute: {{.q0}} * 2"}, []string{"q0: Compute: {{.n}} + 1 #", "q1: Compute: {{.q0}} * 2 #"}},
 	} {
 		e := newEngine(t, maker.Options{Config: maker.Config{Model: "sim/default?p=0.99&seed=2"}})
 		table := maker.Table{Records: func(yield func(maker.Record, error) bool) {
@@ -147,13 +147,16 @@ func TestMapAdapts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c, ok := rec.Event.(event.PolicyChanged); ok {
+				if c.Why == "drift" {
+					t.Errorf("the order in which records end is taken for a drift: %+v", c)
+				}
 				if changes[c.Class]++; changes[c.Class] == 1 {
 					margins[c.Class] = [2]int{c.Margins[0]}
 				}
 				margins[c.Class] = [2]int{margins[c.Class][0], c.Margins[0]}
 			}
 		}
-		if got := slices.Sorted(maps.Keys(changes)); !slices.Equal(got, test.classes) {
+		if got := slices.Sorted(maps.Keys(changes)); !slices.EqualFunc(got, test.classes, strings.HasPrefix) {
 			t.Errorf("%d questions: policies of %q, want of %q", len(test.questions), got, test.classes)
 		}
 		for class, m := range margins {

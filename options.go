@@ -17,7 +17,7 @@ import (
 )
 
 // Version is the version of this module.
-const Version = engine.Version
+var Version = engine.Version
 
 // DefaultLogDir is the folder of runs if none is named.
 const DefaultLogDir = engine.DefaultLogDir

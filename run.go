@@ -30,6 +30,10 @@ var (
 	// ErrInterrupted is the cause to cancel a run's context with when a person
 	// stopped it.
 	ErrInterrupted = engine.ErrInterrupted
+
+	// ErrPaused is the cause to cancel a run's context with when a person ended its
+	// process to go on later.
+	ErrPaused = engine.ErrPaused
 )
 
 // ID is the run's name.
@@ -37,6 +41,9 @@ func (r *Run) ID() string { return r.run.ID() }
 
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.run.Kind() }
+
+// Task is what it does, in words.
+func (r *Run) Task() string { return r.run.Task() }
 
 // Rule is when a question of the run is decided.
 func (r *Run) Rule() vote.Rule { return r.run.Rule() }

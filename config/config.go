@@ -57,7 +57,7 @@ type Config struct {
 	TargetError float64 `json:"target_error,omitempty"`
 
 	// OnFutile says what to do when more votes will not make the run right: "stop" (the
-	// default), or "warn" and go on.
+	// default, but for records, which are independent), or "warn" and go on.
 	OnFutile string `json:"on_futile,omitempty"`
 
 	// WarmRun names an earlier run with the same voters, and Warm is what it learnt about
@@ -73,6 +73,12 @@ type Config struct {
 	// how many are launched beyond what is needed (0).
 	BatchSize int `json:"batch_size,omitempty"`
 	Spare     int `json:"spare,omitempty"`
+
+	// Speculate says whether what will be asked next is guessed from what leads: "auto",
+	// the default, "tools", which lets agents look at the world for that, or "off". Extra is
+	// the share of calls that may come to nothing for the sake of speed (0.1).
+	Speculate string   `json:"speculate,omitempty"`
+	Extra     *float64 `json:"extra,omitempty"`
 
 	// SamplesPerCall is how many samples one request may ask for, where a server
 	// can give several (1).
@@ -163,6 +169,9 @@ type Plan struct {
 	// (0.7).
 	QualityChecks bool    `json:"quality_checks,omitempty"`
 	Threshold     float64 `json:"quality_threshold,omitempty"`
+
+	// Confirm has a person look at each plan before it is carried out.
+	Confirm bool `json:"confirm,omitempty"`
 
 	// StepMaxRetries is how often a step that failed is tried again if it has one
 	// sample only (2; -1 for never).

@@ -80,7 +80,7 @@ func TestDefaultsAreFine(t *testing.T) {
 // TestEveryFieldHasASetting: what is in a configuration has a description, but for what
 // a setting that is kept elsewhere comes to.
 func TestEveryFieldHasASetting(t *testing.T) {
-	other := []string{"Flags", "Prompts", "Plan.Voting", "Plan.MaxReplans", "Outline.OnFailure", "Outline.ContextBudget", "Warm", "Voting.Target", "Solve.Calibration.Target", "Solve.EscalationPrice"}
+	other := []string{"Flags", "Prompts", "Plan.Voting", "Plan.MaxReplans", "Plan.Confirm", "Outline.OnFailure", "Outline.ContextBudget", "Warm", "Voting.Target", "Solve.Calibration.Target", "Solve.EscalationPrice"}
 	described := map[uintptr]bool{}
 	var c Config
 	for _, s := range Settings() {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 // A Value is the place in a configuration where a setting is kept. It reads and writes
@@ -50,6 +52,9 @@ func (v *value) Type() string {
 // Set leaves the value as it was if it cannot be what the text says.
 func (v *value) Set(text string) error {
 	if len(v.of.Choices) > 0 && !slices.Contains(v.of.Choices, text) {
+		if meant := nearest.To(text, v.of.Choices); meant != "" {
+			return fmt.Errorf("want %s; did you mean %s?", oneOf(v.of.Choices), meant)
+		}
 		return fmt.Errorf("want %s", oneOf(v.of.Choices))
 	}
 	was := v.text()

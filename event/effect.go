@@ -57,6 +57,19 @@ type EffectClaimed struct {
 
 	// Again says that an earlier claim of the same effect had no outcome.
 	Again bool `json:"again,omitempty"`
+
+	// Voted is the input that won the vote, if the person changed it: Input is then the
+	// person's.
+	Voted Value `json:"voted,omitzero"`
+
+	// Before is what the file that is about to be changed held, if that was kept.
+	Before *Before `json:"before,omitempty"`
+}
+
+// Before is what a file held before an effect.
+type Before struct {
+	Path string `json:"path"`           // of the file, as the tool was told
+	Kept string `json:"kept,omitempty"` // the copy in the run folder; empty if there was no file
 }
 
 // EffectReleased takes a claim back: the run was ended before the call was begun, so
@@ -91,6 +104,8 @@ type EffectRefused struct {
 	Input  Value  `json:"input"`
 	Reason string `json:"reason"`
 	By     string `json:"by"` // a rule or a person
+
+	Voting Voting `json:"voting,omitzero"` // that it won; early logs do not have it
 }
 
 // EffectUnknown says that an effect was claimed and nobody knows whether it
@@ -108,6 +123,7 @@ const (
 	ClarifyQuestion = "question" // somebody asked something
 	ClarifyApproval = "approval" // may this call be made?
 	ClarifyOutcome  = "outcome"  // did this call happen?
+	ClarifyPlan     = "plan"     // is this plan to be carried out?
 )
 
 // ClarificationRequested says that the run needs a person.
@@ -117,8 +133,15 @@ type ClarificationRequested struct {
 	Kind     string          `json:"kind"`
 	Text     string          `json:"text"`
 	Options  []string        `json:"options,omitempty"`
-	Free     bool            `json:"free,omitempty"` // another answer than the options is fine
-	Call     json.RawMessage `json:"call,omitempty"` // the Intent that it is about
+	Free     bool            `json:"free,omitempty"`   // another answer than the options is fine
+	Call     json.RawMessage `json:"call,omitempty"`   // the Intent that it is about
+	Voting   *Voting         `json:"voting,omitempty"` // the vote that the call won; without a call, the one that gave no result
+	Folder   string          `json:"folder,omitempty"` // that the call would be made in
+	Plan     string          `json:"plan,omitempty"`   // that it is about
+
+	// Against is what a person's own arguments of the call, or plan, have to fit: the JSON
+	// schema of the input, or a plan.Checks.
+	Against json.RawMessage `json:"against,omitempty"`
 }
 
 // ClarificationProvided is what the person said.

@@ -27,6 +27,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -80,6 +81,24 @@ func withinYears(t time.Time) time.Time {
 	return t
 }
 
+// appendTime appends a moment by the layout, without reading that each time.
+func appendTime(b []byte, t time.Time) []byte {
+	t = withinYears(t).UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	b = append(appendTwo(appendTwo(b, year/100), year%100), '-')
+	b = append(appendTwo(b, int(month)), '-')
+	b = append(appendTwo(b, day), 'T')
+	b = append(appendTwo(b, hour), ':')
+	b = append(appendTwo(b, minute), ':')
+	b = append(appendTwo(b, second), '.')
+	milli := t.Nanosecond() / 1e6
+	return append(appendTwo(b, milli/10), byte('0'+milli%10), 'Z')
+}
+
+// appendTwo appends a number below 100 with two digits.
+func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
+
 // AppendJSON appends the record's line, without a newline, to b. What it returns can
 // be decoded again: an event that cannot be is an error.
 func (r Record) AppendJSON(b []byte) ([]byte, error) {
@@ -114,7 +133,7 @@ func (h Header) append(b []byte) []byte {
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, h.Seq, 10)
 	b = append(b, `,"timestamp":"`...)
-	b = withinYears(h.Timestamp).UTC().AppendFormat(b, timeLayout)
+	b = appendTime(b, h.Timestamp)
 	b = append(b, `","run":`...)
 	b = appendString(b, h.Run)
 	if h.Key != "" {
@@ -233,9 +252,17 @@ type Unknown struct {
 // Type returns the type that the line names.
 func (u Unknown) Type() Type { return u.Name }
 
+// isPlain are the characters that stand for themselves in a string.
+var isPlain = func() (plain [256]bool) {
+	for c := 0x20; c < 0x7f; c++ {
+		plain[c] = !strings.ContainsRune(`"\<>&`, rune(c))
+	}
+	return plain
+}()
+
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if !isPlain[s[i]] {
 			quoted, err := json.Marshal(s)
 			if err != nil { // json.Marshal of a string does not fail
 				return strconv.AppendQuoteToASCII(b, s)

@@ -28,7 +28,7 @@ func dollars(usd float64) *float64 { return &usd }
 var (
 	spent = usage.Spent{
 		Calls: 41, Tokens: usage.Tokens{Input: 9000, CacheRead: 10, CacheWrite: 11, Output: 800, Reasoning: 12},
-		USD: 0.0123, Unpriced: 1, NoPrice: true, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77,
+		USD: 0.0123, Unpriced: 1, NoPrice: true, Unreported: 3, Abandoned: 2, HeldUSD: 0.5, HeldTokens: 77, Wasted: 4,
 	}
 	sample = event.Sample{Voter: "m", Framing: 2,
 		Question: "step/4", Step: 4, Sample: 1, Model: "sim/default?p=0.9&seed=7", Temperature: dollars(0.1),
@@ -45,6 +45,7 @@ var (
 		Answers:   []event.Candidate{{Answer: json.RawMessage(`{"a":1}`), Votes: 3}, {Answer: json.RawMessage(`{"a":2}`), Votes: 2}},
 		Discarded: []event.Discarded{{Flag: "too_long", Count: 1, Reason: "801 tokens", Said: "Well,"}},
 		Policy:    7,
+		Disputed:  3,
 		GivenUp:   true,
 	}
 	setup = event.Setup{Model: "sim/default", Rule: vote.Rule{Strategy: vote.FirstToK, N: 5, K: 3, Target: .05, MinVotes: 2, MaxSamples: 150}, Simulated: true, Sandbox: "bubblewrap", Sessions: []event.Session{{
@@ -59,7 +60,7 @@ func transcript() []event.Record {
 		event.TaskSubmitted{
 			Format: event.Format, Maker: "0.1.0", Kind: "hanoi", Form: event.FormChain, Task: "Towers of Hanoi with 3 disks",
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
-			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Races: 7, Checks: event.ChecksSteps,
+			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Races: 7, Checks: event.ChecksSteps, Class: "move",
 		},
 		event.StepStarted{Step: 4, Title: "move"},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n"), Read: event.TextValue("[1,0,2]")},
@@ -93,20 +94,21 @@ func transcript() []event.Record {
 				Flag: "empty", Reason: "nothing there", Fault: "no answer"}}},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
 		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup, Retry: []string{"failed"}},
-		event.RunCancelled{Reason: "interrupted", Spent: spent},
+		event.RunCancelled{Reason: "interrupted", By: "maker cancel", Spent: spent},
+		event.RunPaused{By: "maker pause", Spent: spent},
 		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},
-		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal)", Again: true},
+		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal), who changed its arguments", Again: true, Voted: event.JSONValue(json.RawMessage(`{"file_path":"b.txt"}`)), Before: &event.Before{Path: "a.txt", Kept: "before/1-a.txt"}},
 		event.EffectDone{Effect: "step/4/move/0", Step: 4, Tool: "Write", Result: event.TextValue("wrote 3 bytes"), IsError: true, DurationMS: 3, By: "person (terminal)", Spent: spent},
-		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule"},
+		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule", Voting: voting},
 		event.EffectUnknown{Effect: "step/4/move/2", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "interrupted"},
-		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`)},
+		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`), Voting: &voting, Folder: "/work", Plan: "plan: []", Against: json.RawMessage(`{"type":"object"}`)},
 		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
 		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks, ChecksPassed: 17, ChecksSkipped: 1, Notes: []string{"step 0: it is left out"}},
 		event.ValidationFailed{Attempt: 1, Replan: 2, Score: dollars(0.4), Checks: checks},
 		event.ReplanRequested{Replan: 1, Step: 4, Reason: "it failed", Outputs: event.JSONValue(json.RawMessage(`[{"name":"step_0_output","output":1}]`))},
 		event.OutlineCreated{Tasks: event.JSONValue(json.RawMessage(`[{"id":1}]`))},
-		event.ContextCompacted{Step: 4, Before: 9000, After: 800, Summary: event.TextValue("so far")},
+		event.ContextCompacted{Step: 4, Before: 9000, After: 800, Summary: event.TextValue("so far"), LeftOut: "the details of task 1"},
 		event.DecompositionSelected{
 			Path: "0.1", Step: 4, Problem: event.TextValue("12 * 34"), Atomic: true, PartA: event.TextValue("12 * 30"), PartB: event.TextValue("12 * 4"),
 			Compose: event.TextValue("add them"), By: event.ByDiscriminators, Reason: "no answer won", Score: 0.25, State: "9f86d081884c7d65",

@@ -65,7 +65,7 @@ func randomStep(rng *rand.Rand) event.StepCompleted {
 		Spent: usage.Spent{
 			Calls:  rng.Int64(),
 			Tokens: usage.Tokens{Input: rng.Int64(), CacheRead: rng.Int64N(2), CacheWrite: rng.Int64N(2), Output: rng.Int64(), Reasoning: rng.Int64N(2)},
-			USD:    randomMoney(rng), Unpriced: rng.Int64N(2), Unreported: rng.Int64N(2), Abandoned: rng.Int64N(2), HeldUSD: randomMoney(rng), HeldTokens: rng.Int64N(2),
+			USD:    randomMoney(rng), Unpriced: rng.Int64N(2), Unreported: rng.Int64N(2), Abandoned: rng.Int64N(2), HeldUSD: randomMoney(rng), HeldTokens: rng.Int64N(2), Wasted: rng.Int64N(2),
 		},
 	}
 	if rng.IntN(2) == 0 {

@@ -81,6 +81,9 @@ type ContextCompacted struct {
 	Before  int   `json:"before"` // tokens, estimated
 	After   int   `json:"after"`
 	Summary Value `json:"summary"`
+
+	// LeftOut names what the context does not have for lack of room.
+	LeftOut string `json:"left_out,omitempty"`
 }
 
 // OutlineCreated lists the tasks of a run as a person wrote them.

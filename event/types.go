@@ -1,6 +1,8 @@
 package event
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -33,6 +35,7 @@ const (
 	TypeBudgetExhausted  Type = "budget_exhausted"
 	TypeRunResumed       Type = "run_resumed"
 	TypeRunCancelled     Type = "run_cancelled"
+	TypeRunPaused        Type = "run_paused"
 )
 
 // How a run stands.
@@ -47,8 +50,10 @@ const (
 // What can stop a run, beside the limits of its budget.
 const (
 	StopCancelled     = "cancelled"     // a person ended it
+	StopPaused        = "paused"        // a person ended its process, to go on later
 	StopWaiting       = "waiting"       // it needs a person, and none is there
 	StopFutile        = "futile"        // more votes will not make it right
+	StopDeclined      = "declined"      // a person did not want its plan
 	StopConfiguration = "configuration" // the model refuses every request: a wrong key or name
 )
 
@@ -73,6 +78,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeBudgetExhausted:  decodeAs[BudgetExhausted],
 	TypeRunResumed:       decodeAs[RunResumed],
 	TypeRunCancelled:     decodeAs[RunCancelled],
+	TypeRunPaused:        decodeAs[RunPaused],
 
 	TypeEffectClaimed:          decodeAs[EffectClaimed],
 	TypeEffectReleased:         decodeAs[EffectReleased],
@@ -131,7 +137,14 @@ type TaskSubmitted struct {
 	// Checks says what code that knows the answer looks at: ChecksSteps or ChecksLast;
 	// empty if there is none, or nobody knows.
 	Checks string `json:"checks,omitempty"`
+
+	// Class is that of the questions of its steps, unless a step names another; the kind
+	// if it is empty. By classes it is learnt how hard questions are.
+	Class string `json:"class,omitempty"`
 }
+
+// StepClass is the class of the questions of steps that name no other.
+func (e *TaskSubmitted) StepClass() string { return cmp.Or(e.Class, e.Kind) }
 
 // What code that knows the answer looks at.
 const (
@@ -226,15 +239,59 @@ type Voting struct {
 	// Policy is the number of the policy whose margins were in force, of an adaptive rule.
 	Policy int `json:"policy,omitempty"`
 
+	// Disputed is over how many other questions of its class voters differed that were still
+	// being decided, by an adaptive rule, at its end.
+	Disputed int `json:"disputed,omitempty"`
+
 	// GivenUp says that it was left to other voters before its cap, because they are
 	// thought to settle it for less.
 	GivenUp bool `json:"given_up,omitempty"`
 }
 
-// Among is the vote as one of several, whose samples are counted in all.
-func (v Voting) Among(all Voting) Voting {
-	v.Samples, v.RedFlagged, v.Faults, v.Cancelled = all.Samples, all.RedFlagged, all.Faults, all.Cancelled
+// Plus is the vote with what another one of the same step took.
+func (v Voting) Plus(other Voting) Voting {
+	v.Samples += other.Samples
+	v.RedFlagged += other.RedFlagged
+	v.Faults += other.Faults
+	v.Cancelled += other.Cancelled
 	return v
+}
+
+// With is what the votes of two pools about the same question came to, neither of which
+// gave a result: all that was voted for and discarded.
+func (v Voting) With(other Voting) Voting {
+	if other.Samples == 0 {
+		return v.Plus(other)
+	}
+	if v.Samples == 0 {
+		return other.Plus(v)
+	}
+	sum := v.Plus(other)
+	sum.Votes = map[string]int{}
+	maps.Copy(sum.Votes, v.Votes)
+	for key, n := range other.Votes {
+		sum.Votes[key] += n
+	}
+	sum.Answers = slices.Clone(v.Answers)
+	for _, c := range other.Answers {
+		if i := slices.IndexFunc(sum.Answers, func(known Candidate) bool { return bytes.Equal(known.Answer, c.Answer) }); i >= 0 {
+			sum.Answers[i].Votes += c.Votes
+		} else {
+			sum.Answers = append(sum.Answers, c)
+		}
+	}
+	slices.SortStableFunc(sum.Answers, func(a, b Candidate) int { return b.Votes - a.Votes })
+	sum.Discarded = slices.Clone(v.Discarded)
+	for _, d := range other.Discarded {
+		if i := slices.IndexFunc(sum.Discarded, func(known Discarded) bool { return known.Flag == d.Flag }); i >= 0 {
+			sum.Discarded[i].Count += d.Count
+		} else {
+			sum.Discarded = append(sum.Discarded, d)
+		}
+	}
+	counts := append([]int{0, 0}, slices.Sorted(maps.Values(sum.Votes))...)
+	sum.Margin = counts[len(counts)-1] - counts[len(counts)-2]
+	return sum
 }
 
 // Discarded are the answers to a question that got the same red flag.
@@ -385,7 +442,7 @@ type StepCompleted struct {
 	By         string      `json:"by,omitempty"`    // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
 	Class      string      `json:"class,omitempty"` // of its question, in a chain that has several
 	Pool       string      `json:"pool,omitempty"`  // who settled it, in a chain, if By is ByModel
-	First      *Voting     `json:"first,omitempty"` // how its own voters stood then
+	First      *Voting     `json:"first,omitempty"` // how those stood who were asked before and gave no result
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
 	CostUSD    *float64    `json:"cost_usd"`
@@ -534,7 +591,14 @@ type RunResumed struct {
 // RunCancelled says that somebody stopped the run.
 type RunCancelled struct {
 	Reason string      `json:"reason"`
+	By     string      `json:"by,omitempty"` // who, if that was asked for from elsewhere
 	Spent  usage.Spent `json:"spent"`
+}
+
+// RunPaused says that somebody ended the process of the run, to go on later.
+type RunPaused struct {
+	By    string      `json:"by"`
+	Spent usage.Spent `json:"spent"`
 }
 
 // Type implements [Event] for each type of event.
@@ -558,3 +622,4 @@ func (BudgetClaimed) Type() Type    { return TypeBudgetClaimed }
 func (BudgetExhausted) Type() Type  { return TypeBudgetExhausted }
 func (RunResumed) Type() Type       { return TypeRunResumed }
 func (RunCancelled) Type() Type     { return TypeRunCancelled }
+func (RunPaused) Type() Type        { return TypeRunPaused }

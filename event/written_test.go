@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -201,6 +203,50 @@ func (s *source) fill(v reflect.Value, depth int) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			s.fill(v.Field(i), depth+1)
+		}
+	}
+}
+
+// FuzzCompact: what is known to be JSON without asking the decoder is JSON, on one line.
+func FuzzCompact(f *testing.F) {
+	for text, want := range map[string]bool{
+		`0`: true, `10`: true, `""`: true, `"a b"`: true, `[]`: true, `{}`: true, `[1,[2,"x"],{}]`: true, `{"a":1,"b":[{"c":""}]}`: true,
+		``: false, `01`: false, `-1`: false, `1.5`: false, `1 `: false, `"\n"`: false, `"a`: false, `[1,]`: false, `[,1]`: false, `[1`: false, `[1}`: false,
+		`{"a"}`: false, `{"a":}`: false, `{1:2}`: false, `{"a":1,}`: false, `[]]`: false, `[1 ,2]`: false, `"é"`: false, `true`: false,
+	} {
+		if got := isCompact([]byte(text)); got != want {
+			f.Errorf("isCompact(%s) = %t, want %t", text, got, want)
+		}
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if len(raw) <= maxDepth && isCompact(raw) && (!json.Valid(raw) || bytes.ContainsAny(raw, "\r\n")) {
+			t.Errorf("isCompact(%q) = true, want false", raw)
+		}
+	})
+}
+
+func TestTimesAreOfOneLayout(t *testing.T) {
+	for _, at := range []time.Time{
+		{}, time.Unix(0, 0), time.Date(2026, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", -3600)),
+		time.Date(9, 1, 2, 3, 4, 5, 60_000_000, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 1e6, time.UTC),
+	} {
+		if got, want := string(appendTime(nil, at)), at.UTC().Format(timeLayout); got != want {
+			t.Errorf("appendTime(%v) = %s, want %s", at, got, want)
+		}
+	}
+}
+
+// TestMoneyIsWrittenAsShortAsCanBe: the quick way gives what the slow one does.
+func TestMoneyIsWrittenAsShortAsCanBe(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	amounts := []float64{0, 1, 10, 999, 1000, 0.1, 0.0001, 0.00009999, 1e-12, 0.000532800000, 0.0005328000000000002, 999.999999999999, 35.5303644, -1, -0.5}
+	for range 100_000 {
+		amounts = append(amounts, float64(rng.Int64N(1<<rng.IntN(52)+1))/1e12, rng.Float64())
+	}
+	for _, f := range amounts {
+		if got, want := string(appendFloat(nil, f)), strconv.FormatFloat(f, 'g', -1, 64); got != want {
+			t.Fatalf("appendFloat(%v) = %s, want %s", f, got, want)
 		}
 	}
 }

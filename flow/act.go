@@ -6,6 +6,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // An Outcome is what came of a question that may take several moves.
@@ -26,6 +27,31 @@ type Outcome struct {
 	Voting     event.Voting
 	CostUSD    *float64
 	DurationMS int64
+
+	// First is how those stood who were asked before something else was tried: see
+	// [Outcome.Escalate].
+	First *event.Voting
+}
+
+// Escalate sets aside how the voters stand, who gave no result: something else is tried.
+func (o *Outcome) Escalate() {
+	all := o.All()
+	o.First, o.Voting = &all, event.Voting{Strategy: vote.None, Votes: map[string]int{}}
+}
+
+// All is what was voted for and what was discarded, whoever was asked.
+func (o *Outcome) All() event.Voting {
+	if o.First == nil {
+		return o.Voting
+	}
+	return o.First.With(o.Voting)
+}
+
+// Forget leaves the votes of what was tried last out: they were about something else. What
+// they took stays.
+func (o *Outcome) Forget() {
+	first := o.First.Plus(o.Voting)
+	o.First, o.Voting = nil, first
 }
 
 // DefaultMaxMoves is how many calls a step may have executed.
@@ -54,7 +80,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 	var out Outcome
 	var refused []string // since the person refused a call and nothing has happened
 	for n := 0; ; n++ {
-		question := fmt.Sprintf("%s/move/%d", key, n)
+		question := moveKey(key, n)
 		v, err := f.Decide(question, &asked)
 		if err != nil {
 			return nil, err
@@ -86,7 +112,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 			refused = append(refused, question, effect) // this one, because another was refused
 		}
 		out.Open = refused
-		move := Move{Intent: *v.Intent, Result: *result}
+		move := MoveOf(*v.Intent, *result)
 		out.Moves = append(out.Moves, move)
 		if result.Unknown {
 			out.fail("%s", result.Text)
@@ -94,6 +120,21 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 		}
 		asked.Work.Done = append(slices.Clip(asked.Work.Done), move)
 	}
+}
+
+// FirstMove is the key of the first question that [Act] asks.
+func FirstMove(key string) string { return moveKey(key, 0) }
+
+func moveKey(key string, n int) string { return fmt.Sprintf("%s/move/%d", key, n) }
+
+// MoveOf is a call that was decided on with what came of it. If the person changed the call,
+// it is the changed one: that is what happened.
+func MoveOf(i event.Intent, r Result) Move {
+	if r.Ran != nil {
+		i.Input = r.Ran
+		r.Text += "\n(A person changed the arguments before the call was made.)"
+	}
+	return Move{Intent: i, Result: r}
 }
 
 // fail turns the outcome into a failure.
@@ -111,6 +152,9 @@ func (o *Outcome) Add(try *Outcome) {
 		open = slices.Concat(o.Open, open)
 	}
 	o.plus(try, o.Voting.Samples == 0 || try.Voting.Samples > 0)
+	if try.First != nil {
+		o.Voting = o.Voting.Plus(*try.First)
+	}
 	o.Open = open
 }
 
@@ -136,20 +180,17 @@ func (o *Outcome) Take(v *Verdict) {
 func (o *Outcome) plus(next *Outcome, itsVotes bool) {
 	if o.Verdict == nil {
 		*o = *next
+		o.First = nil
 		return
 	}
-	shown := &o.Voting
+	shown, other := &o.Voting, &next.Voting
 	if itsVotes {
-		shown = &next.Voting
+		shown, other = other, shown
 	}
 	sum := Outcome{
 		Verdict: next.Verdict, Moves: slices.Concat(o.Moves, next.Moves),
-		Voting: *shown, DurationMS: o.DurationMS + next.DurationMS,
+		Voting: shown.Plus(*other), DurationMS: o.DurationMS + next.DurationMS, First: o.First,
 	}
-	sum.Voting.Samples = o.Voting.Samples + next.Voting.Samples
-	sum.Voting.RedFlagged = o.Voting.RedFlagged + next.Voting.RedFlagged
-	sum.Voting.Faults = o.Voting.Faults + next.Voting.Faults
-	sum.Voting.Cancelled = o.Voting.Cancelled + next.Voting.Cancelled
 	if o.CostUSD != nil && next.CostUSD != nil {
 		cost := usage.AddUSD(*o.CostUSD, *next.CostUSD)
 		sum.CostUSD = &cost

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -128,7 +129,7 @@ type Climb struct {
 // Climb tries in the usual way and then, while that settles nothing, in one configured
 // way after another. The keys of what it tries begin with key.
 func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
-	ok, err := c.Try(key, Way{Last: l.secondIsNext(0)})
+	ok, err := c.Try(key, l.First())
 	for i, to := range l.Order {
 		if ok || err != nil {
 			break
@@ -159,9 +160,32 @@ func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
 	return ok, err
 }
 
+// First is the way in which something is tried first.
+func (l Ladder) First() Way { return Way{Last: l.secondIsNext(0)} }
+
 // secondIsNext reports whether other voters are asked at a rung.
 func (l Ladder) secondIsNext(i int) bool {
 	return l.Model != "" && i < len(l.Order) && l.Order[i] == Second
+}
+
+// Unsettled is the question to the person about something that voters did not agree on. Its
+// options are what they voted for, as far as option says what that comes to; the votes are in
+// the same order.
+func Unsettled(step int, text string, v event.Voting, option func(answer json.RawMessage) string) *HumanQuestion {
+	q := &HumanQuestion{Step: step, Kind: event.ClarifyQuestion, Free: true, Text: text}
+	var rest []event.Candidate
+	offered := v.Answers
+	v.Answers = nil
+	for _, c := range offered {
+		if text := option(c.Answer); text != "" && !slices.Contains(q.Options, text) {
+			q.Options, v.Answers = append(q.Options, text), append(v.Answers, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	v.Answers = append(v.Answers, rest...)
+	q.Voting = &v
+	return q
 }
 
 // A Whole is what could not be settled as it is, and is to be done in several steps.

@@ -70,6 +70,34 @@ type Flow interface {
 	Emit(key string, e event.Event)
 }
 
+// A Committer is a flow that takes a step as Emit does, without keeping it: whoever has a
+// million of them makes one.
+type Committer interface {
+	Commit(key string, step *event.StepCompleted)
+}
+
+// Commit emits a step, which may be used again afterwards.
+func Commit(f Flow, key string, step *event.StepCompleted) {
+	if c, ok := f.(Committer); ok {
+		c.Commit(key, step)
+		return
+	}
+	f.Emit(key, *step)
+}
+
+// An Expecter is a flow that is told how many questions the run comes to, those that were
+// decided included, for whoever watches it.
+type Expecter interface {
+	Expect(questions int)
+}
+
+// Expect tells a flow how many questions the run comes to, as far as that is known now.
+func Expect(f Flow, questions int) {
+	if e, ok := f.(Expecter); ok {
+		e.Expect(questions)
+	}
+}
+
 // Branch is what the keys of a branch of a Parallel begin with.
 func Branch(key string, i int) string { return key + "/" + strconv.Itoa(i) + "/" }
 
@@ -136,6 +164,12 @@ type Question struct {
 
 	// Model names the group of voters that is asked: see [Voters] and the others.
 	Model string `json:"model,omitempty"`
+
+	// Next, if not nil, is what will be asked after an answer to this question, under its
+	// key in the run, branches included; no question if that is not known. It is called while the question is being
+	// decided, also for answers that do not win, but never while the orchestrator's own code
+	// runs; only questions of a run's main line are asked ahead.
+	Next func(answer json.RawMessage) (key string, next *Question) `json:"-"`
 
 	// Second says that other voters will be asked if these do not agree: under an adaptive
 	// rule a race that they can settle for less is then left to them.
@@ -269,6 +303,10 @@ type Result struct {
 	// Refused says that the person refused the call: nothing happened, and the person
 	// may be asked again.
 	Refused bool `json:"refused,omitempty"`
+
+	// Ran is what the tool was called with, if the person changed that before: not what
+	// won the vote.
+	Ran json.RawMessage `json:"ran,omitempty"`
 }
 
 // An Effect is an intent that won its vote and is to be executed.
@@ -287,7 +325,13 @@ type HumanQuestion struct {
 	Options []string      `json:"options,omitempty"` // to choose from; see Free
 	Free    bool          `json:"free,omitempty"`    // another answer than the options is fine
 	Call    *event.Intent `json:"call,omitempty"`    // what the question is about
-	Voting  *event.Voting `json:"voting,omitempty"`  // the vote that the call won
+	Voting  *event.Voting `json:"voting,omitempty"`  // the vote that the call won; without a call, the one that gave no result, its answers in the order of the options
+	Folder  string        `json:"folder,omitempty"`  // that the call would be made in
+	Plan    string        `json:"plan,omitempty"`    // that the question is about
+
+	// Against is what a person's own arguments of the call, or plan, have to fit: the JSON
+	// schema of the input, or a plan.Checks.
+	Against json.RawMessage `json:"against,omitempty"`
 }
 
 // An Answer is what the person said.

@@ -39,6 +39,9 @@ type Error struct {
 	// RetryAfter is how long the provider asked to wait; 0 if it did not say.
 	RetryAfter time.Duration
 
+	// RetryNow says that RetryAfter is 0 because the provider asked for no wait.
+	RetryNow bool
+
 	// NotSent says that the request certainly did not reach the provider, so that
 	// nothing can be billed for it.
 	NotSent bool

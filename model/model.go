@@ -14,6 +14,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/maker-mdap/maker/usage"
 )
@@ -228,7 +229,17 @@ type Response struct {
 	// Model is the name under which the provider answered.
 	Model string `json:"model,omitempty"`
 
+	// Quota is what the provider says that it still takes; nil if it does not say.
+	Quota *Quota `json:"-"`
+
 	// Faults are the failed attempts that preceded this answer. Only the retry
 	// decorator fills it in.
 	Faults []*Error `json:"-"`
+}
+
+// A Quota is how many calls a provider still takes, if they are like the one that it
+// answered, and how long it is until it takes one more.
+type Quota struct {
+	Left  int
+	Every time.Duration
 }

@@ -67,6 +67,10 @@ type TaskCompleted struct {
 	// there is room, the result as long as it fits at all.
 	Details string
 
+	// Unvoted says that the result was voted on and the details were not: later tasks are
+	// told so.
+	Unvoted bool
+
 	// By says who or what settled the result, such as "vote 3:0" or "command".
 	By string
 }

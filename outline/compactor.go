@@ -60,6 +60,8 @@ type Compactor struct {
 
 	partly   int              // the task of whose details some are summarised and some are not yet
 	results  []int            // tasks whose results are not kept any more, in order
+	gone     []int            // tasks of whose details nothing is left, not even in a summary, in order
+	dropped  int              // tokens of the context before something of it was last left out
 	quoted   map[int]string   // of those, the lines that a summary may have them in, whole all the same
 	expected map[string][]int // the tasks that mention a key, in order
 	named    map[string]bool  // keys of identifiers among them
@@ -289,7 +291,7 @@ func (c *Compactor) Request() *SummaryRequest {
 			break // there is nothing to summarise
 		}
 		if c.request = r; r.MaxTokens < minSummary {
-			c.replace("") // results take all the room
+			c.drop() // results take all the room
 		}
 	}
 	if c.request == nil {
@@ -300,12 +302,37 @@ func (c *Compactor) Request() *SummaryRequest {
 	return &r
 }
 
+// drop leaves out what there is no room to summarise, and notes whose it was.
+func (c *Compactor) drop() {
+	c.dropped = max(c.dropped, c.Size())
+	for i, n := range c.notes {
+		if c.request.taken[i] && n.kind == detailNote {
+			c.gone = mergeTask(c.gone, n.first)
+		}
+	}
+	for task := c.summary.first; c.summary.text != "" && task <= c.summary.last; task++ {
+		c.gone = mergeTask(c.gone, task)
+	}
+	c.replace("")
+}
+
+// Dropped is how many tokens the context had before something was left out of it for lack of
+// room, 0 if nothing was since it was last asked.
+func (c *Compactor) Dropped() int {
+	before := c.dropped
+	c.dropped = 0
+	return before
+}
+
+// LeftOut names what is not in the context for lack of room, "" if nothing is.
+func (c *Compactor) LeftOut() string { return strings.TrimSpace(leftOut(c.left(), c.gone)) }
+
 func (c *Compactor) newRequest() *request {
 	c.evict()
 	r := &request{taken: c.oldest()}
 	var text strings.Builder
 	parts := []note{c.summary}
-	rest := len(leftOut(c.results)) // bytes: rounding each of many short notes up adds up
+	rest := len(leftOut(c.results, nil)) // bytes: rounding each of many short notes up adds up
 	for i, n := range c.notes {
 		if !r.taken[i] {
 			if n.kind != detailNote || n.first != c.partly { // which is next
@@ -430,7 +457,7 @@ func (c *Compactor) oldest() []bool {
 	}
 	limits := sizes
 	limits[decisionNote] = c.decisionLimit(sizes[decisionNote])
-	room := c.maxSize() - limits[resultNote] - limits[decisionNote] - c.maxSummary() - EstimateTokens(leftOut(c.results))
+	room := c.maxSize() - limits[resultNote] - limits[decisionNote] - c.maxSummary() - EstimateTokens(leftOut(c.results, nil))
 	limits[detailNote] = min(limits[detailNote], c.maxKept(), max(room, 0))
 	if newest > limits[detailNote] && newest <= room {
 		limits[detailNote] = newest

@@ -173,6 +173,8 @@ func (c *Compactor) render(all bool) string {
 			b.WriteString(part[0] + part[1])
 		}
 	}
-	b.WriteString(leftOut(left))
-	return strings.TrimSpace(b.String())
+	if text := strings.TrimSpace(b.String() + leftOut(left, c.gone)); all && EstimateTokens(text) <= c.budget {
+		return text
+	}
+	return strings.TrimSpace(b.String() + leftOut(left, nil)) // no result goes for the sake of naming details
 }

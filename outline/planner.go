@@ -230,6 +230,9 @@ func (p *Planner) apply(e ExecutorEvent) {
 	switch e := e.(type) {
 	case TaskCompleted:
 		t.Status, t.Outcome, t.By = StatusCompleted, excerpt(e.Text()), valid(e.By)
+		if e.Unvoted && e.Details != "" {
+			e.Details = unvoted + e.Details
+		}
 		p.remember(t, e.Result, e.Details)
 	case TaskFailed:
 		t.Outcome = excerpt(e.Error)
@@ -245,6 +248,9 @@ func (p *Planner) apply(e ExecutorEvent) {
 		p.answer(t, e)
 	}
 }
+
+// unvoted is above details that nobody voted on.
+const unvoted = "# not voted on, one agent's words:\n"
 
 // remember takes what came of a task into the context of those after it.
 func (p *Planner) remember(t *Task, result, details string) {

@@ -141,11 +141,18 @@ func (c *Compactor) left() []int {
 }
 
 // leftOut names what was left out, "" if nothing was.
-func leftOut(results []int) string {
-	if len(results) == 0 {
+func leftOut(results, details []int) string {
+	var parts []string
+	if len(results) > 0 {
+		parts = append(parts, "the results of "+taskList(results)+" word for word")
+	}
+	if len(details) > 0 {
+		parts = append(parts, "all else about "+taskList(details))
+	}
+	if parts == nil {
 		return ""
 	}
-	return "Left out for lack of room: the results of " + taskList(results) + " word for word.\n"
+	return "Left out for lack of room: " + strings.Join(parts, "; ") + ".\n"
 }
 
 // taskList names tasks: "task 3", "tasks 1 to 4 and 7", and no more than eight ranges

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -27,6 +28,31 @@ type Options struct {
 	// Available are output variables that exist before the first step: those of
 	// an earlier plan that this one continues. Its own steps have other names.
 	Available []string
+}
+
+// Checks are the part of [Options] that is plain data: what a plan is held against that
+// somebody else makes.
+type Checks struct {
+	Tools      []string `json:"tools"` // that can be used
+	AllowLoops bool     `json:"allow_loops,omitempty"`
+	Available  []string `json:"available,omitempty"`
+}
+
+// Options are the options that check this. Nil checks what is about the plan alone.
+func (c *Checks) Options() Options {
+	if c == nil {
+		return Options{}
+	}
+	return Options{AllowLoops: c.AllowLoops, Available: c.Available, Tools: func(name string) error {
+		if slices.Contains(c.Tools, name) {
+			return nil
+		}
+		hint := ""
+		if meant := nearest.To(name, c.Tools); meant != "" {
+			hint = "; did you mean " + meant + "?"
+		}
+		return fmt.Errorf("there is no such tool, or it is not available%s", hint)
+	}}
 }
 
 // Check returns what is wrong with a plan: nothing if it can be executed. The

@@ -26,12 +26,12 @@ const (
 )
 
 // Compared says what of the step's output voters have to agree on. It depends on the
-// step alone and never on an answer: vote_on or ignore, if there are any, and otherwise
-// everything but [Aside], or everything if prose is compared by meaning. The run may have
+// step alone and never on an answer: vote_on or ignore, if they are given (an empty ignore
+// leaves nothing aside), and otherwise everything but [Aside], or everything if prose is compared by meaning. The run may have
 // that for all steps.
 func (s *Step) Compared(meaning bool) vote.KeyOptions {
 	o := vote.KeyOptions{VoteOn: s.VoteOn, Ignore: s.Ignore}
-	if _, ok := s.ByMeaning(meaning); len(o.VoteOn) == 0 && len(o.Ignore) == 0 && !ok {
+	if _, ok := s.ByMeaning(meaning); len(o.VoteOn) == 0 && o.Ignore == nil && !ok {
 		o.Ignore = Aside(s.OutputSchema)
 	}
 	return o
@@ -150,6 +150,8 @@ func readSchema(schema string) *schemaField {
 	if n := len(schema); n > 1 && schema[0] == schema[n-1] && strings.IndexByte("'\"`", schema[0]) >= 0 {
 		schema = schema[1 : n-1] // somebody put it in quotes once more
 	}
+	schema = orNullType.ReplaceAllString(schema, "$1$2$3")
+	schema = orNullOther.ReplaceAllString(schema, "$1$2")
 	root := &schemaField{}
 	r := schemaReader{text: schema, lines: []schemaLine{{root, -1}}}
 	for r.at < len(schema) {
@@ -341,15 +343,26 @@ var (
 	schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null", "text", "prose"}
 )
 
+// What a JSON Schema says of a value that may also be null: type: [string, null], or
+// anyOf: [{type: string}, {type: null}].
+var (
+	orNullType  = regexp.MustCompile(`(["']?\btype["']?\s*:\s*)\[\s*(?:(["']?\w+["']?)\s*,\s*["']?null["']?|["']?null["']?\s*,\s*(["']?\w+["']?))\s*\]`)
+	orNullOther = regexp.MustCompile(`["']?\b(?:anyOf|oneOf)["']?\s*:\s*\[\s*(?:\{([^{}]*)\}\s*,\s*` + nullSchema + `|` + nullSchema + `\s*,\s*\{([^{}]*)\})\s*\]`)
+)
+
+const nullSchema = `\{\s*["']?type["']?\s*:\s*["']?null["']?\s*\}`
+
 // schemaType is the type that a field has if it is described as JSON Schemas do, with
 // all its parts.
 func (f *schemaField) schemaType() string {
-	of := f.part("type")
+	of, properties, items := f.part("type"), f.part("properties"), f.part("items")
+	if of == nil && properties != nil && len(properties.kids) > 0 {
+		of = &schemaField{text: "object"}
+	}
 	if of == nil || len(of.kids) > 0 || slices.ContainsFunc(f.kids, func(kid *schemaField) bool { return !slices.Contains(schemaWords, kid.name) }) {
 		return ""
 	}
 	name := strings.Trim(of.text, "\"' ,;\t\r\n")
-	properties, items := f.part("properties"), f.part("items")
 	switch {
 	case !slices.Contains(schemaTypes, name),
 		properties != nil && (name != "object" || properties.list || slices.ContainsFunc(properties.kids, func(kid *schemaField) bool { return kid.schemaType() == "" })),

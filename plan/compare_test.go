@@ -76,6 +76,12 @@ func TestAside(t *testing.T) {
 		{"{total: integer, files: map of path to {n: integer, summary: string}}", []string{"files.*.summary"}},
 		{"map: integer, best: {n: integer, summary: string}", []string{"best.summary"}},
 		{`{"type": "object", "$schema": "https://x.y/z", "properties": {"note": {"type": "string", "description": "in short. Note: none"}, "n": {"type": "integer"}}}`, []string{"note"}},
+		{`{"type":"object","properties":{"id":{"type":"integer"},"comment":{"type":["string","null"]}}}`, []string{"comment"}},
+		{`{"type":"object","properties":{"id":{"type":"integer"},"comment":{"type":["null","string"]},"note":{"type":["integer","null"]}}}`, []string{"comment"}},
+		{`{"type":"object","properties":{"id":{"type":"integer"},"comment":{"anyOf":[{"type":"string","maxLength":9},{"type":"null"}]}}}`, []string{"comment"}},
+		{`{"type":"object","properties":{"id":{"type":"integer"},"comment":{"oneOf":[{"type":"null"},{"type":"string"}]},"note":{"anyOf":[{"type":"integer"},{"type":"null"}]}}}`, []string{"comment"}},
+		{`{"properties":{"id":{"type":"integer"},"comment":{"type":"string"}}}`, []string{"comment"}},
+		{"type: object\nproperties:\n  id: {type: integer}\n  comment: {type: [string, 'null']}\n", []string{"comment"}},
 		{"text: string, the content of the file", nil},
 		{"{summary: string}", nil}, // nothing would be left
 		{"{summary: string, body: text}", nil},
@@ -100,6 +106,7 @@ func TestCompared(t *testing.T) {
 	}{
 		{Step{OutputSchema: schema}, vote.KeyOptions{Ignore: []string{"summary"}}},
 		{Step{OutputSchema: schema, VoteOn: []string{"*"}}, vote.KeyOptions{VoteOn: []string{"*"}}},
+		{Step{OutputSchema: schema, Ignore: []string{}}, vote.KeyOptions{Ignore: []string{}}},
 		{Step{OutputSchema: schema, Ignore: []string{"count"}}, vote.KeyOptions{Ignore: []string{"count"}}},
 	} {
 		if diff := cmp.Diff(test.want, test.step.Compared(false)); diff != "" {

@@ -61,7 +61,7 @@ func (e *encoder) step(s *Step) {
 			e.voting(s.Voting)
 		default:
 			if fields[f].list != nil {
-				if list := *s.listField(f); f < firstOptional || len(list) > 0 {
+				if list := *s.listField(f); f < firstOptional || len(list) > 0 || f == fieldIgnore && list != nil {
 					e.list(f.String(), list)
 				}
 			} else if text := *s.textField(f); f < firstOptional || text != "" {

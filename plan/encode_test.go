@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -132,6 +133,35 @@ func TestEncodeErrors(t *testing.T) {
 	for _, test := range tests {
 		if got, err := Encode(test.plan); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Encode(...) = %d bytes, %v, want an error with %q", len(got), err, test.want)
+		}
+	}
+}
+
+// TestEncodeKeepsAnEmptyIgnore: which leaves nothing aside, and is not the same as none.
+func TestEncodeKeepsAnEmptyIgnore(t *testing.T) {
+	for text, want := range map[string]bool{"ignore: []": true, "ignore: null": false, "ignore:": false, "model: m": false} {
+		p, findings := Parse("reasoning: r\nplan:\n  - step: 0\n    task_type: action_step\n    title: t\n    task_description: d\n    primary_tools: []\n    fallback_tools: []\n" +
+			"    primary_tool_instructions: \"\"\n    fallback_tool_instructions: \"\"\n    input_variables: []\n    output_variable: o\n    output_schema: n\n    next_step_sequence_number: -1\n    " + text + "\n")
+		if len(findings) > 0 {
+			t.Fatalf("Parse(%s) = %v", text, findings)
+		}
+		encoded, err := Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := Parse(encoded)
+		data, err := json.Marshal(p)
+		var decoded Plan
+		if err == nil {
+			err = json.Unmarshal(data, &decoded)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []*Plan{p, again, &decoded} {
+			if (got.Steps[0].Ignore != nil) != want {
+				t.Errorf("%s: ignore is %#v, want a list: %t", text, got.Steps[0].Ignore, want)
+			}
 		}
 	}
 }

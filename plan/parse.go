@@ -246,6 +246,9 @@ func (r *draftReader) list(f field, to *[]string, n *yaml.Node) (problem string)
 	if n.Kind != yaml.SequenceNode && !isNull(n) {
 		return fmt.Sprintf("%s is %s, want a list of names such as [a, b], or []", f, describe(n))
 	}
+	if isNull(n) && f >= firstOptional {
+		return "" // as if it were not there
+	}
 	list := []string{}
 	for _, element := range n.Content {
 		var text string

@@ -72,7 +72,7 @@ type Step struct {
 
 	// The rest is optional. What is not set is as the run has it.
 	VoteOn  []string `json:"vote_on,omitempty" yaml:"vote_on,omitempty"` // paths as in [vote.KeyOptions]
-	Ignore  []string `json:"ignore,omitempty" yaml:"ignore,omitempty"`
+	Ignore  []string `json:"ignore,omitzero" yaml:"ignore,omitempty"`
 	Compare string   `json:"compare,omitempty" yaml:"compare,omitempty"` // [CompareExactly] or [CompareMeaning]
 	Voting  *Voting  `json:"voting,omitempty" yaml:"voting,omitempty"`
 	Model   string   `json:"model,omitempty" yaml:"model,omitempty"`

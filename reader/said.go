@@ -28,7 +28,11 @@ func spoken(text string) (string, *redflag.Flag) {
 	}
 	text = controls.ReplaceAllString(text, "\n")
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
-	if text = strings.TrimSpace(norm.NFC.String(text)); text == "" {
+	composed := strings.TrimSpace(norm.NFC.String(text))
+	if text = strings.TrimSpace(text); json.Valid([]byte(composed)) || !json.Valid([]byte(text)) {
+		text = composed // unless a mark would become one with the escape before it
+	}
+	if text == "" {
 		return "", redflag.New(redflag.Empty, "the answer is empty")
 	}
 	return text, nil

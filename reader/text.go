@@ -82,7 +82,8 @@ func (Text) say(said string) (item, *redflag.Flag) {
 	return textItem(said, key), nil
 }
 
-var emphasis = regexp.MustCompile(`^(\*\*|\*|__|\x60)([^*\x60\n]+)(\*\*|\*|__|\x60)([.!]?)$`)
+// emphasis has no space within its marks.
+var emphasis = regexp.MustCompile(`^(\*\*|\*|__|\x60)([^*\x60\s](?:[^*\x60\n]*[^*\x60\s])?)(\*\*|\*|__|\x60)([.!]?)$`)
 
 // plainText is a text without a fence or emphasis around all of it.
 func plainText(s string) string {

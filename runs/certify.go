@@ -18,8 +18,8 @@ type (
 	CertificateSummary = certificate.Summary
 )
 
-// certificateField is the name of the short form in a result.
-const certificateField = "certificate"
+// laterFields are the names of fields that the results of early releases do not have.
+var laterFields = []string{"certificate", "unsettled", "contested_questions"}
 
 // Certify says what the run has proved so far. It reads the whole log, asks no model, and
 // is welcome while the run goes on.

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,6 +16,87 @@ import (
 
 // DescribeVotes tells in lines who voted for what and what was discarded.
 func DescribeVotes(v event.Voting) []string { return describeVotes(v, votesFor(v), false) }
+
+// Contested reports whether there was more than one answer, among those who settled it or
+// among those who were asked before.
+func (s *StepResult) Contested() bool {
+	return s.Voting.Contested() || s.First != nil && s.First.Contested()
+}
+
+// Dissent tells in lines what was said against the output of the step: what lost the vote, as
+// a difference to what won, and how those stood who were asked before and gave no result.
+func (s *StepResult) Dissent() []string {
+	if s.Output.IsZero() { // nothing won
+		return DescribeVotes(s.Voting)
+	}
+	lines := DescribeDissent(s.Voting, s.Output)
+	if s.First != nil {
+		for _, line := range DescribeVotes(*s.First) {
+			lines = append(lines, "before: "+line)
+		}
+	}
+	return lines
+}
+
+// CallVote is how the voters of a call stood, as a step that came to what they wanted.
+func CallVote(e *EffectResult) StepResult {
+	call := event.Intent{Tool: e.Tool, Input: e.Input.JSON}
+	if !e.Voted.IsZero() {
+		call.Input = e.Voted.JSON
+	}
+	output, _ := json.Marshal(call) // never fails: the input is JSON
+	return StepResult{Step: e.Step, Output: event.JSONValue(output), Voting: e.Voting}
+}
+
+// CallDissent tells in lines what was said against a call as it was made or refused: what the
+// voters wanted, if a person changed that, and what lost their vote.
+func CallDissent(e *EffectResult) []string {
+	var lines []string
+	if !e.Voted.IsZero() {
+		wanted := differ.Between(e.Input.Compact(), e.Voted.Compact())
+		if e.Input.Ref != nil || e.Voted.Ref != nil { // what is stored elsewhere is not compared
+			wanted = clip.Line(DescribeOutput(e.Voted), 200)
+		}
+		lines = append(lines, "voters wanted "+show.Line(wanted))
+	}
+	vote := CallVote(e)
+	for _, line := range vote.Dissent() {
+		lines = append(lines, "dissent: "+line)
+	}
+	return lines
+}
+
+// Split gives the votes from most to least, of those who were asked before too.
+func (s *StepResult) Split() string {
+	votes := s.Voting.Split()
+	if s.First == nil || s.First.Samples == 0 {
+		return cmp.Or(votes, "none")
+	}
+	return fmt.Sprintf("%s, then %s", cmp.Or(s.First.Split(), "none"), cmp.Or(votes, s.By, "none"))
+}
+
+// Took is what all votes of the step took.
+func (s *StepResult) Took() event.Voting {
+	if s.First == nil {
+		return s.Voting
+	}
+	return s.Voting.Plus(*s.First)
+}
+
+// Contests are the contested steps that the result lists, or of a problem that was solved the
+// contested questions.
+func (r *Result) Contests() []StepResult {
+	if r.Form == event.FormTree {
+		return r.Questions
+	}
+	var list []StepResult
+	for i := range r.Steps {
+		if r.Steps[i].Contested() {
+			list = append(list, r.Steps[i])
+		}
+	}
+	return list
+}
 
 // DescribeDissent tells in lines what lost a vote, as a difference to what won. Output is
 // what the step came to.
@@ -36,7 +118,7 @@ func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string
 	for i, c := range answers {
 		first, this := legible(answers[0].Answer), legible(c.Answer)
 		what := clip.Line(show.Line(this), 200)
-		if difference := differ.Between(first, this); i > 0 && (won || differ.Worth(difference, what)) {
+		if difference := between(answers[0].Answer, c.Answer, first, this); i > 0 && (won || differ.Worth(difference, what)) {
 			what = show.Line(difference)
 			if !won {
 				what = "the same, but " + what
@@ -94,8 +176,10 @@ func votesFor(v event.Voting) []event.Candidate {
 	}
 	var list []event.Candidate
 	for _, key := range slices.Sorted(maps.Keys(v.Votes)) {
-		answer, err := json.Marshal(key)
-		if err == nil && json.Valid([]byte(key)) {
+		answer, _ := json.Marshal(key) // never fails, nor does that of a call
+		if call, ok := callOfKey(key); ok {
+			answer, _ = json.Marshal(call)
+		} else if json.Valid([]byte(key)) {
 			answer = []byte(key)
 		}
 		list = append(list, event.Candidate{Answer: answer, Votes: v.Votes[key]})
@@ -104,18 +188,41 @@ func votesFor(v event.Voting) []event.Candidate {
 	return list
 }
 
+// between says how an answer differs from the first one: two calls of a tool by their
+// arguments.
+func between(first, other json.RawMessage, firstText, otherText string) string {
+	a, isCall := callOf(first)
+	if b, too := callOf(other); isCall && too && a.Tool == b.Tool {
+		return differ.Between(string(a.Input), string(b.Input))
+	}
+	return differ.Between(firstText, otherText)
+}
+
 // legible is an answer for people: its text if it is one, a call as a call.
 func legible(answer json.RawMessage) string {
 	var text string
 	if json.Unmarshal(answer, &text) == nil {
 		return text
 	}
-	var fields map[string]json.RawMessage
-	var call event.Intent
-	if json.Unmarshal(answer, &fields) == nil && len(fields) == 2 && fields["tool"] != nil && fields["input"] != nil && json.Unmarshal(answer, &call) == nil {
+	if call, ok := callOf(answer); ok {
 		return fmt.Sprintf("call %s %s", call.Tool, call.Input)
 	}
 	return string(answer)
+}
+
+// callOf is the call that an answer is, if it is one.
+func callOf(answer json.RawMessage) (event.Intent, bool) {
+	var fields map[string]json.RawMessage
+	var call event.Intent
+	ok := json.Unmarshal(answer, &fields) == nil && len(fields) == 2 && fields["tool"] != nil && fields["input"] != nil && json.Unmarshal(answer, &call) == nil
+	return call, ok
+}
+
+// callOfKey is the call that a key of a vote stands for, if it does for one.
+func callOfKey(key string) (event.Intent, bool) {
+	call, ok := strings.CutPrefix(key, "call ")
+	tool, input, both := strings.Cut(call, " ")
+	return event.Intent{Tool: tool, Input: json.RawMessage(input)}, ok && both && json.Valid([]byte(input))
 }
 
 func plural(n int, name string) string {

@@ -30,6 +30,8 @@ func TestDescribeVotes(t *testing.T) {
 			[]string{"1 vote for total: 15 instead of 14"}},
 		{"a call against an answer", event.Voting{Answers: []event.Candidate{answer(`{"tool":"Bash","input":{"command":"ls"}}`, 2), answer(`{"done":true}`, 1)}}, false, "",
 			[]string{`2 votes for call Bash {"command":"ls"}`, `1 vote for {"done":true}`}},
+		{"calls by their keys", event.Voting{Votes: map[string]int{`call Pay {"to":"a<b"}`: 5, `call Pay {"to":"c"}`: 2, "call Pay": 1}}, true, "",
+			[]string{`2 votes for to: "c" instead of "a<b"`, `1 vote for "call Pay" instead of "call Pay {\"to\":\"a<b\"}"`}},
 		{"nothing but flags", event.Voting{Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses", Said: "I cannot."}}}, false, "",
 			[]string{"3 answers discarded as refusal: it refuses; the first one said: I cannot."}},
 		{"control characters", event.Voting{Votes: map[string]int{"\x1b[2J": 1}}, false, "", []string{`1 vote for \x1b[2J`}},
@@ -45,5 +47,29 @@ func TestDescribeVotes(t *testing.T) {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestCallDissent: a call tells what its voters wanted of one that a person changed, and what
+// lost, as a difference to what they wanted.
+func TestCallDissent(t *testing.T) {
+	input := func(to string) event.Value { return event.JSONValue(json.RawMessage(`{"to":"` + to + `"}`)) }
+	voting := event.Voting{Samples: 7, Votes: map[string]int{`call Pay {"to":"a"}`: 5, `call Pay {"to":"b"}`: 2}}
+	hashed := event.Voting{Samples: 7, Votes: map[string]int{"sha256:0": 5, "sha256:1": 2}, Answers: []event.Candidate{{Answer: json.RawMessage(`{"tool":"Pay","input":{"to":"b"}}`), Votes: 2}}}
+	stored := event.Value{Ref: &event.Ref{Bytes: 20000}}
+	for name, test := range map[string]struct {
+		effect runs.EffectResult
+		want   []string
+	}{
+		"of an early log":    {runs.EffectResult{Tool: "Pay", Input: input("a")}, nil},
+		"refused":            {runs.EffectResult{Tool: "Pay", Input: input("a"), Voting: voting}, []string{`dissent: 2 votes for to: "b" instead of "a"`}},
+		"keys are hashes":    {runs.EffectResult{Tool: "Pay", Input: input("a"), Voting: hashed}, []string{`dissent: 2 votes for to: "b" instead of "a"`}},
+		"changed":            {runs.EffectResult{Tool: "Pay", Input: input("c"), Voted: input("a"), Voting: hashed}, []string{`voters wanted to: "a" instead of "c"`, `dissent: 2 votes for to: "b" instead of "a"`}},
+		"changed and stored": {runs.EffectResult{Tool: "Pay", Input: input("c"), Voted: stored}, []string{"voters wanted (20000 bytes, stored beside the log)"}},
+		"changed, stored":    {runs.EffectResult{Tool: "Pay", Input: stored, Voted: input("a")}, []string{"voters wanted to: a"}},
+	} {
+		if diff := cmp.Diff(test.want, runs.CallDissent(&test.effect)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
 	}
 }

@@ -13,16 +13,22 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
+// Last names the run that was begun last.
+const Last = "last"
+
 // Find returns the folder of the run in logDir whose name is run, or starts with it if
-// that is unambiguous. A path to a run folder is taken as it is.
+// that is unambiguous; [Last] is the run that was begun last. A path to a run folder is
+// taken as it is.
 func Find(logDir, run string) (string, error) {
 	if run == "" {
 		return "", fmt.Errorf("%w: the name is empty", ErrNoRun)
 	}
-	if strings.ContainsRune(run, filepath.Separator) {
+	if strings.ContainsRune(run, filepath.Separator) || run == "." || run == ".." {
 		if isRun(run) {
 			return filepath.Clean(run), nil
 		}
@@ -35,6 +41,9 @@ func Find(logDir, run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if run == Last {
+		return last(logDir, ids)
+	}
 	var found []string
 	for _, id := range ids {
 		if strings.HasPrefix(id, run) {
@@ -43,12 +52,39 @@ func Find(logDir, run string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%w: nothing in %s is called %q; `maker runs` lists what there is", ErrNoRun, logDir, run)
+		hint := ""
+		if meant := nearest.To(run, append(ids, Last)); meant != "" {
+			hint = "; did you mean " + meant + "?"
+		}
+		return "", fmt.Errorf("%w: nothing in %s is called %q; `maker runs` lists what there is%s", ErrNoRun, logDir, run, hint)
 	case 1:
 		return filepath.Join(logDir, found[0]), nil
 	default:
-		return "", fmt.Errorf("%w: several start with %q: %s", ErrNoRun, run, strings.Join(found, ", "))
+		return "", fmt.Errorf("%w: %d start with %q: %s; write more of the name", ErrNoRun, len(found), run, someOf(found))
 	}
+}
+
+// someOf lists names, the last of many only.
+func someOf(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return "..., " + strings.Join(names[len(names)-most:], ", ")
+	}
+	return strings.Join(names, ", ")
+}
+
+// last is the folder of the run that was begun last, of those that can be read.
+func last(logDir string, ids []string) (string, error) {
+	var newest *Run
+	for _, id := range ids {
+		if r, err := Open(filepath.Join(logDir, id)); err == nil && (newest == nil || !r.started.Before(newest.started)) {
+			newest = r
+		}
+	}
+	if newest == nil {
+		return "", fmt.Errorf("%w: there are no runs in %s yet", ErrNoRun, logDir)
+	}
+	return newest.dir, nil
 }
 
 func isRun(dir string) bool {
@@ -67,7 +103,7 @@ func folders(logDir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if isRun(filepath.Join(logDir, e.Name())) { // it may be a link to a folder
+		if !runlog.IsRemoved(e.Name()) && isRun(filepath.Join(logDir, e.Name())) { // it may be a link to a folder
 			names = append(names, e.Name())
 		}
 	}
@@ -76,22 +112,47 @@ func folders(logDir string) ([]string, error) {
 
 // A Summary is a run at a glance.
 type Summary struct {
+	Dir       string    `json:"-"` // its folder, after whose name it is found: a copy has another one than its run
 	Run       string    `json:"run"`
 	Kind      string    `json:"kind"`
 	Task      string    `json:"task"`
-	Status    string    `json:"status"` // as in Result, or running, or StatusUnreadable
+	Status    string    `json:"status"`         // as in Result, or running, or StatusUnreadable
+	State     string    `json:"state"`          // one of States: the status, and what of it people need to know
+	Stop      string    `json:"stop,omitempty"` // what stopped it, as in Result
 	Steps     int       `json:"steps_completed"`
 	Total     int       `json:"steps_total"`
 	CostUSD   *float64  `json:"total_cost_usd"`
 	Model     string    `json:"model"`
 	Simulated bool      `json:"simulated"`
 	Started   time.Time `json:"started"`
+	Updated   time.Time `json:"updated"`         // its last event
 	PID       int       `json:"pid,omitempty"`   // of the process that is writing it
 	Error     string    `json:"error,omitempty"` // what makes the log unreadable
 }
 
 // StatusUnreadable is the status of a run whose log cannot be read.
 const StatusUnreadable = "unreadable"
+
+// StateAnswered is the state of a run that waited, and has its answers now: a resume takes
+// them.
+const StateAnswered = "answered"
+
+// States are the states of runs, those first that people look for first.
+func States() []string {
+	return []string{
+		event.StopWaiting, StateAnswered, event.StatusRunning, event.StopPaused, StatusInterrupted, event.StatusStopped, event.StatusUndecided,
+		event.StatusFailed, event.StopCancelled, event.StatusCompleted, StatusUnreadable,
+	}
+}
+
+// stateOf says how a run stands in one word.
+func stateOf(r *Result) string {
+	switch r.Stop {
+	case event.StopWaiting, event.StopPaused, event.StopCancelled:
+		return r.Stop
+	}
+	return r.Status
+}
 
 // List returns a summary of every run in logDir, oldest first. Runs that cannot be
 // read come last, with their errors. A folder that is not there has no runs.
@@ -104,8 +165,12 @@ func List(logDir string) ([]Summary, error) {
 	for _, name := range names {
 		s, err := summarize(filepath.Join(logDir, name))
 		if err != nil {
-			s = Summary{Run: name, Status: StatusUnreadable, Error: err.Error()}
+			s = Summary{Run: name, Status: StatusUnreadable, State: StatusUnreadable, Error: err.Error()}
+			if info, err := os.Stat(filepath.Join(logDir, name, runlog.EventsFile)); err == nil {
+				s.Updated = info.ModTime()
+			}
 		}
+		s.Dir = filepath.Join(logDir, name)
 		list = append(list, s)
 	}
 	slices.SortStableFunc(list, func(a, b Summary) int {
@@ -127,11 +192,32 @@ func summarize(dir string) (Summary, error) {
 	r := newResult(report, written)
 	s := Summary{
 		Run: r.Run, Kind: r.Kind, Task: r.Task, Status: r.Status, Total: r.StepsTotal,
-		CostUSD: r.TotalCostUSD, Model: r.Model, Simulated: r.Simulated, Started: report.Started,
+		CostUSD: r.TotalCostUSD, Model: r.Model, Simulated: r.Simulated, Started: report.Started, Updated: report.Updated,
+		State: stateOf(r), Stop: r.Stop,
 	}
 	if written {
-		s.Status, s.PID = event.StatusRunning, pid
+		s.Status, s.State, s.Stop, s.PID = event.StatusRunning, event.StatusRunning, "", pid
+		if r.Form != event.FormChain && r.Form != event.FormRecords { // which ask no person
+			if open, err := run.Waiting(); err == nil && len(open) > 0 {
+				s.State = event.StopWaiting
+			}
+		}
+	}
+	if !written && s.State == event.StopWaiting && run.hasAnswers() {
+		s.State = StateAnswered
 	}
 	s.Steps, err = run.committed()
 	return s, err
+}
+
+// hasAnswers reports whether all that the run waits for was answered.
+func (r *Run) hasAnswers() bool {
+	if _, err := os.Stat(filepath.Join(r.dir, person.InboxFolder)); err != nil {
+		return false // as most
+	}
+	open, err := r.Waiting()
+	return err == nil && !slices.ContainsFunc(open, func(q Question) bool {
+		left, _, err := r.Left(q.Key)
+		return err != nil || left == ""
+	})
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -129,5 +131,44 @@ func TestList(t *testing.T) {
 	}
 	if s := list[0]; s.CostUSD == nil || !s.Simulated || s.Kind != "hanoi" || s.Task != "Towers of Hanoi with 4 disks" {
 		t.Errorf("List: %+v, want the cost, the kind and the task of a simulated run", s)
+	}
+}
+
+// TestFindLast: it is the one that was begun last, whatever it is called.
+func TestFindLast(t *testing.T) {
+	if _, err := runs.Find(filepath.Join(t.TempDir(), "none"), runs.Last); !errors.Is(err, runs.ErrNoRun) {
+		t.Errorf("Find(last of none) = %v, want %v", err, runs.ErrNoRun)
+	}
+	logDir := t.TempDir()
+	var newest string
+	for _, name := range []string{"z-first", "m-second", "a-third"} {
+		newest = filepath.Join(logDir, name)
+		log, err := runlog.Create(newest, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(log.Append(submitted("exec")), log.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for at := time.Now().UnixMilli(); time.Now().UnixMilli() == at; { // the clock of events counts these
+			runtime.Gosched()
+		}
+	}
+	if err := os.WriteFile(filepath.Join(logDir, "m-second", runlog.EventsFile), []byte("broken"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := runs.Find(logDir, runs.Last); err != nil || got != newest {
+		t.Errorf("Find(last) = %s, %v, want %s", got, err, newest)
+	}
+	if err := os.Rename(filepath.Join(logDir, "z-first"), filepath.Join(logDir, runs.Last)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := runs.Find(logDir, runs.Last); err != nil || filepath.Base(got) != runs.Last {
+		t.Errorf("Find(last, which is the name of a run) = %s, %v, want that run", got, err)
+	}
+	for _, here := range []string{".", ".."} {
+		if _, err := runs.Find(logDir, here); !errors.Is(err, runs.ErrNoRun) {
+			t.Errorf("Find(%s, which is no run) = %v, want %v", here, err, runs.ErrNoRun)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,7 +32,7 @@ func (r *Result) Markdown() string {
 	}
 	row("steps", "%s", DescribeSteps(r))
 	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
-	row("contested steps", "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
+	row("contested "+r.VotedOn(), "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
 	for _, v := range r.Voters {
@@ -49,8 +48,8 @@ func (r *Result) Markdown() string {
 		c := s.Calibrated
 		row("calibration", "p %.3f (%.3f to %.3f, %s), v %.3f, k %d", c.P, c.PLow, c.PHigh, c.Basis, c.V, c.K)
 	}
-	if f := r.FailedStep; f != nil {
-		row("failed step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, show.Markdown(f.Status), f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
+	for _, f := range r.Unsettled {
+		row(f.Label()+" step", "%d: %s; %d samples, %d red flags, %d faults", f.Step, show.Markdown(f.Status), f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
 	}
 	for i := range r.Open {
 		row("open", "step %d: %s", r.Open[i].Step, show.Markdown(DescribeOpen(&r.Open[i])))
@@ -58,10 +57,10 @@ func (r *Result) Markdown() string {
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
-	if f := r.FailedStep; f != nil {
+	for _, f := range r.Unsettled {
 		for i, line := range f.Votes() {
 			if i == 0 {
-				b.WriteString("\n## What the voters of the failed step said\n\n")
+				fmt.Fprintf(&b, "\n## What the voters of the %s step %d said\n\n", f.Label(), f.Step)
 			}
 			fmt.Fprintf(&b, "- %s\n", show.Markdown(line))
 		}
@@ -69,22 +68,34 @@ func (r *Result) Markdown() string {
 	if r.Form != event.FormChain {
 		r.writeSteps(&b)
 	}
-	if r.Voting.Contested > 0 {
-		b.WriteString("\n## Contested steps\n\n| step | samples | red flags | votes | margin | dissent |\n|---|---|---|---|---|---|\n")
-		shown := 0
-		for _, s := range r.Steps {
-			if s.Voting.Contested() && shown < 50 {
-				shown++
-				fmt.Fprintf(&b, "| %d | %d | %d | %s | %d | %s |\n", s.Step, s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Split(), s.Voting.Margin,
-					strings.ReplaceAll(show.Markdown(strings.Join(DescribeDissent(s.Voting, s.Output), "; ")), "|", "\\|"))
-			}
-		}
-		if rest := r.Voting.Contested - shown; rest > 0 {
-			fmt.Fprintf(&b, "\n… and %d more; see `maker show %s`.\n", rest, r.Run)
-		}
-	}
+	r.writeContests(&b)
 	b.WriteString("\nA vote says what the voters agreed on, not that it is true.\n")
 	return b.String()
+}
+
+// writeContests tells what was not agreed on at once.
+func (r *Result) writeContests(b *strings.Builder) {
+	list := r.Contests()
+	shown := min(len(list), 50)
+	for i, s := range list[:shown] {
+		if i == 0 {
+			fmt.Fprintf(b, "\n## Contested %s\n\n| step | samples | red flags | votes | margin | dissent |\n|---|---|---|---|---|---|\n", r.VotedOn())
+		}
+		took := s.Took()
+		fmt.Fprintf(b, "| %d | %d | %d | %s | %d | %s |\n", s.Step, took.Samples, took.RedFlagged, s.Split(), s.Voting.Margin,
+			strings.ReplaceAll(show.Markdown(strings.Join(s.Dissent(), "; ")), "|", "\\|"))
+	}
+	if rest := r.Voting.Contested - shown; rest > 0 {
+		fmt.Fprintf(b, "\n… and %d more; see `maker show %s`.\n", rest, r.Run)
+	}
+}
+
+// VotedOn is what votes are counted for.
+func (r *Result) VotedOn() string {
+	if r.Solve != nil {
+		return "questions"
+	}
+	return "steps"
 }
 
 // DescribeOpen says how a vote stood that had no verdict when the run was stopped.
@@ -139,7 +150,7 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	}
 	for _, s := range r.Steps {
 		fmt.Fprintf(b, "\n### %d. %s\n\n%s\n\nvotes %s, margin %d, %d samples, %s\n", s.Step, show.Markdown(s.Title), show.Fenced(DescribeOutput(s.Output)),
-			cmp.Or(s.Voting.Split(), "none"), s.Voting.Margin, s.Voting.Samples, DescribeCost(s.CostUSD))
+			s.Split(), s.Voting.Margin, s.Took().Samples, DescribeCost(s.CostUSD))
 		if by := DescribeBy(s.By); by != "" {
 			fmt.Fprintf(b, "\nSettled %s\n", show.Markdown(by))
 		}
@@ -148,7 +159,7 @@ func (r *Result) writeSteps(b *strings.Builder) {
 		}
 		for _, e := range r.Effects {
 			if e.Step == s.Step {
-				fmt.Fprintf(b, "\n- **%s** %s: %s (%s)\n", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
+				fmt.Fprintf(b, "\n- %s\n", markdownCall(&e))
 			}
 		}
 	}
@@ -161,9 +172,21 @@ func (r *Result) writeSteps(b *strings.Builder) {
 	if len(rest) > 0 {
 		b.WriteString("\n## Calls of steps that were not completed\n\n")
 		for _, e := range rest {
-			fmt.Fprintf(b, "- step %d, **%s** %s: %s (%s)\n", e.Step, show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
+			fmt.Fprintf(b, "- step %d, %s\n", e.Step, markdownCall(&e))
 		}
 	}
+}
+
+// markdownCall tells what came of a call, and how its voters stood.
+func markdownCall(e *EffectResult) string {
+	text := fmt.Sprintf("**%s** %s: %s (%s)", show.Markdown(e.Tool), code(e.Input.Compact()), e.Status, show.Markdown(e.By))
+	if votes := e.Voting.Split(); votes != "" {
+		text += ", votes " + votes
+	}
+	for _, line := range CallDissent(e) {
+		text += "; " + show.Markdown(line)
+	}
+	return text
 }
 
 func (r *Result) hasStep(step int) bool {

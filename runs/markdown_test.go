@@ -17,7 +17,10 @@ func TestMarkdownIsSafe(t *testing.T) {
 		Steps:  []StepResult{{Step: 0, Title: evil, Output: event.TextValue(evil)}},
 		Effects: []EffectResult{
 			{Effect: "e", Step: 0, Tool: "Bash" + evil, Input: event.TextValue(evil), Status: EffectRefused, By: evil},
-			{Effect: "f", Step: 7, Tool: "Bash" + evil, Input: event.TextValue(evil), Status: EffectRefused, By: evil},
+			{
+				Effect: "f", Step: 7, Tool: "Bash" + evil, Input: event.TextValue(evil), Status: EffectRefused, By: evil,
+				Voted: event.TextValue("other" + evil), Voting: event.Voting{Votes: map[string]int{evil: 5, "other" + evil: 2}},
+			},
 		},
 		FailedStep: &FailedStep{Step: 7, Status: evil, Reason: evil},
 		Sessions:   []event.Session{{Step: 1, Model: evil}},

@@ -150,11 +150,14 @@ func (o *outcomes) of(n int) (RecordResult, error) {
 }
 
 func (r *Run) eachRecord(yield func(RecordResult) bool) error {
-	path := filepath.Join(r.dir, records.File)
 	p, err := r.RecordParams()
+	if err == nil {
+		err = r.checkRecords()
+	}
 	if err != nil {
 		return err
 	}
+	path := filepath.Join(r.dir, records.File)
 	stands := map[int]*RecordResult{} // for others, by number
 	if p.Same > 0 {
 		if stands, err = standIns(path); err != nil {
@@ -177,7 +180,7 @@ func (r *Run) eachRecord(yield func(RecordResult) bool) error {
 			if was := stands[*record.Same]; was != nil {
 				result = *was
 			}
-			result.Same, result.CostUSD, result.Right = true, nil, nil
+			result.Same, result.CostUSD = true, nil
 		} else {
 			if result, err = o.of(n); err == nil && result.Output.Ref != nil {
 				result.Output, err = r.Load(result.Output)
@@ -195,6 +198,15 @@ func (r *Run) eachRecord(yield func(RecordResult) bool) error {
 		}
 	}
 	return nil
+}
+
+// checkRecords reports whether the records of a run are those that its log is about.
+func (r *Run) checkRecords() error {
+	var s records.Summary
+	if err := json.Unmarshal(r.task.Params, &s); err != nil {
+		return fmt.Errorf("runs: %w", err)
+	}
+	return records.Check(filepath.Join(r.dir, records.File), s)
 }
 
 // standIns are the records that others are the same as.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/domain"
@@ -60,6 +61,11 @@ func (r *Run) Replay(o *ReplayOptions) (*Replay, error) {
 		return nil, err
 	}
 	replay := &Replay{Result: newResult(report, written), Differences: audit.Differences(), Races: audit.Races}
+	if r.Form() == event.FormRecords {
+		if err := r.checkRecords(); err != nil {
+			replay.differ("%v", err)
+		}
+	}
 	return replay, replay.compare(r.dir)
 }
 
@@ -109,8 +115,10 @@ func (p *Replay) compare(dir string) error {
 	if err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
+	forgetLater(a["steps"], b["steps"], "first")
+	forgetLater(a["effects"], b["effects"], "voting", "voted")
 	for _, name := range fields() {
-		if _, stored := a[name]; !stored && name == certificateField {
+		if _, stored := a[name]; !stored && slices.Contains(laterFields, name) {
 			continue // that of an early release
 		}
 		if !reflect.DeepEqual(a[name], b[name]) {
@@ -118,6 +126,21 @@ func (p *Replay) compare(dir string) error {
 		}
 	}
 	return nil
+}
+
+// forgetLater takes out of a derived list the fields that early releases did not store.
+func forgetLater(stored, derived any, names ...string) {
+	was, _ := stored.([]any)
+	list, _ := derived.([]any)
+	for i := range min(len(was), len(list)) {
+		old, _ := was[i].(map[string]any)
+		item, _ := list[i].(map[string]any)
+		for _, name := range names {
+			if old[name] == nil {
+				delete(item, name)
+			}
+		}
+	}
 }
 
 // exactly reads an object with its numbers as they are written: some have more digits

@@ -2,9 +2,13 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 	"github.com/maker-mdap/maker/usage"
 )
 
@@ -25,7 +29,7 @@ type Result struct {
 	Reason string     `json:"reason,omitempty"`
 
 	// Stop names the limit that stopped the run: max_calls, max_tokens, max_usd
-	// or deadline; or says "cancelled", "waiting" or "configuration".
+	// or deadline; or says "cancelled", "paused", "waiting" or "configuration".
 	Stop string `json:"stop,omitempty"`
 
 	// Wrong says that what is committed is known to be wrong.
@@ -46,6 +50,10 @@ type Result struct {
 	// FailedStep is the step that ended the run, if one did.
 	FailedStep *FailedStep `json:"failed_step,omitempty"`
 
+	// Unsettled are the steps without a result: that failed, or that a person is asked for
+	// because their voters did not agree.
+	Unsettled []FailedStep `json:"unsettled,omitempty"`
+
 	// Open are the votes that were under way when the run was stopped, at most
 	// event.MaxOpen. A resume goes on with them.
 	Open []event.OpenVote `json:"open,omitempty"`
@@ -56,6 +64,10 @@ type Result struct {
 	StepsTotal     int          `json:"steps_total"`     // of the task, if known
 	StepsCompleted int          `json:"steps_completed"` // committed
 	StepsOmitted   int          `json:"steps_omitted"`   // committed, but not listed in Steps
+
+	// Questions are the contested ones of a problem that was solved, at most a thousand: a
+	// step may have taken several. One without a winner has no output.
+	Questions []StepResult `json:"contested_questions,omitempty"`
 
 	// Effects are the calls that won a vote and were executed, or refused.
 	Effects []EffectResult `json:"effects,omitempty"`
@@ -82,24 +94,37 @@ const StatusInterrupted = "interrupted"
 
 // A StepResult is one committed step.
 type StepResult struct {
-	Step       int          `json:"step"`
-	Title      string       `json:"title"`
-	By         string       `json:"by,omitempty"` // who settled it, if its own voters did not: person, split or model
-	Output     event.Value  `json:"output"`
-	Voting     event.Voting `json:"voting"`
-	CostUSD    *float64     `json:"cost_usd"`
-	DurationMS int64        `json:"duration_ms"`
+	Step   int          `json:"step"`
+	Title  string       `json:"title"`
+	By     string       `json:"by,omitempty"` // who settled it, if its own voters did not: person, split or model
+	Output event.Value  `json:"output"`
+	Voting event.Voting `json:"voting"`
+
+	// First is how those stood who were asked before and gave no result, if others than
+	// them, or other framings, settled it.
+	First *event.Voting `json:"first,omitempty"`
+
+	CostUSD    *float64 `json:"cost_usd"`
+	DurationMS int64    `json:"duration_ms"`
 }
 
 // A FailedStep is a step without a result.
 type FailedStep struct {
 	Step   int          `json:"step"`
-	Status string       `json:"status"`
+	Status string       `json:"status"` // of the verdict, or "waiting"
 	Reason string       `json:"reason"`
 	Voting event.Voting `json:"voting"`
 
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`
+}
+
+// Label says in a word why there is no result: it failed, or it waits for a person.
+func (f *FailedStep) Label() string {
+	if f.Status == event.StopWaiting {
+		return "waiting"
+	}
+	return "failed"
 }
 
 // What a log tells of a run beside its steps.
@@ -145,6 +170,27 @@ func (r *Run) Result() (*Result, error) {
 	return newResult(report, written), nil
 }
 
+// Store writes the result of the run into its folder, for people and for programs. The
+// process that writes the run does so when a session ends.
+func (r *Run) Store() (*Result, error) {
+	result, err := r.Result()
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("runs: result: %w", err)
+	}
+	err = errors.Join(
+		wholefile.Replace(filepath.Join(r.dir, ResultFile), append(data, '\n')),
+		wholefile.Replace(filepath.Join(r.dir, SummaryFile), []byte(result.Markdown())),
+	)
+	if err != nil {
+		return result, fmt.Errorf("runs: result: %w", err)
+	}
+	return result, nil
+}
+
 // newResult is a report as a result. A run whose log does not say how it ended was
 // interrupted, unless a process had it open for writing before the log was read: one
 // that ends in between says so in the log.
@@ -157,19 +203,40 @@ func newResult(p *history.Report, written bool) *Result {
 		Effects: p.Effects, TotalCostUSD: p.CostUSD, TotalDurationMS: p.DurationMS, Usage: p.Usage,
 	}
 	r.Certificate = &CertificateSummary{Votes: p.Evidence.Votes(), Truth: p.Truth(checksOf(p))}
-	if r.Status == event.StatusRunning && !written {
+	switch {
+	case r.Status == event.StatusRunning && !written:
 		r.Status = StatusInterrupted
+	case r.Status == event.StatusRunning && p.Waiting:
+		r.Stop, r.Reason = event.StopWaiting, "it waits for an answer"
 	}
 	if f := p.Failed; f != nil {
-		r.FailedStep = &FailedStep{f.Step, f.Status, f.Reason, f.Voting, f.Voted()}
-		r.FailedStep.Voting.Answers = nil // they are the candidates
+		failed := failedStep(f)
+		r.FailedStep = &failed
+	}
+	for i := range p.Unsettled {
+		r.Unsettled = append(r.Unsettled, failedStep(&p.Unsettled[i]))
 	}
 	for _, s := range p.Steps {
-		r.Steps = append(r.Steps, StepResult{
-			Step: s.Step, Title: s.Title, By: s.By, Output: s.Output, Voting: s.Voting, CostUSD: s.CostUSD, DurationMS: s.DurationMS,
+		r.Steps = append(r.Steps, stepResult(s))
+	}
+	for _, q := range p.Questions {
+		r.Questions = append(r.Questions, StepResult{
+			Step: q.Step, Title: q.Question, Output: q.Answer, Voting: q.Voting, CostUSD: q.CostUSD, DurationMS: q.DurationMS,
 		})
 	}
 	return r
+}
+
+func failedStep(f *event.StepFailed) FailedStep {
+	step := FailedStep{f.Step, f.Status, f.Reason, f.Voting, f.Voted()}
+	step.Voting.Answers = nil // they are the candidates
+	return step
+}
+
+func stepResult(s event.StepCompleted) StepResult {
+	return StepResult{
+		Step: s.Step, Title: s.Title, By: s.By, Output: s.Output, Voting: s.Voting, First: s.First, CostUSD: s.CostUSD, DurationMS: s.DurationMS,
+	}
 }
 
 // An AnswerOutput is the output of a run that solved a problem.

@@ -1,10 +1,11 @@
 // Package runs reads runs: which there are, what they did and are doing, what came of
-// them, whether their logs hold together, and what they wait for.
+// them, whether their logs hold together, and what they wait for. It also talks to them:
+// [Run.Answer], [Run.Pause] and [Run.Cancel] work whichever process writes a run, by files
+// in its folder; [Run.Remove] removes one that nobody writes.
 //
 // A run is a folder with an event log, which is the truth about it; docs/runs.md
 // describes both. Reading needs no models and no engine, changes nothing, and is
-// welcome while another process writes. The one thing that is left in a folder is an
-// answer: see [Run.Answer].
+// welcome while another process writes.
 //
 //	dir, err := runs.Find("runs", "hanoi-2026")
 //	run, err := runs.Open(dir)
@@ -28,6 +29,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
@@ -79,6 +81,18 @@ func (r *Run) Form() event.Form { return r.task.Form }
 // Task is what the run was asked to do, in words.
 func (r *Run) Task() string { return r.task.Task }
 
+// Config is what the run was begun with.
+func (r *Run) Config() (config.Config, error) { return config.Parse(r.task.Config) }
+
+// Workspace is the folder that its tools work in; empty if that is not known.
+func (r *Run) Workspace() string {
+	cfg, err := r.Config()
+	if err != nil {
+		return ""
+	}
+	return cfg.Tools.Workspace
+}
+
 // Started is when the run began.
 func (r *Run) Started() time.Time { return r.started }
 
@@ -101,6 +115,18 @@ func (r *Run) Events(from uint64) iter.Seq2[event.Record, error] {
 // process resumes the run before that, it goes on.
 func (r *Run) Follow(ctx context.Context, from uint64) iter.Seq2[event.Record, error] {
 	return r.decoded(runlog.Follow(ctx, r.dir, from))
+}
+
+// FollowLines is Follow, but yields the lines of the log as they stand there. A line is
+// valid until the next one is yielded.
+func (r *Run) FollowLines(ctx context.Context, from uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for line, err := range runlog.Follow(ctx, r.dir, from) {
+			if !yield(line.Raw, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func (r *Run) decoded(lines iter.Seq2[runlog.Line, error]) iter.Seq2[event.Record, error] {

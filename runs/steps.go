@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
@@ -15,6 +16,9 @@ type Step struct {
 	Time time.Time `json:"timestamp"` // of the commit
 	event.StepCompleted
 }
+
+// Result is the step as a result lists it.
+func (s *Step) Result() StepResult { return stepResult(s.StepCompleted) }
 
 // A NoStepError says that a step is not committed.
 type NoStepError struct {
@@ -62,7 +66,11 @@ func (r *Run) Steps(o *StepOptions) iter.Seq2[Step, error] {
 		if err != nil { // everything but the log can be lost
 			for rec, err := range r.Events(0) {
 				e, ok := rec.Event.(event.StepCompleted)
-				if err == nil && !(ok && chosen(e.Step, len(e.Voting.Votes))) {
+				answers := len(e.Voting.Votes)
+				if e.First != nil {
+					answers = max(answers, len(e.First.Votes))
+				}
+				if err == nil && !(ok && chosen(e.Step, answers)) {
 					continue
 				}
 				if !yield(Step{Time: rec.Time, StepCompleted: e}, err) {
@@ -111,6 +119,15 @@ func (r *Run) committed() (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// Effects returns the calls of a step that won a vote and were executed, or refused. Steps of
+// chains and records make none, so that there they are not looked for.
+func (r *Run) Effects(step int) ([]EffectResult, error) {
+	if r.Form() == event.FormChain || r.Form() == event.FormRecords {
+		return nil, nil
+	}
+	return history.ReadEffects(r.dir, step)
 }
 
 // Changed names the parts of the questions of a step, such as prompt or tools, that a

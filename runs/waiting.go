@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // A Question is something that only a person can say.
@@ -21,13 +25,20 @@ type Question struct {
 	Options []string      `json:"options,omitempty"` // to choose from
 	Free    bool          `json:"free,omitempty"`    // another answer than the options is fine
 	Call    *event.Intent `json:"call,omitempty"`    // what an approval or an outcome is about
+	Voting  *event.Voting `json:"voting,omitempty"`  // the vote that the call won, or that gave no result
+	Folder  string        `json:"folder,omitempty"`  // that the call would be made in
+	Plan    string        `json:"plan,omitempty"`    // that it is about
+
+	// Against is what a person's own arguments of the call, or plan, have to fit: the JSON
+	// schema of the input, or a plan.Checks.
+	Against json.RawMessage `json:"against,omitempty"`
 }
 
-// Understand says what an answer in the words of a person is taken for: the number of
-// an option, or its words in any case, stand for the option. An answer that is none is
-// an error.
+// Understand says what an answer in the words of a person is taken for: the words of an
+// option in any case stand for it, and so does its number, or #1 and so on where a number can
+// be an answer itself. An answer that is none is an error.
 func (q Question) Understand(text string) (string, error) {
-	return person.Resolve(&flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free}, text)
+	return person.Resolve(&flow.HumanQuestion{Kind: q.Kind, Options: q.Options, Free: q.Free, Call: q.Call, Voting: q.Voting, Folder: q.Folder, Against: q.Against}, text)
 }
 
 // Waiting returns what the run waits for, in the order in which it was asked.
@@ -38,12 +49,53 @@ func (r *Run) Waiting() ([]Question, error) {
 	}
 	list := make([]Question, 0, len(open))
 	for _, e := range open {
-		q := Question{Key: e.Question, Step: e.Step, Kind: e.Kind, Text: e.Text, Options: e.Options, Free: e.Free}
-		var call event.Intent
-		if len(e.Call) > 0 && json.Unmarshal(e.Call, &call) == nil {
-			q.Call = &call
+		list = append(list, questionOf(e))
+	}
+	return list, nil
+}
+
+func questionOf(e event.ClarificationRequested) Question {
+	q := Question{Key: e.Question, Step: e.Step, Kind: e.Kind, Text: e.Text, Options: e.Options, Free: e.Free, Voting: e.Voting, Folder: e.Folder, Plan: e.Plan, Against: e.Against}
+	var call event.Intent
+	if len(e.Call) > 0 && json.Unmarshal(e.Call, &call) == nil {
+		q.Call = &call
+	}
+	return q
+}
+
+// Asked is a question to the person, and the answer if there is one.
+type Asked struct {
+	Question
+	Answered bool   `json:"answered"`
+	Answer   string `json:"answer,omitempty"`
+	By       string `json:"by,omitempty"` // who gave it
+}
+
+// Questions returns all that the run has asked the person, in the order in which it was
+// asked.
+func (r *Run) Questions() ([]Asked, error) {
+	var list []Asked
+	for line, err := range runlog.Read(r.dir) {
+		if err != nil {
+			return nil, err
 		}
-		list = append(list, q)
+		if line.Type != event.TypeClarificationRequested && line.Type != event.TypeClarificationProvided {
+			continue
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return nil, damaged(r.dir, line, err)
+		}
+		switch e := rec.Event.(type) {
+		case event.ClarificationRequested:
+			list = append(list, Asked{Question: questionOf(e)})
+		case event.ClarificationProvided:
+			for i := range list {
+				if q := &list[i]; q.Key == e.Question && !q.Answered {
+					q.Answered, q.Answer, q.By = true, e.Answer, e.By
+				}
+			}
+		}
 	}
 	return list, nil
 }
@@ -67,23 +119,17 @@ type AnsweredError struct {
 
 func (e *AnsweredError) Error() string {
 	if e.Used {
-		return fmt.Sprintf("the run has taken another answer to %q, by %s: %s", e.Key, e.By, e.Answer)
+		return fmt.Sprintf("somebody was faster: the run has taken an answer already (%s): %s", e.By, e.Answer)
 	}
 	return fmt.Sprintf("%s has answered it already: %s", e.By, e.Answer)
 }
 
-// A RunningError says that a process is going on with the run: it asks where it runs.
-type RunningError struct{ PID int }
-
-func (e *RunningError) Error() string {
-	return fmt.Sprintf("process %d is going on with the run: answer where it asks, or when it has ended", e.PID)
-}
-
-// Answer leaves an answer to a question that the run waits for. The run takes it when
-// it is resumed, and logs it with the name of who gave it. The text is as a person
-// wrote it: see [Question.Understand].
+// Answer leaves an answer to a question that the run waits for. A process that is asking
+// it right now takes the answer within a second; otherwise the run takes it when it is
+// resumed. It is logged with the name of who gave it. The text is as a person wrote it:
+// see [Question.Understand].
 //
-// That there is no error means that the run will find this answer, or has taken it. If
+// That there is no error means that the run has taken this answer, or will find it. If
 // there is another one it is an [*AnsweredError]; see [Run.ReplaceAnswer].
 func (r *Run) Answer(key, text, by string) error {
 	given := flow.Answer{Text: text, By: by}
@@ -118,6 +164,11 @@ func (r *Run) Left(key string) (text, by string, err error) {
 // give leaves an answer, and looks whether somebody else was faster.
 func (r *Run) give(key string, given flow.Answer, leave func() error) error {
 	q, err := r.asks(key)
+	if _, over := errors.AsType[*NotAskedError](err); over {
+		if taken, err := history.ReadAnswer(r.dir, key); err == nil && taken != nil {
+			return &AnsweredError{Key: key, Answer: taken.Text, By: taken.By, Used: true}
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -125,17 +176,11 @@ func (r *Run) give(key string, given flow.Answer, leave func() error) error {
 	if err != nil {
 		return err
 	}
-	if pid, running := r.Writer(); running {
-		return &RunningError{pid}
-	}
 	if err := leave(); err != nil {
 		return err
 	}
-	if _, err := r.asks(key); err == nil {
-		if pid, running := r.Writer(); running { // it may have asked before there was an answer
-			return &RunningError{pid}
-		}
-		return nil
+	if open, err := r.staysOpen(key); open || err != nil {
+		return err
 	}
 	taken, err := history.ReadAnswer(r.dir, key)
 	if err != nil || taken == nil || taken.Text == meant && taken.By == given.By {
@@ -143,6 +188,39 @@ func (r *Run) give(key string, given flow.Answer, leave func() error) error {
 	}
 	return errors.Join(&AnsweredError{Key: key, Answer: taken.Text, By: taken.By, Used: true}, person.Discard(r.dir, key))
 }
+
+// answerPatience outlasts a process that is asking a question: it looks for answers more
+// often than that.
+const answerPatience = 1500 * time.Millisecond
+
+// staysOpen reports whether the run has no answer to a question, now that one was left: the
+// process that writes it, if there is one, is not asking it right now.
+func (r *Run) staysOpen(key string) (bool, error) {
+	deadline := time.Now().Add(answerPatience)
+	for size := int64(-1); ; time.Sleep(pollInterval) {
+		_, running := r.Writer() // in this order: what it wrote before it ended is there
+		info, err := os.Stat(filepath.Join(r.dir, runlog.EventsFile))
+		if err != nil {
+			return false, fmt.Errorf("runs: %w", err)
+		}
+		if info.Size() != size || !running {
+			size = info.Size()
+			_, err := r.asks(key)
+			if _, answered := errors.AsType[*NotAskedError](err); answered {
+				return false, nil
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		if !running || time.Now().After(deadline) {
+			return true, nil
+		}
+	}
+}
+
+// pollInterval is how often a run that another process writes is looked at.
+const pollInterval = 50 * time.Millisecond
 
 // asks returns a question that the run waits for.
 func (r *Run) asks(key string) (Question, error) {

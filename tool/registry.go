@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 // A Registry holds the tools of a run. Tools are registered explicitly; there is
@@ -132,7 +134,7 @@ func (r *Registry) Get(name string) (Tool, error) {
 		}
 	}
 	if !ok {
-		return Tool{}, fmt.Errorf("tool: %w: %q; there are %s", ErrUnknown, name, strings.Join(r.names(), ", "))
+		return Tool{}, fmt.Errorf("tool: %w: %q; %s", ErrUnknown, name, nearest.Among(name, r.names()))
 	}
 	if reason := r.unavailable(t); reason != "" {
 		return Tool{}, fmt.Errorf("tool: %w: %s: %s", ErrUnavailable, name, reason)

@@ -64,6 +64,10 @@ type Spent struct {
 	// answers that came without a count. A budget takes them as spent.
 	HeldUSD    float64 `json:"held_usd,omitempty"`
 	HeldTokens int64   `json:"held_tokens,omitempty"`
+
+	// Wasted counts the calls that came to nothing for the sake of speed: answers to
+	// questions that were not asked in the end, and second calls for one answer.
+	Wasted int64 `json:"wasted,omitempty"`
 }
 
 // Add returns the sum of what two parts of a run have used.
@@ -78,6 +82,7 @@ func (s Spent) Add(t Spent) Spent {
 		Abandoned:  plus(s.Abandoned, t.Abandoned),
 		HeldUSD:    AddUSD(s.HeldUSD, t.HeldUSD),
 		HeldTokens: plus(s.HeldTokens, t.HeldTokens),
+		Wasted:     plus(s.Wasted, t.Wasted),
 	}
 }
 
@@ -96,11 +101,16 @@ func plus(a, b int64) int64 {
 // MaxUSD is where sums of money stop: more than anybody can spend.
 const MaxUSD = 1e12
 
-// AddUSD returns the sum of two amounts, between 0 and [MaxUSD]. What is no number
-// counts for nothing.
+// AddUSD returns the sum of two amounts, between 0 and [MaxUSD], without the dust that
+// adding binary fractions leaves: prices are whole picodollars. What is no number counts
+// for nothing.
 func AddUSD(a, b float64) float64 {
-	sum := number(a) + number(b)
-	return min(max(sum, 0), MaxUSD)
+	const pico, exact = 1e12, 1e3 // beyond which picodollars are less than a float can tell apart
+	sum := min(max(number(a)+number(b), 0), MaxUSD)
+	if sum < exact {
+		return math.Round(sum*pico) / pico
+	}
+	return sum
 }
 
 func number(usd float64) float64 {

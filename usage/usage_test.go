@@ -152,3 +152,20 @@ func TestForm(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfMoneyHaveNoDust: prices are whole picodollars, and so are their sums.
+func TestSumsOfMoneyHaveNoDust(t *testing.T) {
+	for _, c := range []struct {
+		price float64
+		times int
+		want  float64
+	}{{0.0001776, 3, 0.0005328}, {0.1, 3, 0.3}, {1e-12, 7, 7e-12}, {900, 2, 1800}} {
+		sum := 0.0
+		for range c.times {
+			sum = usage.AddUSD(sum, c.price)
+		}
+		if sum != c.want {
+			t.Errorf("%v added %d times = %v, want %v", c.price, c.times, sum, c.want)
+		}
+	}
+}

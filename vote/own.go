@@ -13,10 +13,8 @@ type Decider func(rule Rule, t *Tally) Decision
 // NewTallyBy returns an empty tally of a race that decide decides, under a rule that is
 // [Own]. It panics if the rule is not valid. Without a decider nobody wins.
 func NewTallyBy(rule Rule, decide Decider, margins ...int) *Tally {
-	t := NewTally(rule, margins...)
-	if rule.Strategy == Own {
-		t.decide = decide
-	}
+	t := new(Tally)
+	t.Begin(rule, decide, margins...)
 	return t
 }
 

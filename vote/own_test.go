@@ -40,3 +40,21 @@ func TestOwn(t *testing.T) {
 		t.Errorf("by another rule: %+v, want a", d)
 	}
 }
+
+// TestBegin: a tally that is used again knows nothing of the race before.
+func TestBegin(t *testing.T) {
+	decider := func(Rule, *Tally) Decision { return Decision{Outcome: Won, Key: "mine"} }
+	tally := NewTallyBy(Rule{Strategy: Own, MaxSamples: 4}, decider)
+	rule := Rule{Strategy: FirstToK, K: 1, MaxSamples: 3}
+	for _, key := range []string{"a", "b"} {
+		tally.Begin(rule, decider)
+		if d := tally.Decision(); d != (Decision{Outcome: Open, Need: 1}) || len(tally.Counts()) != 0 {
+			t.Errorf("at first: %+v, %v", d, tally.Counts())
+		}
+		tally.Flag()
+		tally.Vote(key)
+		if d := tally.Decision(); d != (Decision{Outcome: Won, Key: key}) || tally.Samples() != 2 || tally.Margin() != 1 {
+			t.Errorf("after a vote for %s: %+v, %d samples, a margin of %d", key, d, tally.Samples(), tally.Margin())
+		}
+	}
+}

@@ -53,7 +53,7 @@ type Count struct {
 //
 // A race that is over stays over: samples that come after the decision change
 // nothing, so a stray late answer can neither undo a win nor win beyond the cap.
-// The zero value is not usable; see [NewTally].
+// The zero value is not usable; see [NewTally] and [Tally.Begin].
 type Tally struct {
 	rule   Rule
 	leads  []int   // of an Adaptive rule: margins, by the votes of the runner-up
@@ -71,16 +71,22 @@ type Tally struct {
 // that are in force, by the votes of the runner-up; the last one holds for all further
 // votes. NewTally panics if the rule is not valid, or has no margins where it needs them:
 // a rule without a meaning must not decide anything.
-func NewTally(rule Rule, margins ...int) *Tally {
+func NewTally(rule Rule, margins ...int) *Tally { return NewTallyBy(rule, nil, margins...) }
+
+// Begin makes t an empty tally as [NewTallyBy] returns one, whatever it was before: who
+// decides a million questions needs one.
+func (t *Tally) Begin(rule Rule, decide Decider, margins ...int) {
 	if err := rule.Validate(); err != nil {
 		panic(err)
 	}
 	if rule.Strategy == Adaptive && (len(margins) == 0 || slices.Min(margins) < 1 || rule.MaxSamples < 1) {
 		panic(fmt.Sprintf("vote: an adaptive rule with the margins %v and at most %d samples", margins, rule.MaxSamples))
 	}
-	t := &Tally{rule: rule, leads: margins}
+	*t = Tally{rule: rule, leads: margins}
 	t.counts = t.room[:0] // most races have one candidate or two
-	return t
+	if rule.Strategy == Own {
+		t.decide = decide
+	}
 }
 
 // Leads are margins from the first to the last one, none if that is smaller.
@@ -152,6 +158,15 @@ func (t *Tally) Margin() int {
 		return 0
 	}
 	return t.counts[t.leader].Votes - t.second
+}
+
+// Ahead is the key that has more votes than any other, and how many; none if there is no
+// such key.
+func (t *Tally) Ahead() (key string, votes int) {
+	if t.Margin() == 0 {
+		return "", 0
+	}
+	return t.counts[t.leader].Key, t.counts[t.leader].Votes
 }
 
 // Contested reports whether the votes named more than one answer.

@@ -151,7 +151,7 @@ func (c *console) exists(name string) bool {
 	return err == nil
 }
 
-const approvalPrompt = "yes, no, or why not> "
+const approvalPrompt = "no, or why not> "
 
 // twoCalls are two tasks that need no model and wait for approval.
 var twoCalls = []string{"do", "- Run `touch first.txt`\n- Run `touch second.txt`\n", "--model", "sim/default", "--task-retries", "0", "--sandbox", "off"}

@@ -187,7 +187,7 @@ func TestKeysStayOut(t *testing.T) {
 				t.Errorf("the run did not complete:\n%s", said)
 			}
 			maker(append(common, "--json", "--log-dir", "runs-json", "--voting", "first_to_k", "--voting-k", "2")...)
-			runs, err := filepath.Glob(filepath.Join(dir, "runs*", "*"))
+			runs, err := filepath.Glob(filepath.Join(dir, "runs*", "exec-*"))
 			if err != nil || len(runs) != 2 {
 				t.Fatalf("there are the runs %q, want two", runs)
 			}

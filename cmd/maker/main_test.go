@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func params(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     positive("CODE PROGRAM ARGS...", 2, -1, exits),
 			"start":     positive("NAME PROGRAM ARGS...", 2, -1, start),
-			"signal":    positive("NAME INT|KILL", 2, 2, signal),
+			"signal":    positive("NAME INT|TERM|HUP|KILL", 2, 2, signal),
 			"finish":    positive("NAME CODE", 2, 2, finish),
 			"sim":       positive("ARGS...", 0, -1, startSim),
 			"await":     positive("FILE REGEXP", 2, 2, await),
@@ -166,7 +167,7 @@ func processOf(ts *testscript.TestScript, name string) *process {
 
 // signal sends a signal to a program in the background.
 func signal(ts *testscript.TestScript, args []string) {
-	sig := map[string]os.Signal{"INT": os.Interrupt, "KILL": os.Kill}[args[1]]
+	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": os.Kill}[args[1]]
 	ts.Check(processOf(ts, args[0]).cmd.Process.Signal(sig))
 }
 

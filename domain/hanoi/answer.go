@@ -27,9 +27,13 @@ type reader struct {
 func newReader(params json.RawMessage) (domain.Reader, error) {
 	// The parameters of a run that does not verify are the same for every one
 	// of its million questions, so the plain form is read without reflection.
-	if digits, ok := strings.CutPrefix(string(params), `{"disks":`); ok {
-		if n, err := strconv.Atoi(strings.TrimSuffix(digits, "}")); err == nil {
-			return reader{disks: n}, nil
+	if digits, ok := bytes.CutPrefix(params, []byte(`{"disks":`)); ok {
+		n := 0
+		for len(digits) > 1 && isDigit(digits[0]) && n < len(plainReaders) {
+			n, digits = 10*n+int(digits[0]-'0'), digits[1:]
+		}
+		if 0 < n && n < len(plainReaders) && string(digits) == "}" {
+			return plainReaders[n], nil
 		}
 	}
 	var p struct {
@@ -42,13 +46,21 @@ func newReader(params json.RawMessage) (domain.Reader, error) {
 	return reader{p.Disks, p.State}, nil
 }
 
+// plainReaders are those that do not verify, by the number of disks.
+var plainReaders = func() (all [MaxDisks + 1]domain.Reader) {
+	for n := range all {
+		all[n] = reader{disks: n}
+	}
+	return all
+}()
+
 // Read takes the last move and the last next_state of the text, or the fields of
 // these names if the text is a JSON object. It is strict: what does not have
 // exactly the asked form is discarded, never interpreted.
 func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 	var out output
 	value := lastValue
-	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
+	if start := (scanner{text: text}); start.next() == '{' {
 		if value = fieldValue; !json.Valid([]byte(text)) {
 			return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "the answer is not valid JSON")
 		}
@@ -98,8 +110,11 @@ func lastValue(text, name string) (value string, err error) {
 		if i > 0 && isWord(text[i-1]) {
 			continue // such as the end of "remove"
 		}
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(text[at:], " \t"), "="); ok {
-			value, err = rest, nil
+		for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
+			at++
+		}
+		if at < len(text) && text[at] == '=' {
+			value, err = text[at+1:], nil
 		}
 	}
 }
@@ -305,7 +320,7 @@ func verify(from State, out output) error {
 	want := from
 	want[src] = from[src][:len(from[src])-1]
 	want[dst] = append(from[dst][:len(from[dst]):len(from[dst])], disk)
-	if string(appendState(nil, want, ",")) != string(appendState(nil, out.state, ",")) {
+	if string(appendState(nil, want)) != string(appendState(nil, out.state)) {
 		return errors.New("the move does not lead to the state")
 	}
 	return nil
@@ -333,28 +348,28 @@ const (
 
 func appendOutput(b []byte, out output) []byte {
 	b = append(b, outputMove...)
-	b = appendList(b, out.move[:], ",")
+	b = appendList(b, out.move[:])
 	b = append(b, outputState...)
-	b = appendState(b, out.state, ",")
+	b = appendState(b, out.state)
 	return append(b, '}')
 }
 
-func appendState(b []byte, s State, separator string) []byte {
+func appendState(b []byte, s State) []byte {
 	b = append(b, '[')
 	for i, peg := range s {
 		if i > 0 {
-			b = append(b, separator...)
+			b = append(b, ',')
 		}
-		b = appendList(b, peg, separator)
+		b = appendList(b, peg)
 	}
 	return append(b, ']')
 }
 
-func appendList(b []byte, list []int, separator string) []byte {
+func appendList(b []byte, list []int) []byte {
 	b = append(b, '[')
 	for i, v := range list {
 		if i > 0 {
-			b = append(b, separator...)
+			b = append(b, ',')
 		}
 		b = appendNumber(b, v)
 	}

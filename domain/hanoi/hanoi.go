@@ -121,16 +121,13 @@ func pegAt(n, steps, disk int) int {
 	moves := (uint64(steps) + 1<<(disk-1)) >> disk
 	peg := int(moves % 3)
 	// Disks of one parity travel one way round, those of the other the other.
-	if disk%2 == 1 {
-		peg = (3 - peg) % 3
-	}
-	if n%2 == 0 {
-		peg = mirror(peg)
+	if disk%2 == n%2 {
+		return mirror(peg)
 	}
 	return peg
 }
 
-func mirror(peg int) int { return (3 - peg) % 3 }
+func mirror(peg int) int { return [3]int{0, 2, 1}[peg] }
 
 // chain implements domain.Chain.
 type chain struct {
@@ -195,7 +192,7 @@ func (c *chain) Question(step int, previous json.RawMessage) (*flow.Question, er
 	// text whether the run was resumed or not.
 	move, state := []byte("none"), []byte(nil)
 	if step == 0 {
-		state = appendState(nil, Start(c.Disks), ",")
+		state = appendState(nil, Start(c.Disks))
 	} else {
 		var err error
 		if move, state, err = splitOutput(previous); err != nil {
@@ -261,7 +258,7 @@ func (c *chain) Finish(last json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("hanoi: last output: %w", err)
 	}
-	if want := appendState(nil, StateAt(c.Disks, c.Steps()), ","); string(got) != string(want) {
+	if want := appendState(nil, StateAt(c.Disks, c.Steps())); string(got) != string(want) {
 		return fmt.Errorf("the last state is %s, not %s: at least one committed move was wrong, "+
 			"and nothing along the way could know (see --check and --verify)", got, want)
 	}
@@ -271,26 +268,24 @@ func (c *chain) Finish(last json.RawMessage) error {
 // appendSolution appends the right output of a step to b.
 func appendSolution(b []byte, n, step int) []byte {
 	m := MoveAt(n, step)
-	var pegs [MaxDisks + 1]int8
-	for disk := 1; disk <= n; disk++ {
-		pegs[disk] = int8(pegAt(n, step+1, disk))
-	}
 	b = append(b, outputMove...)
-	b = appendList(b, []int{m.Disk, m.From, m.To}, ",")
+	b = appendList(b, []int{m.Disk, m.From, m.To})
 	b = append(b, outputState+"["...)
-	for peg := range int8(3) {
+	var rooms [3][3 * MaxDisks]byte
+	var lists [3][]byte
+	for peg := range lists {
+		lists[peg] = rooms[peg][:0]
+	}
+	for disk := n; disk >= 1; disk-- {
+		list := &lists[pegAt(n, step+1, disk)]
+		*list = append(appendNumber(*list, disk), ',')
+	}
+	for peg, list := range lists {
 		if peg > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, '[')
-		for disk := n; disk >= 1; disk-- {
-			if pegs[disk] == peg {
-				b = append(appendNumber(b, disk), ',')
-			}
-		}
-		if b[len(b)-1] == ',' {
-			b = b[:len(b)-1]
-		}
+		b = append(b, list[:max(len(list)-1, 0)]...)
 		b = append(b, ']')
 	}
 	return append(b, "]}"...)

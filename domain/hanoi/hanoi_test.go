@@ -115,7 +115,7 @@ func TestQuestions(t *testing.T) {
 		}
 		previous = solutionOf(3, step)
 		m := MoveAt(3, step)
-		a, flag := reader.Read(fmt.Sprintf("move = %v\nnext_state = %s", m, appendState(nil, StateAt(3, step+1), ", ")))
+		a, flag := reader.Read(fmt.Sprintf("move = %v\nnext_state = %s", m, appendSpaced(nil, appendState(nil, StateAt(3, step+1)))))
 		if flag != nil || string(a.Value) != string(previous) {
 			t.Errorf("Read(step %d) = %s, %v, want %s", step, a.Value, flag, previous)
 		}
@@ -268,7 +268,7 @@ func BenchmarkQuestion(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	m := MoveAt(20, 500_000)
-	text := fmt.Sprintf("The previous move was of disk 1.\nmove = %v\nnext_state = %s", m, appendState(nil, StateAt(20, 500_001), ", "))
+	text := fmt.Sprintf("The previous move was of disk 1.\nmove = %v\nnext_state = %s", m, appendSpaced(nil, appendState(nil, StateAt(20, 500_001))))
 	r := reader{disks: 20}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -197,7 +197,7 @@ func (e *Evidence) Certify(truth Truth) *Certificate {
 	calls := slices.Clone(e.calls)
 	for i := range calls {
 		k := &calls[i]
-		k.Wrong, k.NearTie = e.policy.Doubt(k.Class, adaptive.Cell{Lead: k.Lead, Second: k.Second})
+		k.Wrong, k.NearTie = e.policy.Doubt(k.Class, adaptive.Cell{Lead: k.Lead, Second: k.Second}, k.Decided)
 	}
 	c.NearTies = first(calls, func(k Call) bool { return k.Second > 0 && k.NearTie > .5 }, func(k Call) float64 { return k.NearTie })
 	c.ClosestCalls = first(calls, func(k Call) bool { return k.Decided }, func(k Call) float64 { return k.Wrong })

@@ -136,6 +136,28 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestCallsAddUp: the answers that are expected to be wrong are those of the calls, also
+// where questions became harder on the way.
+func TestCallsAddUp(t *testing.T) {
+	e := New(options(2000))
+	for step := range 2000 {
+		cell := adaptive.Cell{Lead: 5}
+		if step >= 1500 && step%5 == 0 {
+			cell = adaptive.Cell{Lead: 20, Second: 9}
+		}
+		e.Add(Race{Step: step, Cell: cell, Decided: true})
+	}
+	e.Add(Race{Cell: adaptive.Cell{Lead: 20, Second: 19}})
+	c := e.Certify(Truth{Basis: BasisNone})
+	sum := 0.0
+	for _, k := range c.ClosestCalls {
+		sum += float64(k.Races) * k.Wrong
+	}
+	if len(c.Classes[0].Drifts) == 0 || math.Abs(sum-c.Votes.ExpectedWrong) > 1e-9 {
+		t.Errorf("%.4g answers are expected to be wrong, and %.4g of the calls %+v, after the drifts %v", c.Votes.ExpectedWrong, sum, c.ClosestCalls, c.Classes[0].Drifts)
+	}
+}
+
 func TestPercentNeverRoundsUp(t *testing.T) {
 	for _, c := range []struct {
 		chance   float64

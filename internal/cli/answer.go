@@ -12,6 +12,8 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/consent"
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
@@ -26,12 +28,14 @@ func (a *app) answer() *cobra.Command {
 		Use:   "answer RUN",
 		Short: "Answer what a run is waiting for",
 		Long: `answer shows what a run waits for and takes the answer: from --text, or from the
-terminal. The run uses it when it is resumed, and logs it first. Without --text and
-without a terminal it only shows the questions.
+terminal. A run that is asking in another process takes it within a second; another one
+when it is resumed. It is logged first. Without --text and without a terminal it only
+shows the questions.
 
-An approval is answered with yes, with no, or with why not, which the agents read.
-An answer that was given before stays, unless --replace is given; a run that is going
-on is answered where it asks.`,
+An approval is answered with yes, with no, or with why not, which the agents read;
+with run or always and perhaps a rule, for this call and others like it; or with edit
+and other arguments as JSON.
+An answer that was given before stays, unless --replace is given.`,
 		Example: `  maker answer run-20260102
   maker answer run-20260102 --text yes
   maker resume run-20260102`,
@@ -42,6 +46,9 @@ on is answered where it asks.`,
 				return err
 			}
 			a.tasks.Store(run.Form() == event.FormTasks)
+			if cfg, err := run.Config(); err == nil {
+				_, _ = a.newEngine(&maker.Options{Config: cfg}) // which says what a plan will take, if it can
+			}
 			open, err := run.Waiting()
 			if err != nil {
 				return err
@@ -66,7 +73,7 @@ on is answered where it asks.`,
 
 // asked is an open question in the form in which people are asked.
 func asked(q runs.Question) maker.Question {
-	return maker.Question{Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Call: q.Call}
+	return maker.Question{Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Call: q.Call, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan, Against: q.Against}
 }
 
 // understood says what an answer is taken for.
@@ -74,8 +81,15 @@ func understood(kind, answer string) string {
 	switch {
 	case kind != event.ClarifyApproval:
 		return "answered: " + show.Line(answer)
+	}
+	word, rest, _ := strings.Cut(answer, " ")
+	switch {
 	case person.IsYes(answer):
 		return "answered: the call may be made"
+	case word == person.WithEdit:
+		return "answered: the call may be made with other arguments: " + show.Line(rest)
+	case word == person.ForRun, word == person.ForEver:
+		return "answered: the call may be made, and so may others that fit " + show.Line(rest)
 	case person.IsNo(answer):
 		return "answered: the call is refused"
 	}
@@ -99,7 +113,12 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 				}
 				continue
 			}
-			showQuestion(a.Out, a.stepName(q.Step), asked(q), true)
+			if q.Kind == event.ClarifyPlan {
+				fmt.Fprintf(a.Out, "\n%s\n\n%s\n\n  %s, or edit with another plan on the lines below it; --json shows the plan as it is\n",
+					show.Text(q.Text), a.planLines(q.Plan), strings.Join(q.Options, ", "))
+			} else {
+				consent.Show(a.Out, a.stepName(q.Step), asked(q), true)
+			}
 			fmt.Fprintf(a.Err, "answer with: maker answer %s --text ...\n", name)
 			continue
 		}
@@ -118,7 +137,16 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "%s%s; continue with: maker resume %s\n", understood(q.Kind, meant), before, name)
+		if rule := consent.Remembered(q.Kind, meant); rule != "" && text != "" { // on the terminal it was done
+			if _, err := settingsfile.Remember(rule); err != nil {
+				return err
+			}
+		}
+		next := "continue with: maker resume " + name
+		if open, err := run.Waiting(); err == nil && !slices.ContainsFunc(open, func(o runs.Question) bool { return o.Key == q.Key }) {
+			next = "the run has taken it"
+		}
+		fmt.Fprintf(a.Err, "%s%s; %s\n", understood(q.Kind, meant), before, next)
 	}
 	if text == "" && !a.hasTerminal() {
 		return exitError{exitWaiting}

@@ -6,6 +6,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,9 +25,14 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/complete"
+	"github.com/maker-mdap/maker/internal/cli/configure"
 	"github.com/maker-mdap/maker/internal/cli/live"
+	"github.com/maker-mdap/maker/internal/cli/manage"
+	"github.com/maker-mdap/maker/internal/cli/manpage"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tty"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -74,14 +81,14 @@ func Main(args []string, s Streams) int {
 	// The packages of the language log there what servers send, keys included, and
 	// nothing that is not also an error that is reported.
 	log.SetOutput(io.Discard)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	stop := onInterrupt(func() { cancel(maker.ErrInterrupted) })
-	defer stop()
-
 	out := newOutput(s.Out)
 	s.Out = out
-	a := &app{Streams: s, sources: map[string]string{}}
+	a := &app{Streams: s, sources: map[string]string{}, watched: make(chan struct{})}
+	ctx := a.interruptible(context.Background())
+	defer a.end(nil)
+	stop := onInterrupt(func() { a.end(maker.ErrInterrupted) }, a.abandon)
+	defer stop()
+
 	root := a.root()
 	root.SetArgs(asTask(root, args))
 	root.SetIn(s.In)
@@ -100,8 +107,21 @@ func Main(args []string, s Streams) int {
 	if e, ok := errors.AsType[exitError](err); ok {
 		return e.code
 	}
-	fmt.Fprintf(s.Err, "maker: %s\n", show.Text(a.message(err)))
+	a.sayError(err, args)
 	return exitCode(err)
+}
+
+// sayError says what went wrong, to a program as one JSON object.
+func (a *app) sayError(err error, args []string) {
+	message := a.message(err)
+	if !a.json && !slices.Contains(args, "--json") { // which was not read if the command line is wrong
+		fmt.Fprintf(a.Err, "maker: %s\n", show.Text(message))
+		return
+	}
+	line, failed := json.Marshal(map[string]any{"type": "error", "error": message, "exit_code": exitCode(err)})
+	if failed == nil {
+		fmt.Fprintf(a.Err, "%s\n", line)
+	}
 }
 
 // output is stdout. A program that reads it gets everything as it is; on a terminal it
@@ -132,18 +152,42 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// onInterrupt calls f on the first Ctrl-C or SIGTERM. A second one ends the
-// program at once: what is committed is on disk.
-func onInterrupt(f func()) (stop func()) {
-	ch := make(chan os.Signal, 2)
+// interruptible returns a context that ends when the person ends what goes on.
+func (a *app) interruptible(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	a.interrupt.Store(&cancel)
+	return ctx
+}
+
+// end ends what goes on.
+func (a *app) end(cause error) { (*a.interrupt.Load())(cause) }
+
+// abandon puts the terminal right before the program ends at once.
+func (a *app) abandon() {
+	if v := a.view.Load(); v != nil {
+		v.Abandon()
+	}
+}
+
+// onInterrupt calls f on the first Ctrl-C or SIGTERM, or when the terminal is closed. A
+// second Ctrl-C calls last and ends the program at once: what is committed is on disk.
+func onInterrupt(f, last func()) (stop func()) {
+	ch := make(chan os.Signal, 4)
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup
+		signal.Notify(ch, syscall.SIGHUP)
+	}
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		if _, ok := <-ch; !ok {
-			return
-		}
-		f()
-		if _, ok := <-ch; ok {
-			os.Exit(exitInterrupted)
+		for n := 0; ; n++ {
+			switch sig, ok := <-ch; {
+			case !ok:
+				return
+			case n == 0:
+				f()
+			case sig != syscall.SIGHUP: // which a shell sends after the system has
+				last()
+				os.Exit(exitInterrupted)
+			}
 		}
 	}()
 	return func() {
@@ -180,7 +224,7 @@ func (a *app) message(err error) string {
 func exitCode(err error) int {
 	switch {
 	case isA[usageError](err), isA[*maker.ConfigError](err), isA[*runs.LockedError](err),
-		isA[*runs.NewerError](err), isA[*runs.RunningError](err), isA[*runs.NotAskedError](err), isA[*runs.AnsweredError](err), errors.Is(err, runs.ErrNoRun):
+		isA[*runs.NewerError](err), isA[*runs.NotAskedError](err), isA[*runs.NotRunningError](err), isA[*runs.EndedError](err), isA[*runs.DeafError](err), isA[*runs.AnsweredError](err), errors.Is(err, runs.ErrNoRun):
 		return exitUsage
 	case errors.Is(err, maker.ErrInterrupted):
 		return exitInterrupted
@@ -201,7 +245,7 @@ func resultCode(r *maker.Result) int {
 		return exitDone
 	case r.Status == event.StatusUndecided:
 		return exitUndecided
-	case r.Stop == event.StopCancelled:
+	case r.Stop == event.StopCancelled, r.Stop == event.StopPaused, r.Stop == event.StopDeclined:
 		return exitInterrupted
 	case r.Stop == event.StopConfiguration:
 		return exitUsage
@@ -223,12 +267,19 @@ type app struct {
 	table   bool // the records of a run were written
 	noInput bool
 
+	interrupt atomic.Pointer[context.CancelCauseFunc] // ends what goes on
+
 	asking   sync.Mutex                // held while a question is on the terminal
 	keyboard *tty.Terminal             // once somebody was asked
+	prompt   atomic.Pointer[string]    // that waits for a line
 	view     atomic.Pointer[live.View] // that is live
+	watched  chan struct{}             // closed once there is one
+	shown    sync.Once                 // closes it
+	saysPlan bool                      // plans are printed before they are carried out
 	tasks    atomic.Bool               // the run does the tasks of an outline, which count from 1
 
 	sources map[string]string // of settings that were not flags: variable, or file and line
+	wrong   error             // what is wrong with the settings, for commands that work with any
 	engines []*maker.Engine   // to be closed at the end
 
 	protected settingsfile.Protected
@@ -265,9 +316,10 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "maker",
 		Short: "Run long LLM tasks without errors",
-		Long: `maker runs long tasks on language models without errors: every step is put to
+		Long: `maker runs long tasks on language models without errors: a step is put to
 several isolated voters, answers that look wrong are discarded, the rest are
-counted until one leads by k, and what wins is committed exactly once.
+counted until one leads by k, and what wins is committed exactly once. The steps
+of run, exec and do take one sample each unless -k says how to vote.
 
 Try it, no key needed:
 
@@ -284,11 +336,12 @@ configuration folder.
 Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 3 undecided, 4 a budget or deadline stopped it, 5 waiting for a person,
 130 interrupted.`,
+		Version:       maker.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no command %q; `maker --help` lists what there is (a task of one word: maker run %s)", args[0], args[0])}
+				return usageError{noCommand(cmd, args[0])}
 			}
 			return nil
 		},
@@ -297,6 +350,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 			return a.loadSettings(cmd)
 		},
 	}
+	root.SetVersionTemplate(versionLine() + "\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetGlobalNormalizationFunc(oldNames)
 	flags := root.PersistentFlags()
@@ -308,10 +362,64 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	}
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.hanoi(), a.calibrate(), a.estimate(),
-		a.runs(), a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(),
+		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(), a.demo(),
 	)
+	usage := func(err error) error { return usageError{err} }
+	for _, cmd := range append(manage.Commands(a.manager()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+		if cmd.Args == nil {
+			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
+		}
+		root.AddCommand(cmd)
+	}
+	root.InitDefaultCompletionCmd() // so that it is among the commands below
+	if shells, _, err := root.Find([]string{"completion"}); err == nil && shells != root {
+		shells.Args = exactArgs()
+		shells.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	complete.Add(root, func(cmd *cobra.Command) string {
+		_ = a.loadSettings(cmd) // what is wrong is said when the command is run
+		return a.logDir
+	})
 	return root
+}
+
+// noCommand says that there is no such command, and which was meant.
+func noCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	hint := fmt.Sprintf("`%s --help` lists what there is", cmd.CommandPath())
+	if meant := nearest.To(name, names); meant != "" {
+		hint = "did you mean " + meant + "?"
+	}
+	if !cmd.HasParent() {
+		hint += fmt.Sprintf(" (a task of one word: maker run %s)", name)
+	}
+	return fmt.Errorf("there is no command %q; %s", name, hint)
+}
+
+// configurer is what the commands about settings need.
+func (a *app) configurer() configure.App {
+	return configure.App{
+		Out: a.Out, Err: a.Err, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
+		Usage:  func(err error) error { return usageError{err} },
+		Source: func(flag string) string { return a.sources[flag] },
+		Wrong:  func() error { return a.wrong },
+		Register: func(cmd *cobra.Command) {
+			var flags settings
+			flags.register(cmd, config.All, nil)
+		},
+	}
+}
+
+func (a *app) config() *cobra.Command {
+	cmd := configure.Show(a.configurer())
+	cmd.Annotations = map[string]string{anySettings: "it shows what has no effect too"}
+	return cmd
 }
 
 // exactArgs demands named arguments.
@@ -319,6 +427,9 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == len(names) {
 			return nil
+		}
+		if len(names) == 0 && cmd.HasAvailableSubCommands() {
+			return usageError{noCommand(cmd, args[0])}
 		}
 		if len(names) == 0 {
 			return usageError{fmt.Errorf("%s takes no arguments, but got %q", cmd.CommandPath(), args)}

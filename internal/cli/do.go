@@ -14,7 +14,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
-	"github.com/maker-mdap/maker/internal/cli/live"
+	"github.com/maker-mdap/maker/internal/cli/screen"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/outline"
@@ -122,9 +122,9 @@ func (a *app) listTasks(tasks []outline.Task) error {
 			}
 			continue
 		}
-		box := live.Mark(outline.StatusPlanned)
+		box := screen.Mark(outline.StatusPlanned)
 		if t.Done {
-			box = live.Mark(outline.StatusCompleted)
+			box = screen.Mark(outline.StatusCompleted)
 		}
 		fmt.Fprintf(a.Out, "%s %d. %s  (%s)\n", box, t.ID, show.Text(t.Title()), strings.ReplaceAll(string(t.Kind), "_", " "))
 		label := "runs: "

@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/cli/diagnosis"
+	"github.com/maker-mdap/maker/internal/version"
 )
 
 func (a *app) doctor() *cobra.Command {
@@ -70,12 +70,8 @@ func (a *app) diagnose(cmd *cobra.Command) []diagnosis.Check {
 
 func versionLine() string {
 	line := fmt.Sprintf("maker %s, %s, %s/%s", maker.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				line += ", " + s.Value
-			}
-		}
+	if revision := version.Revision(); revision != "" {
+		line += ", " + revision
 	}
 	return line
 }
@@ -90,7 +86,7 @@ func (a *app) version() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				return a.printJSON(map[string]string{
-					"version": maker.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+					"version": maker.Version, "revision": version.Revision(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
 			_, err := fmt.Fprintln(a.Out, versionLine())

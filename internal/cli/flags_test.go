@@ -88,11 +88,11 @@ func TestFlagDefaultsAreThoseOfTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zero, temperature := 0.0, config.DefaultTemperature
+	zero, temperature, extra := 0.0, config.DefaultTemperature, 0.1
 	flags := redflag.Format()
 	flags.ExcessiveLength.MaxTokens = config.DefaultMaxOutput
 	want := &maker.Options{LogDir: "runs", Config: maker.Config{
-		Model: "sim/default", Voting: vote.Rule{Strategy: vote.FirstToK, K: 3}, TargetError: .05, OnFutile: "stop", BatchSize: 64, SamplesPerCall: 1, StructuredMode: "auto",
+		Model: "sim/default", Voting: vote.Rule{Strategy: vote.FirstToK, K: 3}, TargetError: .05, OnFutile: "stop", BatchSize: 64, Speculate: "auto", Extra: &extra, SamplesPerCall: 1, StructuredMode: "auto",
 		FirstTemperature: &zero, Temperature: &temperature, MaxOutput: config.DefaultMaxOutput, Flags: &flags,
 		MaxFaults: 20, RetryAttempts: 6, RetryDelay: 500 * time.Millisecond, CallTimeout: time.Minute,
 	}}
@@ -147,7 +147,7 @@ func TestFlagOptions(t *testing.T) {
 // resumed, and looks whether it changes the configuration of the run.
 func TestChangeKnowsEveryFlag(t *testing.T) {
 	notOfTheRun := []string{"prices", "record", "replay"}
-	odd := map[string]string{"model": "sim/default?p=1", "base-url": "http://127.0.0.1:1", "log": "full", "voting": "adaptive", "on-futile": "warn", "target-error": "0.2", "red-flags": "strict", "structured-mode": "json_object", "first-temperature": "0.7", "temperature": "0.7"}
+	odd := map[string]string{"model": "sim/default?p=1", "base-url": "http://127.0.0.1:1", "log": "full", "voting": "adaptive", "on-futile": "warn", "target-error": "0.2", "red-flags": "strict", "speculate": "off", "extra": "0.5", "structured-mode": "json_object", "first-temperature": "0.7", "temperature": "0.7"}
 	all, _ := parse()
 	all.flags.VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(notOfTheRun, f.Name) {

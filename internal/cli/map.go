@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli/readas"
 	"github.com/maker-mdap/maker/internal/cli/rows"
 	"github.com/maker-mdap/maker/internal/report"
@@ -237,6 +238,25 @@ func (a *app) finishMap(run *runs.Run, r *maker.Result, out string) error {
 	return a.finish(r)
 }
 
+// ending is what is done at the end of a run that is resumed: its records are written to a
+// file, if one is named.
+func (a *app) ending(name, out string) (func(*maker.Result) error, error) {
+	if out == "" {
+		return a.finish, nil
+	}
+	run, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	if run.Form() != event.FormRecords {
+		return nil, usageError{fmt.Errorf("--out is about records, and %s has none", run.ID())}
+	}
+	if err := rows.CheckPath(out); err != nil {
+		return nil, usageError{fmt.Errorf("--out %s: %w", out, err)}
+	}
+	return func(r *maker.Result) error { return a.finishMap(run, r, out) }, nil
+}
+
 // finishRecords says what came of the records of a run. Answers may be on stdout.
 func (a *app) finishRecords(r *maker.Result) error {
 	if a.quiet {
@@ -250,7 +270,11 @@ func (a *app) finishRecords(r *maker.Result) error {
 	if err == nil {
 		report.Records(a.Err, r, p)
 		if !a.table {
-			fmt.Fprintf(a.Err, "  table       maker show %s --out FILE\n", r.Run)
+			where := ""
+			if a.logDir != maker.DefaultLogDir {
+				where = " --log-dir " + a.logDir
+			}
+			fmt.Fprintf(a.Err, "  table       maker show %s%s --out FILE\n", r.Run, where)
 		}
 	}
 	return err

@@ -7,13 +7,16 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/consent"
+	"github.com/maker-mdap/maker/internal/cli/preview"
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/runtime/person"
-	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/plan"
 )
 
 // people adds the ways to reach the person: prepared answers, and the terminal.
@@ -37,45 +40,37 @@ func (a *app) hasTerminal() bool {
 	return ok && !a.noInput && !a.json && tty.IsTerminal(in)
 }
 
+// keys is the keyboard, if there is somebody who can press keys.
+func (a *app) keys() *tty.Terminal {
+	if a.keyboard == nil && a.hasTerminal() {
+		a.keyboard = tty.New(a.In.(*os.File))
+	}
+	return a.keyboard
+}
+
 // ask puts a question on the terminal. Only what is typed after it was shown answers
 // it.
 func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	a.asking.Lock() // one question at a time
 	defer a.asking.Unlock()
+	if !a.quiet && !a.json {
+		select {
+		case <-a.watched: // otherwise the view would begin on top of the question
+		case <-ctx.Done():
+		}
+	}
 	if v := a.view.Load(); v != nil {
 		v.Pause()
 		defer v.Resume()
 	}
-	step := a.stepName(q.Step)
-	for whole := false; ; {
-		folded := showQuestion(a.Err, step, q, whole)
-		line, err := a.readAnswer(ctx, promptOf(q))
-		switch {
-		case errors.Is(err, io.EOF):
-			return "", maker.ErrAbsent
-		case err != nil:
-			return "", err
-		}
-		if whole = strings.TrimSpace(line) == showAll && (folded || q.Call != nil); whole {
-			continue
-		}
-		text, err := person.Resolve(&q, line)
-		if err == nil {
-			return text, nil
-		}
-		fmt.Fprintf(a.Err, "%s\n", show.Line(err.Error()))
-	}
+	defer a.suspendable()()
+	asker := &consent.Asker{Out: a.Err, Read: a.readAnswer, Remember: settingsfile.Remember, Plan: a.showPlan}
+	return asker.Ask(ctx, a.stepName(q.Step), q)
 }
-
-// showAll is what to type to see a call as a whole.
-const showAll = "?"
 
 // readAnswer prompts for a line. What was typed before is ignored, and that is said.
 func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
-	if a.keyboard == nil {
-		a.keyboard = tty.New(a.In.(*os.File))
-	}
-	typed, err := a.keyboard.Discard()
+	typed, err := a.keys().Discard()
 	if err != nil {
 		return "", errors.Join(maker.ErrAbsent, err)
 	}
@@ -83,13 +78,49 @@ func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
 		fmt.Fprintf(a.Err, "  (ignored: %s characters that were typed before the question was here)\n", report.Thousands(typed))
 	}
 	fmt.Fprint(a.Err, prompt)
-	return a.keyboard.ReadLine(ctx)
+	a.prompt.Store(&prompt)
+	defer a.prompt.Store(nil)
+	line, err := a.keyboard.ReadLine(ctx)
+	if errors.Is(err, io.EOF) && !tty.IsTerminal(a.In.(*os.File)) {
+		// It was closed, and the signal that says so is on its way, unless it is ignored.
+		select {
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+	}
+	return line, err
+}
+
+// suspendable lets Ctrl-Z put the program aside while somebody is asked. The prompt is there
+// again when it goes on.
+func (a *app) suspendable() (stop func()) {
+	asked, ignore := tty.Suspensions()
+	over := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-asked:
+				tty.Suspend()
+				if prompt := a.prompt.Load(); prompt != nil {
+					fmt.Fprint(a.Err, *prompt)
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() {
+		ignore()
+		close(over)
+	}
 }
 
 // confirm asks the person on the terminal a question of yes or no.
 func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
+	defer a.suspendable()()
 	for {
 		line, err := a.readAnswer(ctx, question+" yes or no> ")
 		switch {
@@ -105,59 +136,18 @@ func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 	}
 }
 
-func promptOf(q maker.Question) string {
-	switch {
-	case q.Kind == event.ClarifyApproval:
-		return "yes, no, or why not> "
-	case len(q.Options) > 0 && q.Free:
-		return "number, or your own answer> "
-	case len(q.Options) > 0:
-		return "number> "
-	default:
-		return "answer> "
-	}
-}
+// showPlan lists the steps of a plan and says what they take.
+func (a *app) showPlan(text string) { fmt.Fprintln(a.Err, a.planLines(text)) }
 
-// What is shown of a question, in characters and options: it has to fit on a screen,
-// because what is above it is not seen. The end is always there.
-const (
-	questionHead = 1000
-	questionTail = 600
-	mostOptions  = 20
-)
-
-// showQuestion shows a question of a step without a prompt for its answer: the exact
-// call, if it is about one, and the vote that the call won. What others wrote cannot
-// look like what the program says. It reports whether something was left out, which
-// it is not if the whole is wanted.
-func showQuestion(w io.Writer, step string, q maker.Question, whole bool) (folded bool) {
-	fold := func(text string) string {
-		if whole {
-			return text
-		}
-		return show.Fold(text, questionHead, questionTail, func(n, all int) string {
-			folded = true
-			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", report.Thousands(n), report.Thousands(all), showAll)
-		})
+func (a *app) planLines(text string) string {
+	var out strings.Builder
+	if p, findings := plan.Parse(text); len(findings) == 0 {
+		preview.Steps(&out, p)
 	}
-	fmt.Fprintf(w, "\n%s: %s\n", step, strings.ReplaceAll(fold(show.Text(q.Text)), "\n", "\n  | "))
-	if q.Call != nil {
-		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), report.Thousands(len(q.Call.Input)))
-		for line := range strings.Lines(fold(show.Call(q.Call.Input))) {
-			fmt.Fprintf(w, "         %s\n", strings.TrimRight(line, "\n"))
+	if len(a.engines) > 0 {
+		if e, err := a.engines[len(a.engines)-1].Estimate(text); err == nil {
+			preview.Plan(&out, e)
 		}
 	}
-	if q.Voting != nil && q.Voting.Samples > 0 { // a literal command was not voted on
-		fmt.Fprintf(w, "  vote   %s of %d samples, %d discarded\n", q.Voting.Split(), q.Voting.Samples, q.Voting.RedFlagged)
-	}
-	for i, option := range q.Options {
-		if last := len(q.Options) - 1; i >= mostOptions && i < last && !whole {
-			if folded = true; i == mostOptions {
-				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", report.Thousands(last-i), showAll)
-			}
-			continue
-		}
-		fmt.Fprintf(w, "  %d) %s\n", i+1, fold(show.Line(option)))
-	}
-	return folded
+	return strings.TrimRight(out.String(), "\n")
 }

@@ -1,19 +1,16 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/promptdir"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 func (a *app) prompts() *cobra.Command {
@@ -46,7 +43,7 @@ to a run with --prompts-dir.`,
 			}
 			text, ok := set.Text(args[0])
 			if !ok {
-				return usageError{fmt.Errorf("no prompt is called %q; there are %s", args[0], strings.Join(set.Names(), ", "))}
+				return usageError{fmt.Errorf("no prompt is called %q; %s", args[0], nearest.Among(args[0], set.Names()))}
 			}
 			_, err = fmt.Fprint(a.Out, text)
 			return err
@@ -101,50 +98,9 @@ func openPrompts(dir string) (*prompts.Set, error) {
 
 // readPrompts reads the templates of a folder, by name.
 func readPrompts(dir string) (map[string]string, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	bad := func(err error) error { return &maker.ConfigError{Field: "prompts_dir", Err: err} }
-	entries, err := os.ReadDir(dir)
+	replace, err := promptdir.Read(dir)
 	if err != nil {
-		return nil, bad(err)
-	}
-	replace := map[string]string{}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), prompts.Extension)
-		if !ok || e.IsDir() {
-			continue
-		}
-		file := filepath.Join(dir, e.Name())
-		text, err := readTemplate(file)
-		if err == nil {
-			_, err = prompts.New(map[string]string{name: text})
-		}
-		if err != nil {
-			return nil, bad(fmt.Errorf("%s: %w", file, err))
-		}
-		replace[name] = text
-	}
-	if len(replace) == 0 {
-		return nil, bad(fmt.Errorf("%s holds no NAME%s", dir, prompts.Extension))
+		return nil, &maker.ConfigError{Field: "prompts_dir", Err: err}
 	}
 	return replace, nil
-}
-
-func readTemplate(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := readAll(f, file)
-	switch {
-	case err != nil:
-		return "", err
-	case !utf8.ValidString(text):
-		return "", errors.New("it is no text in UTF-8")
-	case strings.TrimSpace(text) == "":
-		return "", errors.New("it is empty")
-	}
-	return text, nil
 }

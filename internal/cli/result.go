@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/consent"
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
@@ -48,13 +48,24 @@ func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) 
 			return nil, err
 		}
 	case a.quiet:
-	case run.Kind() == hanoi.Name, run.Kind() == maker.KindAsk, run.Form() == event.FormRecords:
-		live.New(a.Err).Watch(run)
 	default:
-		v := live.New(a.Err)
+		v := live.New(a.Err, a.keys(), a.end)
+		if a.saysPlan {
+			v.OnPlan(a.planLines)
+		}
 		a.view.Store(v)
-		v.WatchSteps(ctx, run)
-		a.view.Store(nil)
+		a.shown.Do(func() { close(a.watched) })
+		defer a.view.Store(nil)
+		for v.Watch(ctx, run) {
+			if ctx = a.interruptible(ctx); !v.Hold(ctx) {
+				break
+			}
+			again, err := a.engines[len(a.engines)-1].Resume(ctx, run.Dir(), nil)
+			if err != nil {
+				return nil, err
+			}
+			run = again
+		}
 	}
 	return run.Result()
 }
@@ -93,6 +104,7 @@ func (a *app) finish(r *maker.Result) error {
 	} else {
 		report.Result(a.Out, r, a.outputOf(r))
 	}
+	a.sayChanges(r)
 	if hint := a.nextAction(r); hint != "" {
 		fmt.Fprintf(a.Err, "%s\n", hint)
 	}
@@ -100,6 +112,16 @@ func (a *app) finish(r *maker.Result) error {
 		return exitError{code}
 	}
 	return nil
+}
+
+// sayChanges lists what a run has changed.
+func (a *app) sayChanges(r *maker.Result) {
+	if a.json || a.quiet || len(r.Effects) == 0 {
+		return
+	}
+	if run, err := a.open(r.Run); err == nil {
+		consent.Changes(a.Err, r, run.Dir(), run.Workspace())
+	}
 }
 
 // nextAction says what to do about a run that did not complete.
@@ -117,14 +139,20 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "its process is gone; everything committed is kept. Continue with: " + resume
 	case r.Status == event.StatusRunning:
 		return ""
-	case r.Stop == event.StopCancelled:
-		return "interrupted; everything committed is kept. Continue with: " + resume
+	case r.Stop == event.StopCancelled && r.Reason != maker.ErrInterrupted.Error():
+		return r.Reason + "; everything committed is kept. If it is wanted after all: " + resume
+	case r.Stop == event.StopCancelled, r.Stop == event.StopPaused:
+		return r.Reason + "; everything committed is kept. Continue with: " + resume
+	case r.Stop == event.StopDeclined:
+		return "nothing was carried out; you are asked about the plan again with: " + resume
 	case r.Stop == event.StopWaiting:
 		return fmt.Sprintf("answer with: %s\nthen continue with: %s", strings.Replace(resume, "resume", "answer", 1), resume)
 	case r.Stop == event.StopConfiguration:
 		return "once the cause is mended, continue with: " + resume
 	case r.Stop == "deadline":
 		return "continue with: " + resume
+	case r.Stop == event.StopFutile:
+		return "go on all the same with: " + resume + " --on-futile warn"
 	case r.Status == event.StatusStopped:
 		return fmt.Sprintf("raise the budget to continue: %s --%s ...", resume, strings.ReplaceAll(r.Stop, "_", "-"))
 	case r.Status == event.StatusUndecided && r.Form == event.FormRecords:

@@ -1,20 +1,20 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli/certify"
+	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -29,70 +29,48 @@ func (a *app) printJSON(v any) error {
 	return err
 }
 
-func (a *app) runs() *cobra.Command {
-	return &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs",
-		Long: `runs lists the runs in the folder that --log-dir names, oldest first.
-A run that is "interrupted" has no process any more: continue it with maker resume.`,
-		Args: exactArgs(),
-		RunE: func(*cobra.Command, []string) error {
-			list, err := runs.List(a.logDir)
-			if err != nil {
-				return ofLogDir(err)
-			}
-			if a.json {
-				for _, s := range list {
-					if err := a.printJSON(s); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			if len(list) == 0 {
-				fmt.Fprintf(a.Err, "there are no runs in %s yet; start one: maker hanoi --disks 8\n", a.logDir)
-				return nil
-			}
-			w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "RUN\tSTATUS\tSTEPS\tCOST\tTASK")
-			for _, s := range list {
-				if s.Error != "" {
-					fmt.Fprintf(w, "%s\t%s\t\t\t%s\n", s.Run, s.Status, s.Error)
-					continue
-				}
-				cost := runs.DescribeCost(s.CostUSD)
-				if s.Simulated {
-					cost += " sim"
-				}
-				status := s.Status
-				if s.PID != 0 {
-					status = fmt.Sprintf("%s (pid %d)", status, s.PID)
-				}
-				steps := strconv.Itoa(s.Steps)
-				if s.Total > 0 {
-					steps += "/" + strconv.Itoa(s.Total)
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, status, steps, cost, report.Short(s.Task))
-			}
-			return w.Flush()
+// manager is what the commands that find, end and remove runs need.
+func (a *app) manager() manage.App {
+	return manage.App{
+		Out: a.Out, Err: a.Err, LogDir: func() string { return a.logDir }, Open: a.open,
+		Find: func(run string) (string, error) {
+			dir, err := runs.Find(a.logDir, run)
+			return dir, ofLogDir(err)
 		},
+		JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Finish: a.finish, Next: a.nextAction,
+		Confirm: a.confirm, Attended: a.hasTerminal, Width: a.width,
+		Usage: func(err error) error { return usageError{err} }, OfFolder: ofLogDir, Interrupt: exitError{exitInterrupted},
 	}
+}
+
+// width is that of the terminal which stdout is; 0 if it is none.
+func (a *app) width() int {
+	if out, ok := a.Out.(*output); ok && out.onTerminal {
+		if n, _, err := term.GetSize(int(out.w.(*os.File).Fd())); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 func (a *app) show() *cobra.Command {
 	var step int
 	var contested bool
+	var follow bool
 	var page, out string
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run, or one of its steps",
 		Long: `show prints what a run did: its result, or with --step one committed step, found
 through the run's index without reading the log. RUN is a run's name, the
-beginning of one, or the path of its folder. Of a run of maker solve it prints the
-tree of parts with their votes, or writes it as one page with --html.`,
+beginning of one, last, or the path of its folder. Of a run of maker solve it prints the
+tree of parts with their votes, or writes it as one page with --html. With --follow it
+shows what happens while another process writes the run, and ends with the exit code that
+the run ends with.`,
 		Example: `  maker show hanoi-20260102
   maker show hanoi-20260102 --step 4711
   maker show hanoi-20260102 --contested
+  maker show last --follow
   maker show solve-20260102 --html tree.html`,
 		Args: exactArgs("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -106,6 +84,9 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			if contested {
 				return a.showContested(run)
 			}
+			if follow {
+				return manage.Follow(cmd.Context(), a.manager(), run)
+			}
 			if out != "" {
 				return writeRecords(run, out)
 			}
@@ -118,7 +99,7 @@ tree of parts with their votes, or writes it as one page with --html.`,
 			}
 			switch {
 			case a.json:
-				return a.printJSON(r)
+				return a.printResult(run, r)
 			case r.Form == event.FormTree:
 				err = a.showSolve(run, r, page)
 			case r.Form == event.FormRecords:
@@ -128,6 +109,9 @@ tree of parts with their votes, or writes it as one page with --html.`,
 				}
 			default:
 				report.Result(a.Out, r, a.outputOf(r))
+			}
+			if err == nil && !a.json && page == "" {
+				err = a.showDetails(run, r)
 			}
 			if err != nil {
 				return err
@@ -140,9 +124,34 @@ tree of parts with their votes, or writes it as one page with --html.`,
 	}
 	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
 	cmd.Flags().StringVar(&out, "out", "", "write the records of a run of maker map with their answers to this file: .csv, .tsv or .jsonl")
-	cmd.Flags().BoolVar(&contested, "contested", false, "list every step whose votes named more than one answer, and one that failed over discarded answers")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show what happens until no process writes the run any more, and then how it ended")
+	cmd.Flags().BoolVar(&contested, "contested", false, "list every step and call whose votes named more than one answer, and a step that failed over discarded answers")
 	cmd.Flags().StringVar(&page, "html", "", "write a run of maker solve to this file, as one page that needs nothing else (-: stdout)")
 	return cmd
+}
+
+// showDetails lists what a run did. One of a chain or of records asks nobody.
+func (a *app) showDetails(run *runs.Run, r *runs.Result) error {
+	if r.Form == event.FormChain || r.Form == event.FormRecords {
+		return nil
+	}
+	asked, err := run.Questions()
+	if err == nil {
+		report.Details(a.Out, r, asked)
+	}
+	return err
+}
+
+// printResult prints a result with the questions that the run has asked.
+func (a *app) printResult(run *runs.Run, r *runs.Result) error {
+	asked, err := run.Questions()
+	if err != nil {
+		return err
+	}
+	return a.printJSON(struct {
+		*runs.Result
+		Questions []runs.Asked `json:"questions,omitempty"`
+	}{r, asked})
 }
 
 // open opens a run by its name, the beginning of one, or the path of its folder.
@@ -163,10 +172,18 @@ func ofLogDir(err error) error {
 }
 
 func (a *app) showStep(run *runs.Run, step int) error {
+	calls, err := run.Effects(step)
+	if err != nil {
+		return err
+	}
 	s, err := run.Step(step)
 	if isA[*runs.NoStepError](err) {
-		if r, failed := run.Result(); failed == nil && r.FailedStep != nil && r.FailedStep.Step == step {
-			return a.showFailedStep(r)
+		if r, failed := run.Result(); failed == nil {
+			for i := range r.Unsettled {
+				if r.Unsettled[i].Step == step {
+					return a.showUnsettled(&r.Unsettled[i], calls)
+				}
+			}
 		}
 		return usageError{fmt.Errorf("--step: %w", err)}
 	}
@@ -177,77 +194,87 @@ func (a *app) showStep(run *runs.Run, step int) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(s.StepCompleted)
+		return a.printJSON(struct {
+			event.StepCompleted
+			Effects []runs.EffectResult `json:"effects,omitempty"`
+		}{s.StepCompleted, calls})
 	}
 	changed, err := run.Changed(step)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "step %s, committed %s\n", report.Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
-	fmt.Fprintf(a.Out, "  output    %s\n", s.Output.JSON)
-	fmt.Fprintf(a.Out, "  votes     %s, margin %d\n", cmp.Or(s.Voting.Split(), "none"), s.Voting.Margin)
-	if by := runs.DescribeBy(s.By); by != "" {
-		fmt.Fprintf(a.Out, "  settled   %s\n", show.Line(by))
-	}
-	for _, line := range runs.DescribeDissent(s.Voting, s.Output) {
-		fmt.Fprintf(a.Out, "  dissent   %s\n", line)
-	}
-	if paths := report.Unvoted(s.Voting); paths != "" {
-		fmt.Fprintf(a.Out, "  not voted %s (one agent's words)\n", paths)
-	}
-	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults, %d cancelled\n",
-		s.Voting.Samples, s.Voting.RedFlagged, s.Voting.Faults, s.Voting.Cancelled)
-	fmt.Fprintf(a.Out, "  cost      %s, %s for the run so far\n", runs.DescribeCost(s.CostUSD), runs.DescribeCost(s.Spent.CostUSD()))
-	fmt.Fprintf(a.Out, "  time      %d ms\n", s.DurationMS)
-	if len(changed) > 0 {
-		fmt.Fprintf(a.Out, "  %s\n", report.AskedDifferently(changed))
-	}
+	report.Step(a.Out, &s, calls, changed)
 	return nil
 }
 
-// showFailedStep shows the step that ended a run.
-func (a *app) showFailedStep(r *runs.Result) error {
-	f := r.FailedStep
+// showUnsettled shows a step without a result, with the calls that it made.
+func (a *app) showUnsettled(f *runs.FailedStep, calls []runs.EffectResult) error {
 	if a.json {
-		return a.printJSON(f)
+		return a.printJSON(struct {
+			*runs.FailedStep
+			Effects []runs.EffectResult `json:"effects,omitempty"`
+		}{f, calls})
 	}
-	fmt.Fprintf(a.Out, "step %s, not committed: %s\n", report.Thousands(f.Step), f.Status)
-	fmt.Fprintf(a.Out, "  reason    %s\n", show.Line(f.Reason))
-	for _, line := range f.Votes() {
-		fmt.Fprintf(a.Out, "            %s\n", line)
-	}
-	fmt.Fprintf(a.Out, "  samples   %d, %d flagged, %d faults\n", f.Voting.Samples, f.Voting.RedFlagged, f.Voting.Faults)
+	report.Unsettled(a.Out, f, calls)
 	return nil
 }
 
 func (a *app) showContested(run *runs.Run) error {
-	for s, err := range run.Steps(&runs.StepOptions{Contested: true}) {
-		if err != nil {
-			return err
-		}
-		if a.json {
-			err = a.printJSON(s.StepCompleted)
-		} else {
-			_, err = fmt.Fprintf(a.Out, "step %-9d %s\n", s.Step, report.Contest(s.Voting, s.Output))
-		}
-		if err != nil {
-			return err
-		}
-	}
 	r, err := run.Result()
-	if err != nil || r.FailedStep == nil {
+	if err != nil {
 		return err
 	}
-	if v := r.FailedStep.Voting; v.Contested() || v.RedFlagged > 0 {
-		return a.showFailedStep(r)
+	for i := range r.Questions { // the steps of a problem that is solved may take several
+		q := &r.Questions[i]
+		if err := a.showContest(q, q, q.Title); err != nil {
+			return err
+		}
+	}
+	for s, err := range run.Steps(&runs.StepOptions{Contested: true}) {
+		if err == nil && len(r.Questions) == 0 {
+			result := s.Result()
+			err = a.showContest(&result, s.StepCompleted, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		if vote := runs.CallVote(e); vote.Contested() {
+			if err := a.showContest(&vote, e, e.Status+" "+report.Call(e.Tool, e.Input)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range r.Unsettled {
+		f := &r.Unsettled[i]
+		if f.Voting.Contested() || f.Voting.RedFlagged > 0 {
+			if err := a.showUnsettled(f, nil); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// showContest shows what was contested, of a problem that was solved with the question.
+func (a *app) showContest(s *runs.StepResult, whole any, question string) error {
+	if a.json {
+		return a.printJSON(whole)
+	}
+	if question != "" {
+		question = show.Line(question) + ": "
+	}
+	_, err := fmt.Fprintf(a.Out, "step %-9d %s%s\n", s.Step, question, report.Contest(s))
+	return err
 }
 
 func (a *app) resume() *cobra.Command {
 	var flags settings
 	var setAside bool
 	var retry []string
+	var out string
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Continue a run from its last committed step",
@@ -260,6 +287,10 @@ shown as it ended.`,
 		Args:        exactArgs("RUN"),
 		Annotations: map[string]string{ownSettings: "the run's"},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			finish, err := a.ending(args[0], out)
+			if err != nil {
+				return err
+			}
 			opts, err := flags.options(a)
 			if err != nil {
 				return err
@@ -273,15 +304,20 @@ shown as it ended.`,
 				SetAside: setAside, Retry: trimmed(retry),
 			})
 			if errors.Is(err, maker.ErrFinished) {
-				return a.showFinished(args[0])
+				return a.showFinished(args[0], finish)
 			}
 			if err != nil {
 				return err
 			}
-			return a.follow(cmd.Context(), run)
+			result, err := a.watch(cmd.Context(), run)
+			if err != nil {
+				return err
+			}
+			return finish(result)
 		},
 	}
 	cmd.Flags().StringSliceVar(&retry, "retry", nil, "of maker map: ask again about the records that are failed, undecided, or both")
+	cmd.Flags().StringVar(&out, "out", "", "of maker map: file to write the records with their answers to: .csv, .tsv or .jsonl")
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
 	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
 	flags.initially("model", "sim/default")
@@ -296,7 +332,7 @@ func trimmed(list []string) []string {
 	return list
 }
 
-func (a *app) showFinished(name string) error {
+func (a *app) showFinished(name string, finish func(*maker.Result) error) error {
 	run, err := a.open(name)
 	if err != nil {
 		return err
@@ -306,7 +342,7 @@ func (a *app) showFinished(name string) error {
 		return err
 	}
 	fmt.Fprintf(a.Err, "the run is finished already\n")
-	return a.finish(r)
+	return finish(r)
 }
 
 func (a *app) replay() *cobra.Command {

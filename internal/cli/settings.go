@@ -27,6 +27,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if err != nil && cmd.Annotations[anySettings] == "" {
 		return usageError{err}
 	}
+	a.wrong = err
 	flags, lenient := cmd.Flags(), cmd.Annotations[anySettings] != ""
 	if cmd.Annotations[ownSettings] != "" {
 		flags = cmd.InheritedFlags()
@@ -35,9 +36,14 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if d := config.Find(f.Name); d != nil && !f.Changed && (failed == nil || lenient) {
-			failed = errors.Join(failed, a.loadSetting(cmd.Flags(), f, d, files))
+			err := a.loadSetting(cmd.Flags(), f, d, files)
+			if lenient && isA[*settingsfile.UntrustedError](err) {
+				err = nil // it is without effect
+			}
+			failed = errors.Join(failed, err)
 		}
 	})
+	a.wrong = errors.Join(a.wrong, failed)
 	if failed != nil && !lenient {
 		return usageError{failed}
 	}
@@ -128,6 +134,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return usageError{err}
+	}
+	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 { // the flag may be one of what was meant
+		return usageError{noCommand(cmd, args[0])}
 	}
 	name := missing.GetSpecifiedName()
 	var names []string

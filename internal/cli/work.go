@@ -21,7 +21,7 @@ const plannerOutline = "outline"
 
 func (a *app) run() *cobra.Command {
 	var flags settings
-	var dryRun bool
+	var dryRun, yes bool
 	cmd := &cobra.Command{
 		Use:   "run TASK",
 		Short: "Plan a task, check the plan, and carry it out step by step",
@@ -30,6 +30,9 @@ anything is spent on it, and has each step done by isolated agents: with --votin
 first_to_k by several of them, whose answers and calls must agree. A call that
 changes something is made once, after the vote, and waits for your approval unless
 --approve or --allow say otherwise.
+
+On a terminal you see the plan first and may run, edit or stop it; with --yes,
+--approve none or --no-input it is printed and carried out.
 
 TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 		Example: `  maker run "Count the TODO comments per file and write them to todo.md"
@@ -51,10 +54,13 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if dryRun {
 				return a.dryRun(cmd.Context(), &flags, task)
 			}
+			flags.config.Plan.Confirm = a.hasTerminal() && !yes && flags.config.Tools.Approve != "none"
+			a.saysPlan = !flags.config.Plan.Confirm
 			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return e.Run(cmd.Context(), task) })
 		},
 	}
 	flags.register(cmd, config.Run, nil)
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "carry out the plan without asking first; calls that change something still wait for you")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what the planner would be asked, the tools and a range of the cost; asks no model")
 	return cmd
 }

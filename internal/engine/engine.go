@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,6 +105,9 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	}
 	e.comparePrices(&cfg)
 	j, err := e.job(k, params, &cfg)
+	if err == nil {
+		err = checkWarm(cfg, j)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +136,9 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
 		Prompts: j.Prompts.Hashes(), Races: j.Races, Checks: j.Checks,
+	}
+	if len(j.Classes) == 1 {
+		first.Class = j.Classes[0]
 	}
 	return e.start(ctx, log, stack, j, first, nil)
 }
@@ -205,6 +212,21 @@ func (e *Engine) warm(cfg *config.Config) error {
 	}
 	cfg.Warm = learnt
 	return nil
+}
+
+// checkWarm reports that an earlier run learnt nothing about what this one asks, as far as
+// that is known before.
+func checkWarm(cfg config.Config, j *kind.Job) error {
+	if cfg.Warm == nil || len(j.Classes) == 0 || slices.ContainsFunc(j.Classes, func(c string) bool { return cfg.Warm[c].Races > 0 }) {
+		return nil
+	}
+	return config.Errorf("warm", "%s learnt nothing about %s, which this run asks; it knows %s",
+		cfg.WarmRun, quoted(j.Classes), quoted(slices.Sorted(maps.Keys(cfg.Warm))))
+}
+
+func quoted(list []string) string {
+	text := fmt.Sprintf("%q", list)
+	return text[1 : len(text)-1]
 }
 
 // job is what a run does. The cap on samples of an adaptive rule follows from how many
@@ -369,6 +391,10 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 	if j.Agents {
 		looks = s.toolLooks()
 	}
+	submitted, ok := first.(event.TaskSubmitted)
+	if !ok {
+		submitted = past.Submitted
+	}
 	cfg := s.config
 	j.Dir = log.Dir()
 	lean := j.Form.Alone() // it says all that a resume needs to know of it
@@ -382,14 +408,14 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		same = askSame(j.Prompts, kind.Terms(cfg))
 	}
 	r := &Run{
-		log: log, stack: s, steps: j.Steps, kind: j.Kind, form: j.Form, done: make(chan struct{}), ballot: voting,
+		log: log, stack: s, steps: j.Steps, kind: j.Kind, task: j.Task, form: j.Form, done: make(chan struct{}), ballot: voting,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup: s.setup(),
 			Alike: j.Form == event.FormRecords, Checkpoints: lean, Several: j.Several(), Compact: lean && !cfg.FullLog && !j.Several(), Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Looks: looks, Same: same,
-			Kind: j.Kind, Length: history.Length{Races: j.Races, Steps: j.Steps}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
-			Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Keep: s.keeper(log.Dir()), Looks: looks, Same: same,
+			Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form == event.FormRecords}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
+			Extra: *cfg.Extra, Calm: s.calm, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 		}),
 	}
 	var at chain.Checkpoint

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
@@ -28,7 +30,7 @@ func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 		return nil, fmt.Errorf("maker: %s", findings[0])
 	}
 	cfg := e.opts.Config.WithDefaults(config.Run)
-	out := &plan.Estimate{Steps: len(p.Steps), Model: cfg.Execution()}
+	out := &plan.Estimate{Steps: len(p.Steps), Model: strings.Join(cfg.VoterNames(), ", ")}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		rule := s.Voting.Rule(cfg.Voting)
@@ -49,12 +51,21 @@ func (e *Engine) Estimate(planText string) (*plan.Estimate, error) {
 		out.Tokens.Input += int64(calls * (systemTokens + text/bytesPerToken + tools*toolTokens + len(s.InputVariables)*inputTokens))
 		out.Tokens.Output += int64(calls * answerTokens)
 	}
-	v, err := route.Open(out.Model, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
-	if err == nil && v.Price != nil {
-		usd := v.Price.Cost(out.Tokens).USD()
-		out.CostUSD = &usd
-	}
+	out.CostUSD = e.price(cfg, cfg.VoterNames(), out.Tokens)
 	return out, nil
+}
+
+// price is what tokens cost that models share, nil if that of one is not known.
+func (e *Engine) price(cfg config.Config, models []string, tokens usage.Tokens) *float64 {
+	total := 0.0
+	for _, name := range models {
+		v, err := route.Open(name, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
+		if err != nil || v.Price == nil {
+			return nil
+		}
+		total += v.Price.Cost(tokens).USD() / float64(len(models))
+	}
+	return &total
 }
 
 // What a question about a record is taken to have around it.

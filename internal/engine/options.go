@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
+	"github.com/maker-mdap/maker/internal/version"
 	"github.com/maker-mdap/maker/model/price"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
@@ -20,7 +21,7 @@ import (
 )
 
 // Version is the version of this module.
-const Version = "0.1.0-dev"
+var Version = version.String()
 
 // DefaultLogDir is the folder of runs if none is named.
 const DefaultLogDir = "runs"

@@ -18,7 +18,7 @@ var ErrAbsent = person.ErrAbsent
 func (e *Engine) people(dir string, secrets *secret.Set) person.Person {
 	ways := []person.Person{person.Inbox(dir), e.prepared}
 	if ask := e.opts.Ask; ask != nil {
-		ways = append(ways, person.Func(func(ctx context.Context, _ string, given *flow.HumanQuestion) (*flow.Answer, error) {
+		ways = append(ways, person.OrInbox(dir, person.Func(func(ctx context.Context, _ string, given *flow.HumanQuestion) (*flow.Answer, error) {
 			q := *given
 			q.Text, q.Options = secrets.Redact(given.Text), slices.Clone(given.Options)
 			for i := range q.Options {
@@ -33,7 +33,7 @@ func (e *Engine) people(dir string, secrets *secret.Set) person.Person {
 				return nil, errors.Join(ErrAbsent, err)
 			}
 			return &flow.Answer{Text: text, By: "terminal"}, nil
-		}))
+		})))
 	}
 	return person.First(ways...)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
-	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -96,19 +95,19 @@ func (e *Engine) estimateSolve(cfg config.Config, prompt int64, parts int) Solve
 	}
 	total, known := 0.0, true
 	for _, role := range []struct {
-		model string
-		votes int
-	}{{cfg.Execution(), solves}, {cfg.Reasoning(), thoughts}} {
+		models []string
+		votes  int
+	}{{cfg.VoterNames(), solves}, {[]string{cfg.Reasoning()}, thoughts}} {
 		calls := int64(samples * role.votes)
 		tokens := usage.Tokens{Input: calls * prompt, Output: calls * answerTokens}
 		out.Tokens.Input += tokens.Input
 		out.Tokens.Output += tokens.Output
-		v, err := route.Open(role.model, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
-		if err != nil || v.Price == nil {
+		usd := e.price(cfg, role.models, tokens)
+		if usd == nil {
 			known = false
 			continue
 		}
-		total += v.Price.Cost(tokens).USD()
+		total += *usd
 	}
 	if known {
 		out.CostUSD = &total

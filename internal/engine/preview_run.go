@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
-	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/engine/toolbox"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
@@ -90,7 +91,7 @@ func (e *Engine) previewRun(cfg config.Config, j *kind.Job, tools *tool.Registry
 		return nil, errors.Join(errors.New("maker: the planner asks no model, so there is no prompt to show"), err)
 	}
 	q := first.question
-	p := &RunPreview{Model: cfg.Reasoning(), Steps: cfg.Execution(), System: q.System, Prompt: q.Prompt, Rule: cfg.Voting, Tools: []string{}}
+	p := &RunPreview{Model: cfg.Reasoning(), Steps: strings.Join(cfg.VoterNames(), ", "), System: q.System, Prompt: q.Prompt, Rule: cfg.Voting, Tools: []string{}}
 	for _, t := range tools.List() {
 		if t.Unavailable == "" {
 			p.Tools = append(p.Tools, t.Name)
@@ -118,22 +119,26 @@ func (e *Engine) estimateRun(cfg config.Config, planning *flow.Question, steps i
 	}{{&out.AtLeast, plans, samples, 1}, {&out.AtMost, max(planning.Rule.MaxSamples, plans), most, callsOfAToolStep}} {
 		calls := steps * c.each * c.asking
 		prompt := (len(planning.System) + len(planning.Prompt)) / bytesPerToken
-		of := []struct {
-			model  string
+		type role struct {
+			models []string
 			tokens usage.Tokens
-		}{
-			{cfg.Reasoning(), usage.Tokens{Input: int64(c.plans * prompt), Output: int64(c.plans * steps * planTokens)}},
-			{cfg.Execution(), usage.Tokens{Input: int64(calls * (systemTokens + stepTokens + toolTokens + inputTokens)), Output: int64(calls * answerTokens)}},
+		}
+		of := []role{
+			{[]string{cfg.Reasoning()}, usage.Tokens{Input: int64(c.plans * prompt), Output: int64(c.plans * steps * planTokens)}},
+			{cfg.VoterNames(), usage.Tokens{Input: int64(calls * (systemTokens + stepTokens + toolTokens + inputTokens)), Output: int64(calls * answerTokens)}},
 		}
 		c.to.Calls, c.to.CostUSD = c.plans+calls, new(float64)
+		if n := len(prompts.QualityChecks()); cfg.Plan.QualityChecks {
+			c.to.Calls += n
+			of = append(of, role{[]string{CheapModel(cfg)}, usage.Tokens{Input: int64(n * (systemTokens + steps*planTokens)), Output: int64(n * answerTokens)}})
+		}
 		for _, role := range of {
 			c.to.Tokens.Input += role.tokens.Input
 			c.to.Tokens.Output += role.tokens.Output
-			v, err := route.Open(role.model, route.Options{BaseURL: cfg.BaseURL, Env: e.opts.Env, Prices: e.opts.Prices, Offline: true})
-			if err != nil || v.Price == nil {
+			if usd := e.price(cfg, role.models, role.tokens); usd == nil {
 				c.to.CostUSD = nil
 			} else if c.to.CostUSD != nil {
-				*c.to.CostUSD += v.Price.Cost(role.tokens).USD()
+				*c.to.CostUSD += *usd
 			}
 		}
 	}

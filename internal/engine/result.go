@@ -1,13 +1,9 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"path/filepath"
 
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -55,20 +51,5 @@ func storeResult(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := run.Result()
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("maker: result: %w", err)
-	}
-	err = errors.Join(
-		wholefile.Replace(filepath.Join(dir, runs.ResultFile), append(data, '\n')),
-		wholefile.Replace(filepath.Join(dir, runs.SummaryFile), []byte(r.Markdown())),
-	)
-	if err != nil {
-		return r, fmt.Errorf("maker: result: %w", err)
-	}
-	return r, nil
+	return run.Store()
 }

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/control"
 	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
@@ -30,6 +33,7 @@ type Run struct {
 	runtime *local.Runtime
 	steps   int
 	kind    string
+	task    string
 	form    event.Form
 
 	done   chan struct{} // closed when result and err are set
@@ -44,6 +48,39 @@ var ErrDeadline = errors.New("the deadline has passed")
 // stopped it.
 var ErrInterrupted = errors.New("interrupted")
 
+// ErrPaused is the cause to cancel a run's context with when a person ended its process
+// to go on later.
+var ErrPaused = errors.New("paused")
+
+// An askedError is why a run ended that another process asked to end.
+type askedError struct{ request control.Request }
+
+func (e *askedError) Error() string {
+	if e.request.Action == control.Pause {
+		return "paused by " + e.request.By
+	}
+	return "cancelled by " + e.request.By
+}
+
+func (e *askedError) Is(target error) bool {
+	return target == ErrPaused && e.request.Action == control.Pause
+}
+
+// watch ends the run with cancel when another process asks for that. The function that it
+// returns ends the watching.
+func (r *Run) watch(cancel context.CancelCauseFunc) func() {
+	ctx, stop := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		control.Watch(ctx, r.log.Dir(), r.log.Session(), func(asked control.Request) { cancel(&askedError{asked}) },
+			func(text string) { r.stack.engine.opts.Logger.Warn(text) })
+	})
+	return func() {
+		stop()
+		watching.Wait()
+	}
+}
+
 // newID names a run so that names sort by time.
 func newID(family string, t time.Time) string {
 	var b [4]byte
@@ -57,6 +94,9 @@ func (r *Run) ID() string { return r.log.Run() }
 
 // Kind is what kind of run it is: a task family, or one of the Kind constants.
 func (r *Run) Kind() string { return r.kind }
+
+// Task is what it does, in words.
+func (r *Run) Task() string { return r.task }
 
 // Rule is when a question of the run is decided.
 func (r *Run) Rule() vote.Rule { return r.stack.config.Voting }
@@ -111,10 +151,18 @@ func (r *Run) Progress() runs.Progress {
 		RedFlagged: int(p.RedFlagged.Load()), Faults: int(p.Faults.Load()),
 		Spent: r.stack.ledger.Spent(), Elapsed: r.runtime.Elapsed(),
 	}
+	if r.form == event.FormMeasurement { // each of its questions is one sample
+		out.Session = int(p.Decided.Load())
+		out.Steps, out.Total = int(p.Known.Load())+out.Session, int(p.Expected.Load())
+	}
 	if o, ok := r.runtime.Outlook(); ok {
 		out.Outlook = &o
 	}
 	out.Trouble, out.Answers = r.stack.trouble(), p.Answers.Counts()
+	c := r.stack.config
+	out.Limits = runs.Limits{USD: c.MaxUSD, Tokens: c.MaxTokens, Calls: c.MaxCalls, Time: c.Deadline}
+	out.Servers = r.stack.servers()
+	r.runtime.Watch(&out)
 	return out
 }
 
@@ -126,8 +174,12 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrDeadline)
 		defer cancel()
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := r.watch(cancel)
 	err := orchestrate(ctx)
 	r.ballot.Close()
+	stop()
 	if err != nil {
 		r.logStop(ctx, err)
 	}
@@ -163,13 +215,38 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 		end.Stop = "deadline"
 		f.Emit("end", event.BudgetExhausted{Limit: end.Stop, Max: r.stack.config.Deadline.String()})
 	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(cause, context.Cause(ctx)):
+		asked, _ := errors.AsType[*askedError](context.Cause(ctx))
+		by := ""
+		if asked != nil {
+			by = asked.request.By
+		}
+		if errors.Is(cause, ErrPaused) {
+			end.Stop = event.StopPaused
+			f.Emit("end", event.RunPaused{By: by})
+			break
+		}
 		end.Stop = event.StopCancelled
-		f.Emit("end", event.RunCancelled{Reason: cause.Error()})
+		f.Emit("end", event.RunCancelled{Reason: cause.Error(), By: by})
 	default:
 		end.Status = event.StatusFailed
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}
+		end.Reason += r.nextAction(cause)
 	}
 	f.Emit("end", end)
+}
+
+// nextAction is what to do about a request that the server calls invalid: its own words are
+// often few, and what of the request can be changed is in the settings.
+func (r *Run) nextAction(cause error) string {
+	e, ok := errors.AsType[*model.Error](cause)
+	if !ok || e.Kind != model.Invalid || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return ""
+	}
+	next := "; the server does not take the request: see that --model (`maker doctor --online` asks for those it has), --max-output and --temperature suit it"
+	if r.stack.config.StructuredMode != "none" {
+		next += ", or try --structured-mode none"
+	}
+	return next
 }

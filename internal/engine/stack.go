@@ -30,6 +30,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/recorded"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/usage"
 )
@@ -56,11 +57,12 @@ type stack struct {
 	groups  map[string][]ballot.Voter
 }
 
-// serverLimit is a server with its limiter.
+// serverLimit is a server, or a model at one, with its limiter.
 type serverLimit struct {
 	provider string
-	server   string // see route.Voter
+	server   string // and the model: see limiterOf
 	limiter  *limiter.Limiter
+	models   []*watched // that are asked there
 }
 
 // newSecrets are keys that are kept out of what a run writes.
@@ -147,7 +149,9 @@ func (s *stack) open(name, field string) (*route.Voter, error) {
 
 // voter is a model with the decorators around it.
 func (s *stack) voter(v *route.Voter) ballot.Voter {
-	return ballot.Voter{Name: v.Name, Temperature: v.Temperature, Model: s.wrap(v)}
+	w := &watched{name: v.Name}
+	l := s.limiterOf(v, w)
+	return ballot.Voter{Name: v.Name, Temperature: v.Temperature, Limiter: l, Model: s.wrap(v, w, l), InProcess: v.Server == ""}
 }
 
 // cast opens the models that questions will name, so that one that cannot be used
@@ -355,7 +359,7 @@ func (s *stack) canUse(name string) error {
 func (s *stack) named(name, field string) (ballot.Voter, error) {
 	for _, v := range s.voters {
 		if v.Name == name {
-			return ballot.Voter{Name: v.Name, Model: v.Model, Temperature: v.Temperature}, nil
+			return ballot.Voter{Name: v.Name, Model: v.Model, Limiter: v.Limiter, Temperature: v.Temperature, InProcess: v.InProcess}, nil
 		}
 	}
 	v, err := s.open(name, field)
@@ -387,27 +391,34 @@ func checkBaseURL(cfg config.Config, voters []*route.Voter) error {
 }
 
 // wrap puts the decorators around a voter.
-func (s *stack) wrap(v *route.Voter) model.Model {
+func (s *stack) wrap(v *route.Voter, w *watched, l *limiter.Limiter) model.Model {
 	m := retry.Timeout(v.Model, s.config.CallTimeout)
 	m = s.ledger.Wrap(m, v.Price)
-	m = s.limiterOf(v).Wrap(m)
+	w.Model = m
+	m = l.Wrap(w)
 	return retry.New(m, retry.Options{MaxAttempts: s.config.RetryAttempts, BaseDelay: s.config.RetryDelay})
 }
 
-// limiterOf is the limiter of a voter's server. All runs of the engine share it, but
-// for what is asked within this process or answered from a recording: there is no
-// server then.
-func (s *stack) limiterOf(v *route.Voter) *limiter.Limiter {
-	for _, l := range s.limiters {
-		if l.server == v.Server {
+// limiterOf is the limiter of a voter: of a model at a server, because one may be out of
+// order, or asked too much, while others there do well; or of the server, if that can do so
+// many calls at once and no more. All runs of the engine share it, but for what is asked
+// within this process or answered from a recording: there is no server then.
+func (s *stack) limiterOf(v *route.Voter, w *watched) *limiter.Limiter {
+	server := v.Server
+	if s.config.MaxInFlight == 0 {
+		server += " " + v.Name
+	}
+	for i := range s.limiters {
+		if l := &s.limiters[i]; l.server == server {
+			l.models = append(l.models, w)
 			return l.limiter
 		}
 	}
-	l := serverLimit{provider: v.Provider, server: v.Server}
+	l := serverLimit{provider: v.Provider, server: server, models: []*watched{w}}
 	if v.Server == "" || s.config.ReplayFrom != "" {
 		l.limiter = limiter.New(limiter.Options{})
 	} else {
-		l.limiter = s.engine.shared.limiter(v.Server)
+		l.limiter = s.engine.shared.limiter(server)
 	}
 	s.lifts = append(s.lifts, l.limiter.Cap(s.config.MaxInFlight))
 	s.limiters = append(s.limiters, l)
@@ -474,6 +485,42 @@ func (s *stack) trouble() string {
 		}
 	}
 	return ""
+}
+
+// forgets reports whether servers stop what is given up. Local ones go on for seconds, and
+// what is asked in vain there is in the way of what is not.
+func (s *stack) forgets() bool {
+	return !slices.ContainsFunc(s.limiters, func(l serverLimit) bool { return l.provider == "ollama" })
+}
+
+// calm reports whether all providers take what they get.
+func (s *stack) calm() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.limiters {
+		if !p.limiter.Calm() {
+			return false
+		}
+	}
+	return true
+}
+
+// servers are those that answer, with how they do.
+func (s *stack) servers() []runs.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]runs.Server, len(s.limiters))
+	for i, p := range s.limiters {
+		now := p.limiter.State()
+		list[i] = runs.Server{
+			Provider: p.provider, Limit: now.Limit, InFlight: now.InFlight, Waiting: now.Waiting,
+			Failing: now.Open, LastError: now.LastError, Until: now.Until,
+		}
+		for _, m := range p.models {
+			list[i].Models = append(list[i].Models, m.now())
+		}
+	}
+	return list
 }
 
 // close ends what the stack holds open.

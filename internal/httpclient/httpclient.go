@@ -269,17 +269,31 @@ const maxMessage = 500
 // Error makes an error without the secret in its text.
 func (c *Client) Error(kind model.Kind, status int, message string) *model.Error {
 	message = clip.Text(c.Redact(message), maxMessage)
-	switch {
-	case kind != model.Auth || c.from == "":
-	case c.secret == "":
-		message += "; " + c.from + " is not set"
-	default:
-		message += "; the key is that of " + c.from
+	if next := c.next(kind, status); next != "" {
+		message += "; " + next
 	}
 	return &model.Error{
 		Kind: kind, Provider: c.provider, Status: status, Message: message,
 		TimedOut: status == http.StatusGatewayTimeout,
 	}
+}
+
+// next is what to do about an error that asking again does not mend; empty if only the
+// server's own words help.
+func (c *Client) next(kind model.Kind, status int) string {
+	switch {
+	case kind == model.Auth && c.from != "" && c.secret == "":
+		return c.from + " is not set: set it to your key"
+	case kind == model.Auth && c.from != "" && status == http.StatusForbidden:
+		return "the key is that of " + c.from + ": see with its provider what it may do"
+	case kind == model.Auth && c.from != "":
+		return "the key is that of " + c.from + ": set it to one that is valid there; `maker doctor --online` tries it"
+	case status == http.StatusPaymentRequired && c.from != "":
+		return "the account is that of " + c.from + ": see with its provider that it has means"
+	case status == http.StatusNotFound:
+		return "see that --model and the address are right; `maker doctor --online` asks the server for its models"
+	}
+	return ""
 }
 
 // Redact replaces the secret in a text.
@@ -334,9 +348,9 @@ func KindOf(status int) model.Kind {
 }
 
 // RetryAfter returns how long a server asks to wait: by retry-after-ms, or by
-// Retry-After in seconds or as a date. It is 0 if the server says nothing that
-// makes sense.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
+// Retry-After in seconds or as a date. It asks for nothing if it says nothing that
+// makes sense, or names a time that is over: its clock may be wrong.
+func RetryAfter(h http.Header, now time.Time) (wait time.Duration, asked bool) {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil {
 		return duration(ms, time.Millisecond)
 	}
@@ -344,19 +358,19 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if s, err := strconv.ParseFloat(v, 64); err == nil {
 		return duration(s, time.Second)
 	}
-	if at, err := http.ParseTime(v); err == nil {
-		return max(at.Sub(now), 0)
+	if at, err := http.ParseTime(v); err == nil && at.After(now) {
+		return at.Sub(now), true
 	}
-	return 0
+	return 0, false
 }
 
-func duration(n float64, unit time.Duration) time.Duration {
+func duration(n float64, unit time.Duration) (time.Duration, bool) {
 	d := n * float64(unit)
-	if !(d > 0) { // also if it is not a number
-		return 0
-	}
 	if d > math.MaxInt64/2 {
-		return math.MaxInt64 / 2
+		return math.MaxInt64 / 2, true
 	}
-	return time.Duration(d)
+	if !(d >= 0) { // also if it is not a number
+		return 0, false
+	}
+	return time.Duration(d), true
 }

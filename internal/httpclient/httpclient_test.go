@@ -23,24 +23,27 @@ func TestRetryAfter(t *testing.T) {
 	for _, test := range []struct {
 		seconds, ms string
 		want        time.Duration
+		asked       bool
 	}{
-		{"", "", 0},
-		{"2", "", 2 * time.Second},
-		{" 1.5 ", "", 1500 * time.Millisecond},
-		{"2", "250", 250 * time.Millisecond},
-		{"2", "soon", 2 * time.Second},
-		{"Fri, 02 Jan 2026 03:04:15 GMT", "", 10 * time.Second},
-		{"Fri, 02 Jan 2026 03:04:00 GMT", "", 0},
-		{"-3", "", 0},
-		{"NaN", "", 0},
-		{"1e300", "", 1<<62 - 1},
-		{"tomorrow", "", 0},
+		{"", "", 0, false},
+		{"2", "", 2 * time.Second, true},
+		{"0", "", 0, true},
+		{"", "0", 0, true},
+		{" 1.5 ", "", 1500 * time.Millisecond, true},
+		{"2", "250", 250 * time.Millisecond, true},
+		{"2", "soon", 2 * time.Second, true},
+		{"Fri, 02 Jan 2026 03:04:15 GMT", "", 10 * time.Second, true},
+		{"Fri, 02 Jan 2026 03:04:00 GMT", "", 0, false},
+		{"-3", "", 0, false},
+		{"NaN", "", 0, false},
+		{"1e300", "", 1<<62 - 1, true},
+		{"tomorrow", "", 0, false},
 	} {
 		h := http.Header{}
 		h.Set("Retry-After", test.seconds)
 		h.Set("Retry-After-Ms", test.ms)
-		if got := RetryAfter(h, now); got != test.want {
-			t.Errorf("RetryAfter(%q, %q) = %v, want %v", test.seconds, test.ms, got, test.want)
+		if got, asked := RetryAfter(h, now); got != test.want || asked != test.asked {
+			t.Errorf("RetryAfter(%q, %q) = %v, %t, want %v, %t", test.seconds, test.ms, got, asked, test.want, test.asked)
 		}
 	}
 }
@@ -174,8 +177,8 @@ func TestErrorsAboutTheKey(t *testing.T) {
 		kind    model.Kind
 		want    string
 	}{
-		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; the key is that of OPENAI_API_KEY"},
-		{Options{SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; OPENAI_API_KEY is not set"},
+		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; the key is that of OPENAI_API_KEY: set it to one that is valid there; `maker doctor --online` tries it"},
+		{Options{SecretFrom: "OPENAI_API_KEY"}, model.Auth, "no; OPENAI_API_KEY is not set: set it to your key"},
 		{Options{Secret: "k"}, model.Auth, "no"},
 		{Options{Secret: "k", SecretFrom: "OPENAI_API_KEY"}, model.Invalid, "no"},
 	} {

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 //go:embed templates/*.tmpl
@@ -66,7 +68,7 @@ func New(replace map[string]string) (*Set, error) {
 	}
 	for name, text := range replace {
 		if _, ok := s.texts[plainName(name)]; !ok {
-			return nil, fmt.Errorf("prompts: no prompt is called %q; there are %s", name, strings.Join(s.Names(), ", "))
+			return nil, fmt.Errorf("prompts: no prompt is called %q; %s", name, nearest.Among(name, s.Names()))
 		}
 		if err := s.set(name, text); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -28,11 +29,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.ValidationPassed:
 		return passedChecks(e)
 	case event.ValidationFailed:
-		lines := []string{fmt.Sprintf("plan     rejected: %d problems", len(e.Checks))}
-		for _, c := range e.Checks {
-			lines = append(lines, fmt.Sprintf("         - %s (%s)", show.Line(c.Message), c.Name))
-		}
-		return strings.Join(lines, "\n")
+		return failedChecks(e)
 	case event.ReplanRequested:
 		return fmt.Sprintf("plan     anew, because of %s", show.Line(e.Reason))
 	case event.StepStarted:
@@ -58,7 +55,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		if e.Again {
 			again = " again"
 		}
-		return fmt.Sprintf("  call   %s %s%s (%s)", e.Tool, brief(e.Input), again, strings.TrimPrefix(votesOf(e.Voting)+", "+show.Line(e.Approved), ", "))
+		return fmt.Sprintf("  call   %s%s (%s)", Call(e.Tool, e.Input), again, strings.TrimPrefix(votesOf(e.Voting)+", "+show.Line(e.Approved), ", "))
 	case event.EffectDone:
 		if e.IsError {
 			return fmt.Sprintf("         failed: %s", brief(e.Result))
@@ -67,13 +64,17 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.EffectReleased:
 		return fmt.Sprintf("         %s was not called: the run was ended before", e.Tool)
 	case event.EffectRefused:
-		return fmt.Sprintf("  call   %s %s refused: %s", e.Tool, brief(e.Input), show.Line(e.Reason))
+		return fmt.Sprintf("  call   %s refused: %s", Call(e.Tool, e.Input), show.Line(e.Reason))
 	case event.EffectUnknown:
-		return fmt.Sprintf("  call   %s %s: OUTCOME UNKNOWN: %s", e.Tool, brief(e.Input), show.Line(e.Reason))
+		return fmt.Sprintf("  call   %s: OUTCOME UNKNOWN: %s", Call(e.Tool, e.Input), show.Line(e.Reason))
 	case event.ClarificationRequested:
 		return fmt.Sprintf("  asks   %s", show.Line(e.Text))
 	case event.ClarificationProvided:
-		return fmt.Sprintf("  answer %s (%s)", show.Line(e.Answer), e.By)
+		answer := e.Answer
+		if _, ok := strings.CutPrefix(answer, "edit\n"); ok {
+			answer = "another plan"
+		}
+		return fmt.Sprintf("  answer %s (%s)", clip.Text(show.Line(answer), 120), e.By)
 	case event.FramingRetired:
 		return fmt.Sprintf("         %s is not asked in framing %d of %s any more: %d of %d answers were wrong or discarded, of the others %d of %d",
 			show.Line(e.Voter), e.Framing, show.Line(e.Class), e.Own.Bad, e.Own.Samples, e.Others.Bad, e.Others.Samples)
@@ -84,10 +85,23 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.QuestionChanged:
 		return "         " + AskedDifferently(e.Changed)
 	case event.ContextCompacted:
-		return fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
+		text := fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
+		if e.LeftOut != "" {
+			text += ". " + show.Line(e.LeftOut)
+		}
+		return text
 	default:
 		return describeSolve(e)
 	}
+}
+
+// failedChecks says what is wrong with a plan.
+func failedChecks(e event.ValidationFailed) string {
+	lines := []string{"plan     rejected: " + Count(len(e.Checks), "problem")}
+	for _, c := range e.Checks {
+		lines = append(lines, fmt.Sprintf("         - %s (%s)", show.Line(c.Message), c.Name))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // passedChecks says how a plan passed, and what was not taken as it is written.
@@ -154,6 +168,25 @@ func votesOf(v event.Voting) string {
 		text += fmt.Sprintf(", %d flagged", v.RedFlagged)
 	}
 	return text
+}
+
+// Call is a call in a few words: what a file or a command is about, and not all that is in it.
+func Call(tool string, input event.Value) string {
+	var in struct {
+		FilePath string  `json:"file_path"`
+		Content  *string `json:"content"`
+		Command  string  `json:"command"`
+	}
+	_ = json.Unmarshal(input.JSON, &in) // of other tools, and of what is not here, there is a brief
+	switch {
+	case tool == "Write" && in.FilePath != "" && in.Content != nil:
+		return fmt.Sprintf("Write %s (%s bytes)", clip.Line(show.Line(in.FilePath), 120), Thousands(len(*in.Content)))
+	case tool == "Edit" && in.FilePath != "":
+		return "Edit " + clip.Line(show.Line(in.FilePath), 120)
+	case tool == "Bash" && in.Command != "":
+		return "Bash $ " + clip.Line(show.Line(in.Command), 120)
+	}
+	return show.Line(tool) + " " + brief(input)
 }
 
 // brief is a value in a few words.

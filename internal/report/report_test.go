@@ -379,3 +379,17 @@ func TestShortOutcome(t *testing.T) {
 		}
 	}
 }
+
+func TestCall(t *testing.T) {
+	for _, test := range []struct{ tool, input, want string }{
+		{"Write", `{"file_path":"a.txt","content":"one\n"}`, "Write a.txt (4 bytes)"},
+		{"Write", `{"file_path":"a.txt"}`, `Write {"file_path":"a.txt"}`},
+		{"Edit", `{"file_path":"a\u001b.txt","old_string":"x","new_string":"y"}`, `Edit a\x1b.txt`},
+		{"Bash", `{"command":"ls\n-l"}`, "Bash $ ls -l"},
+		{"mcp__shop__buy", `{"item":"tea"}`, `mcp__shop__buy {"item":"tea"}`},
+	} {
+		if got := Call(test.tool, event.JSONValue([]byte(test.input))); got != test.want {
+			t.Errorf("Call(%s %s) = %q, want %q", test.tool, test.input, got, test.want)
+		}
+	}
+}

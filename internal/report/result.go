@@ -41,10 +41,14 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	for i := range r.Open {
 		fmt.Fprintf(w, "  open        %s: %s\n", StepOf(r.Form, r.Open[i].Step), show.Line(runs.DescribeOpen(&r.Open[i])))
 	}
-	if f := r.FailedStep; f != nil {
-		fmt.Fprintf(w, "  failed      %s: %s samples, %s red flags, %s faults\n", StepOf(r.Form, f.Step),
+	for i := range r.Unsettled[:min(len(r.Unsettled), most)] {
+		f := &r.Unsettled[i]
+		fmt.Fprintf(w, "  %-11s %s: %s samples, %s red flags, %s faults\n", f.Label(), StepOf(r.Form, f.Step),
 			Thousands(f.Voting.Samples), Thousands(f.Voting.RedFlagged), Thousands(f.Voting.Faults))
 		Votes(w, f)
+	}
+	if rest := len(r.Unsettled) - most; rest > 0 {
+		fmt.Fprintf(w, "  failed      %s more: maker show %s --contested\n", Thousands(rest), r.Run)
 	}
 	printSettled(w, r)
 	printUnvoted(w, r)
@@ -52,18 +56,12 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
 	}
 	printCost(w, r)
-	shown := 0
-	for _, s := range r.Steps {
-		if !s.Voting.Contested() {
-			continue
+	contests := r.Contests()
+	for i := range contests[:min(len(contests), most)] {
+		if i == 0 {
+			fmt.Fprintf(w, "\nContested %s (votes for each answer):\n", r.VotedOn())
 		}
-		if shown++; shown > most {
-			break
-		}
-		if shown == 1 {
-			fmt.Fprintf(w, "\nContested steps (votes for each answer):\n")
-		}
-		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, s.Step), clip.Line(Contest(s.Voting, s.Output), 120))
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, contests[i].Step), clip.Line(Contest(&contests[i]), 120))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
@@ -136,10 +134,7 @@ func forecastOf(r *runs.Result, p *runs.RecordParams) string {
 
 // printVoting shows what the votes of the committed steps took.
 func printVoting(w io.Writer, r *runs.Result) {
-	v, of := r.Voting, "steps"
-	if r.Solve != nil {
-		of = "questions"
-	}
+	v, of := r.Voting, r.VotedOn()
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
 	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
@@ -161,8 +156,9 @@ func Votes(w io.Writer, f *runs.FailedStep) {
 }
 
 // Contest tells how a contested step was decided, and against what.
-func Contest(v event.Voting, output event.Value) string {
-	return fmt.Sprintf("%s after %d samples, %d flagged: %s", v.Split(), v.Samples, v.RedFlagged, strings.Join(runs.DescribeDissent(v, output), "; "))
+func Contest(s *runs.StepResult) string {
+	took := s.Took()
+	return fmt.Sprintf("%s after %d samples, %d flagged: %s", s.Split(), took.Samples, took.RedFlagged, strings.Join(s.Dissent(), "; "))
 }
 
 // countEffects says in a few words what came of the calls that won a vote.
@@ -193,6 +189,9 @@ func printCost(w io.Writer, r *runs.Result) {
 			runs.DescribeCost(&u.HeldUSD), Thousands(int(u.Abandoned)))
 	case u.Abandoned > 0:
 		fmt.Fprintf(w, "  held        %s calls were given up and may be billed\n", Thousands(int(u.Abandoned)))
+	}
+	if u.Wasted > 0 {
+		fmt.Fprintf(w, "  extra       %s calls came to nothing for the sake of speed\n", Thousands(int(u.Wasted)))
 	}
 	fmt.Fprintf(w, "  time        %s\n", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(time.Millisecond))
 }
@@ -269,6 +268,14 @@ func StepOf(form event.Form, step int) string {
 		return "task " + Thousands(step+1)
 	}
 	return "step " + Thousands(step)
+}
+
+// Count is so many of something: 1 fault, 1,024 faults.
+func Count(n int, name string) string {
+	if n != 1 {
+		name += "s"
+	}
+	return Thousands(n) + " " + name
 }
 
 // Thousands writes 1048575 as 1,048,575.

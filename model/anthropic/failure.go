@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
 	"github.com/maker-mdap/maker/model"
@@ -63,8 +62,21 @@ func (c *Client) failure(a *httpclient.Reply) (*apiError, error) {
 	e := c.classify(a.Status, trouble)
 	id := cmp.Or(string(body.RequestID), httpclient.RequestID(a.Header))
 	e.Message = httpclient.WithRequestID(e.Message, c.http.Redact(id))
-	e.RetryAfter = httpclient.RetryAfter(a.Header, time.Now())
+	const unknown = httpclient.UnknownCost
+	a.AskedToWait(e, allowances(a, unknown, unknown, unknown)...)
 	return trouble, e
+}
+
+// allowances are the limits that the server tells, for a call that takes so many tokens:
+// what is read from a cache is free of them.
+func allowances(a *httpclient.Reply, all, input, output float64) []httpclient.Allowance {
+	named := func(what string, cost float64) httpclient.Allowance {
+		name := "Anthropic-Ratelimit-" + what
+		return a.Allowance(name+"-Limit", name+"-Remaining", name+"-Reset", cost)
+	}
+	return []httpclient.Allowance{
+		named("Requests", 1), named("Tokens", all), named("Input-Tokens", input), named("Output-Tokens", output),
+	}
 }
 
 // classify goes by the type of an error if it is one that the protocol defines,

@@ -82,6 +82,8 @@ func (c *Client) read(a *httpclient.Reply) (*model.Response, *apiError, error) {
 		return nil, nil, c.http.Error(model.Transient, a.Status, "the answer is no message: "+c.http.Excerpt(a.Body))
 	}
 	resp := r.response()
+	input, output := float64(resp.Usage.Input+resp.Usage.CacheWrite), float64(resp.Usage.Output)
+	resp.Quota = httpclient.Quota(allowances(a, input+output, input, output)...)
 	return resp, nil, c.http.CheckCalls(len(resp.ToolCalls))
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/maker-mdap/maker/internal/httpclient"
 	"github.com/maker-mdap/maker/model"
@@ -70,8 +69,18 @@ func (c *Client) failure(a *httpclient.Reply) (*apiError, error) {
 	}
 	e := c.classify(a.Status, trouble)
 	e.Message = httpclient.WithRequestID(e.Message, c.http.Redact(httpclient.RequestID(a.Header)))
-	e.RetryAfter = httpclient.RetryAfter(a.Header, time.Now())
+	a.AskedToWait(e, allowances(a, httpclient.UnknownCost)...)
 	return trouble, e
+}
+
+// allowances are the limits that a server tells. A call takes as many tokens as it may
+// write, or was found to take, whichever is more.
+func allowances(a *httpclient.Reply, tokens float64) []httpclient.Allowance {
+	const limit, left, reset = "X-Ratelimit-Limit-", "X-Ratelimit-Remaining-", "X-Ratelimit-Reset-"
+	return []httpclient.Allowance{
+		a.Allowance(limit+"Requests", left+"Requests", reset+"Requests", 1),
+		a.Allowance(limit+"Tokens", left+"Tokens", reset+"Tokens", tokens),
+	}
 }
 
 // trouble finds the error object in the body of an answer. It is where the

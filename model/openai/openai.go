@@ -155,6 +155,7 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 		list = read.list
 		if err == nil {
 			err = c.http.CheckUsage(req, n, list...)
+			list[0].Quota = httpclient.Quota(allowances(answer, max(float64(req.MaxOutput), tokens(list)))...)
 		}
 		return f, "", err
 	})
@@ -162,4 +163,13 @@ func (c *Client) GenerateN(ctx context.Context, req *model.Request, n int) ([]*m
 		return nil, err
 	}
 	return list, nil
+}
+
+// tokens are those of all answers to a call.
+func tokens(list []*model.Response) float64 {
+	sum := int64(0)
+	for _, r := range list {
+		sum += r.Usage.Total()
+	}
+	return float64(sum)
 }

@@ -43,6 +43,7 @@ type failure struct {
 	Status       int        `json:"status,omitempty"`
 	Message      string     `json:"message,omitempty"`
 	RetryAfterMS int64      `json:"retry_after_ms,omitempty"`
+	RetryNow     bool       `json:"retry_now,omitempty"`
 }
 
 func newFailure(e *model.Error) *failure {
@@ -52,6 +53,7 @@ func newFailure(e *model.Error) *failure {
 		Status:       e.Status,
 		Message:      e.Message,
 		RetryAfterMS: e.RetryAfter.Milliseconds(),
+		RetryNow:     e.RetryNow,
 	}
 	if f.Message == "" && e.Err != nil {
 		f.Message = e.Err.Error()
@@ -66,6 +68,7 @@ func (f *failure) modelError() *model.Error {
 		Status:     f.Status,
 		Message:    f.Message,
 		RetryAfter: time.Duration(f.RetryAfterMS) * time.Millisecond,
+		RetryNow:   f.RetryNow,
 	}
 }
 

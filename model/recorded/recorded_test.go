@@ -37,6 +37,9 @@ func TestRecordThenReplay(t *testing.T) {
 	var n atomic.Int64
 	source := model.Func(func(_ context.Context, req *model.Request) (*model.Response, error) {
 		i := n.Add(1)
+		if i%10 == 0 {
+			return nil, &model.Error{Kind: model.RateLimited, Message: "once more", RetryNow: true}
+		}
 		if i%5 == 0 {
 			return nil, &model.Error{
 				Kind: model.RateLimited, Provider: "sim", Status: 429,

@@ -23,7 +23,7 @@ type Options struct {
 // FieldNames are the names of the fields of a line, but for those of requests and
 // responses.
 func FieldNames() []string {
-	return []string{"hash", "request", "response", "error", "kind", "provider", "status", "message", "retry_after_ms"}
+	return []string{"hash", "request", "response", "error", "kind", "provider", "status", "message", "retry_after_ms", "retry_now"}
 }
 
 // A Recorder is a model that records the calls to another one. It belongs right

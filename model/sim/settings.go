@@ -51,7 +51,10 @@ type Settings struct {
 	// Shares of attempts that end in a fault instead of an answer.
 	F429, F529, F500, Hang, Cut, Garbage float64
 
-	RetryAfter time.Duration // sent with a 429 or 529; 0 sends nothing
+	// RetryAfter is sent with a 429 or 529. If it is 0 nothing is sent, unless RetryNow
+	// says that 0 is.
+	RetryAfter time.Duration
+	RetryNow   bool
 
 	Seed uint64
 
@@ -125,7 +128,7 @@ func (s *Settings) table() []setting {
 		{"hang", share, real(&s.Hang, 1)},
 		{"cut", share, real(&s.Cut, 1)},
 		{"garbage", share, real(&s.Garbage, 1)},
-		{"retry_after", wait, duration(&s.RetryAfter)},
+		{"retry_after", wait, orNone(duration(&s.RetryAfter), &s.RetryAfter, &s.RetryNow)},
 		{"seed", "a whole number from 0", seed(&s.Seed)},
 		{"price", "IN,OUT in dollars per million tokens", pair(real(&s.PriceIn, maxPrice), ",", real(&s.PriceOut, maxPrice), "")},
 		{"script", "a file", file(&s.Script)},
@@ -248,6 +251,20 @@ func seed(at *uint64) value {
 
 func duration(at *time.Duration) value {
 	return scalar(at, "a duration", time.ParseDuration, 0, maxWait, outOfRange, time.Duration.String)
+}
+
+// orNone tells a duration of 0 that was given from none.
+func orNone(v value, at *time.Duration, zero *bool) value {
+	return value{func(text string) error {
+		err := v.set(text)
+		*zero = err == nil && *at == 0
+		return err
+	}, func() string {
+		if *at == 0 && !*zero {
+			return ""
+		}
+		return v.get()
+	}}
 }
 
 func file(at *string) value {

@@ -32,6 +32,7 @@ func TestParse(t *testing.T) {
 		{"default?refuse=n,max_tokens,object,n&cache=off", "sim/default?refuse=max_tokens+object+n"},
 		{"default?refuse=&cache=on", "sim/default?cache=on"},
 		{"default?load=0", "sim/default?load=0"},
+		{"default?retry_after=0", "sim/default?retry_after=0s"},
 		{"default?f429=0.7&f529=0.2&f500=0.1", "sim/default?f429=0.7&f529=0.2&f500=0.1"},
 	} {
 		got, err := Parse(test.name)

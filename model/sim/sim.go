@@ -79,7 +79,8 @@ var failures = map[Fault]model.Error{
 // the caller is up to the one who delivers it: [Model.Generate] or a server.
 type Outcome struct {
 	Fault      Fault
-	RetryAfter time.Duration // what a 429 or 529 asks for; 0 asks for nothing
+	RetryAfter time.Duration // what a 429 or 529 asks for; 0 asks for nothing,
+	RetryNow   bool          // unless it asks for no wait
 	Latency    time.Duration
 
 	// Response is the answer. With Cut it is the one that will not arrive
@@ -121,7 +122,7 @@ func (m *Model) Generate(ctx context.Context, req *model.Request) (*model.Respon
 	}
 	if o.Fault != NoFault {
 		e := failures[o.Fault]
-		e.Provider, e.RetryAfter = "sim", o.RetryAfter
+		e.Provider, e.RetryAfter, e.RetryNow = "sim", o.RetryAfter, o.RetryNow
 		return nil, &e
 	}
 	return o.Response, nil
@@ -147,7 +148,7 @@ func (m *Model) Draw(req *model.Request) Outcome {
 		o.Fault = m.fault(key, attempt)
 		switch o.Fault {
 		case F429, F529:
-			o.RetryAfter = m.settings.RetryAfter
+			o.RetryAfter, o.RetryNow = m.settings.RetryAfter, m.settings.RetryNow
 		case Cut:
 			o.Response = m.respond(req, &t, m.decide(key, t.problem, newStream(key, forCuts, attempt), attempt))
 		}

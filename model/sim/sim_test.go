@@ -269,17 +269,19 @@ func TestGenerateErrors(t *testing.T) {
 		kind   model.Kind
 		status int
 		wait   time.Duration
+		now    bool
 	}{
-		{"default?f429=1&retry_after=2s", model.RateLimited, 429, 2 * time.Second},
-		{"default?f429=1", model.RateLimited, 429, 0},
-		{"default?f529=1&retry_after=3s", model.Overloaded, 529, 3 * time.Second},
-		{"default?f500=1&retry_after=3s", model.Transient, 500, 0},
-		{"default?cut=1", model.Transient, 0, 0},
-		{"default?garbage=1", model.Transient, 0, 0},
+		{"default?f429=1&retry_after=2s", model.RateLimited, 429, 2 * time.Second, false},
+		{"default?f429=1&retry_after=0s", model.RateLimited, 429, 0, true},
+		{"default?f429=1", model.RateLimited, 429, 0, false},
+		{"default?f529=1&retry_after=3s", model.Overloaded, 529, 3 * time.Second, false},
+		{"default?f500=1&retry_after=3s", model.Transient, 500, 0, false},
+		{"default?cut=1", model.Transient, 0, 0, false},
+		{"default?garbage=1", model.Transient, 0, 0, false},
 	} {
 		_, err := newModel(t, test.name).Generate(t.Context(), ask("Sort: [1]"))
 		e, ok := errors.AsType[*model.Error](err)
-		if !ok || e.Kind != test.kind || e.Status != test.status || e.RetryAfter != test.wait || e.Provider != "sim" || e.Message == "" {
+		if !ok || e.Kind != test.kind || e.Status != test.status || e.RetryAfter != test.wait || e.RetryNow != test.now || e.Provider != "sim" || e.Message == "" {
 			t.Errorf("%s: Generate = %#v, want kind %s, status %d, retry after %v", test.name, err, test.kind, test.status, test.wait)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/model/sim"
 	"github.com/maker-mdap/maker/model/sim/simserver"
+	"github.com/maker-mdap/maker/vote"
 )
 
 const (
@@ -24,55 +25,73 @@ const (
 	sigmaLatency  = 0.99 // puts the 99th percentile at ten times the median
 )
 
-// latency runs Hanoi over HTTP against a simulator with log-normal latency. An
-// ideal engine that launches exactly k samples needs the largest of k latencies
-// for a step.
+// A setting is a row of the table that latency prints.
+type setting struct {
+	what    string
+	server  string // settings of the simulator, beside its latency
+	cfg     maker.Config
+	over    string  // what its time is compared with: the name of a row before it
+	limit   float64 // of the ratio
+	samples float64 // limit of the calls, as a multiple of what theory needs; 0 means none
+	p       float64 // for that theory
+}
+
+// latency runs Hanoi over HTTP against a simulator with log-normal latency, and compares
+// the time of a step with that of a chain in which each step is one call.
 func latency(ctx context.Context, args []string) error {
-	disks, limit := 8, 1.15
+	disks := 10
 	err := parse("latency", args, func(f *flag.FlagSet) {
 		f.IntVar(&disks, "disks", disks, "disks of the run")
-		f.Float64Var(&limit, "limit", limit, "largest ratio allowed")
 	})
 	if err != nil {
 		return err
 	}
-	base, stop, err := serve(fmt.Sprintf("sim/default?p=1&latency=%s,%g", medianLatency, sigmaLatency))
-	if err != nil {
-		return err
+	none := 0.0
+	plain := maker.Config{Speculate: "off", Extra: &none}
+	const unvoted, right = "one call a step", "p = .9978"
+	rows := []setting{
+		{what: unvoted, server: "p=1", cfg: maker.Config{Voting: maker.FirstToK(1), Speculate: "off", Extra: &none}},
+		{what: right, server: "p=0.9978", over: unvoted, limit: .45, samples: 1.10, p: .9978},
+		{what: "p = .99", server: "p=0.99", over: unvoted, limit: .50, samples: 1.12, p: .99},
+		{what: "p = .95", server: "p=0.95", over: unvoted, limit: .90, samples: 1.12, p: .95},
+		{what: "20 % 429 with Retry-After 0", server: "p=0.9978&f429=0.2&retry_after=0s", over: right, limit: 2},
+		{what: "20 % 500", server: "p=0.9978&f500=0.2", over: right, limit: 2},
+		{what: "at most 8 in flight, p = .99", server: "p=0.99", cfg: maker.Config{MaxInFlight: 8}, over: unvoted, limit: .6},
+		{what: "--speculate off --extra 0", server: "p=1", cfg: plain, over: largest, limit: 1.10},
 	}
-	defer stop()
-
-	ideal := meanOfLargest(3)
-	fmt.Printf("log-normal latency, median %s, sigma %.2f; k = 3; %d steps\n", medianLatency, sigmaLatency, hanoi.Steps(disks))
-	fmt.Printf("mean of the largest of three latencies: %s\n", ideal.Round(10*time.Microsecond))
-	var three time.Duration
-	for _, c := range []struct {
-		what  string
-		limit float64
-		cfg   maker.Config
-	}{
-		{"three launched / ideal", limit, maker.Config{}},
-		{"five launched for the same k / ideal", 0, maker.Config{Spare: 2}},
-		{"one after another / ideal", 0, maker.Config{BatchSize: 1}},
-	} {
-		c.cfg.Model, c.cfg.BaseURL, c.cfg.Voting = "compat/default", base, maker.FirstToK(3)
-		mean, err := meanStep(ctx, disks, c.cfg)
+	steps := hanoi.Steps(disks)
+	fmt.Printf("log-normal latency, median %s, sigma %.2f; k = 3; %d steps\n", medianLatency, sigmaLatency, steps)
+	took := map[string]time.Duration{largest: meanOfLargest(3)}
+	var missed error
+	for _, row := range rows {
+		base, stop, err := serve(fmt.Sprintf("sim/default?malformed=0&latency=%s,%g&%s", medianLatency, sigmaLatency, row.server))
 		if err != nil {
 			return err
 		}
-		ratio := float64(mean) / float64(ideal)
-		if c.limit == 0 {
-			fmt.Printf("%-58s %6.2f  (%s a step, %.2f of three launched)\n", c.what, ratio,
-				mean.Round(10*time.Microsecond), float64(mean)/float64(three))
-			continue
+		row.cfg.Model, row.cfg.BaseURL = "compat/default", base
+		if row.cfg.Voting.Strategy == "" {
+			row.cfg.Voting = maker.FirstToK(3)
 		}
-		three = mean
-		if err := bound(c.what, ratio, c.limit); err != nil {
-			return err
+		mean, calls, err := meanStep(ctx, disks, row.cfg)
+		stop()
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.what, err)
+		}
+		took[row.what] = mean
+		fmt.Printf("%-40s %10s a step, %.3f calls a step\n", row.what, mean.Round(10*time.Microsecond), float64(calls)/float64(steps))
+		if row.over != "" {
+			missed = errors.Join(missed, bound(row.what+" / "+row.over, float64(mean)/float64(took[row.over]), row.limit))
+		}
+		if row.samples > 0 {
+			theory := vote.ExpectedSamples(row.p, 1, 3) * float64(steps)
+			missed = errors.Join(missed, bound(row.what+": calls / theory", float64(calls)/theory, row.samples))
 		}
 	}
-	return nil
+	return missed
 }
+
+// largest is what a vote of three takes at best if nothing is asked ahead.
+const largest = "the largest of three latencies"
 
 // meanOfLargest estimates the mean of the largest of n draws.
 func meanOfLargest(n int) time.Duration {
@@ -89,31 +108,31 @@ func meanOfLargest(n int) time.Duration {
 	return time.Duration(sum / rounds * float64(medianLatency))
 }
 
-// meanStep is the mean wall time of a step.
-func meanStep(ctx context.Context, disks int, cfg maker.Config) (time.Duration, error) {
+// meanStep is the mean wall time of a step, and how many calls all of them took.
+func meanStep(ctx context.Context, disks int, cfg maker.Config) (mean time.Duration, calls int64, err error) {
 	dir, err := os.MkdirTemp("", "maker-bench-")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer os.RemoveAll(dir)
 	engine, err := maker.New(&maker.Options{LogDir: dir, Config: cfg})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer engine.Close()
 	start := time.Now()
 	run, err := engine.Chain(ctx, hanoi.Name, hanoi.Params{Disks: disks})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	result, err := run.Result()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if result.Status != event.StatusCompleted {
-		return 0, fmt.Errorf("the run %s: %s", result.Status, result.Reason)
+		return 0, 0, fmt.Errorf("the run %s: %s", result.Status, result.Reason)
 	}
-	return time.Since(start) / time.Duration(result.StepsCompleted), nil
+	return time.Since(start) / time.Duration(result.StepsCompleted), result.Usage.Calls, nil
 }
 
 // serve starts a simulator on loopback.

@@ -29,7 +29,7 @@ type measurement struct {
 var measurements = []measurement{
 	{"overhead", "the engine against a bare loop that makes the same calls", overhead},
 	{"adaptive", "margins that adapt against a fixed one, per sample", adaptiveRule},
-	{"latency", "a step's wall time over HTTP against the ideal", latency},
+	{"latency", "a step's wall time over HTTP against one call a step", latency},
 	{"load", "calls per second of the clients against bare net/http", load},
 	{"patience", "requests sent to a server that asks to wait", patience},
 	{"map", "one answer for each record against bare parallel loops", mapping},

@@ -50,6 +50,7 @@ type spent struct {
 	Abandoned  int64   `json:"abandoned"`
 	HeldUSD    float64 `json:"held_usd"`
 	HeldTokens int64   `json:"held_tokens"`
+	Wasted     int64   `json:"wasted"`
 }
 
 func (s spent) tokens() int64 {

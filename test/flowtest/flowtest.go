@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/vote"
@@ -18,11 +20,13 @@ type Decider func(key string, q *flow.Question) (*flow.Verdict, error)
 
 // A Flow hands questions to a Decider and records what happened. It fails an
 // orchestrator that uses a key twice, because on resume both calls would get the
-// same result. [Flow.Resume] begins another session of the same run.
+// same result, and one that asks something else under a key than the question before has
+// foretold. [Flow.Resume] begins another session of the same run.
 type Flow struct {
-	Asked  []string      // keys of decisions, effects and questions to the person, in order
-	Events []event.Event // emitted, in order, those of earlier sessions included
-	Keys   []string      // of the events
+	Asked    []string      // keys of decisions, effects and questions to the person, in order
+	Foretold []string      // keys of decisions that the question before has foretold
+	Events   []event.Event // emitted, in order, those of earlier sessions included
+	Keys     []string      // of the events
 
 	// OnPerform, OnAsk and OnObserve say what comes of effects, of questions to the
 	// person and of looks at the world; without them there is an error.
@@ -30,7 +34,11 @@ type Flow struct {
 	OnAsk     func(key string, q *flow.HumanQuestion) (*flow.Answer, error)
 	OnObserve func(key string, l flow.Look) (any, error)
 
-	decide  Decider
+	decide Decider
+	next   struct { // what the last question has foretold
+		key string
+		q   *flow.Question
+	}
 	used    map[string]bool // by method and key
 	journal journal
 	failed  error // why the run cannot go on
@@ -89,8 +97,29 @@ func recall[V any](f *Flow, method, key string, data any, recorded map[string]V,
 func (f *Flow) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	return recall(f, "decide", key, q, f.journal.verdicts, func() (*flow.Verdict, error) {
 		f.Asked = append(f.Asked, key)
-		return f.decide(key, q)
+		if err := f.compare(key, q); err != nil {
+			return nil, err
+		}
+		v, err := f.decide(key, q)
+		if f.next.q = nil; err == nil && q.Next != nil && v.Status == flow.Decided && v.Intent == nil {
+			f.next.key, f.next.q = q.Next(v.Answer)
+		}
+		return v, err
 	})
+}
+
+// compare says what is wrong with a question that was foretold.
+func (f *Flow) compare(key string, q *flow.Question) error {
+	if f.next.q == nil || f.next.key != key {
+		return nil
+	}
+	f.Foretold = append(f.Foretold, key)
+	told, asked := *f.next.q, *q
+	told.Next, asked.Next = nil, nil
+	if diff := cmp.Diff(told, asked); diff != "" {
+		return fmt.Errorf("flowtest: %q is not what was foretold (-foretold +asked):\n%s", key, diff)
+	}
+	return nil
 }
 
 // Perform implements flow.Flow. An effect that an earlier session began and did not

@@ -125,25 +125,27 @@ func faults(t *testing.T, c Config) {
 		kind    model.Kind
 		waitMin time.Duration
 		waitMax time.Duration
+		now     bool
 	}{
-		{"f429=1", model.RateLimited, 0, 0},
-		{"f429=1&retry_after=1500ms", model.RateLimited, 1500 * time.Millisecond, 2 * time.Second},
-		{"f529=1&retry_after=2s", model.Overloaded, 2 * time.Second, 2 * time.Second},
-		{"f500=1", model.Transient, 0, 0},
-		{"cut=1", model.Transient, 0, 0},
-		{"garbage=1", model.Transient, 0, 0},
+		{"f429=1", model.RateLimited, 0, 0, false},
+		{"f429=1&retry_after=0s", model.RateLimited, 0, 0, true},
+		{"f429=1&retry_after=1500ms", model.RateLimited, 1500 * time.Millisecond, 2 * time.Second, false},
+		{"f529=1&retry_after=2s", model.Overloaded, 2 * time.Second, 2 * time.Second, false},
+		{"f500=1", model.Transient, 0, 0, false},
+		{"cut=1", model.Transient, 0, 0, false},
+		{"garbage=1", model.Transient, 0, 0, false},
 	} {
 		_, err := newClient(t, c, base, "sim/default?"+test.fault).Generate(t.Context(), ask("Sort: [2, 1]"))
 		e := model.AsError(err)
-		if err == nil || e.Kind != test.kind || e.RetryAfter < test.waitMin || e.RetryAfter > test.waitMax {
+		if err == nil || e.Kind != test.kind || e.RetryAfter < test.waitMin || e.RetryAfter > test.waitMax || e.RetryNow != test.now {
 			t.Errorf("%s: Generate fails with %v, after %v, want kind %s, after %v", test.fault, err, e.RetryAfter, test.kind, test.waitMin)
 		}
 		if e.Faults != nil {
 			t.Errorf("%s: the error has faults %v: a client does not retry", test.fault, e.Faults)
 		}
 	}
-	if n := s.Stats().Requests; n != 6 {
-		t.Errorf("6 calls made %d requests, want one each", n)
+	if n := s.Stats().Requests; n != 7 {
+		t.Errorf("7 calls made %d requests, want one each", n)
 	}
 }
 

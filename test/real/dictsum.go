@@ -74,24 +74,30 @@ func dictSum(seed uint64) *family {
 	return f
 }
 
-// dictSumCommand writes the family to its files.
-func dictSumCommand(_ context.Context, args []string) error {
-	f := flag.NewFlagSet("real dictsum", flag.ContinueOnError)
+// makeCommand writes the families that are made to their files.
+func makeCommand(_ context.Context, args []string) error {
+	f := flag.NewFlagSet("real make", flag.ContinueOnError)
 	folder := f.String("o", "test/real/families", "folder of the families")
-	seed := f.Uint64("seed", dictSeed, "of the dictionary, the chain and the examples")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	made := dictSum(*seed)
-	head, items, err := made.files()
-	if err != nil {
-		return err
+	for _, made := range madeFamilies() {
+		head, items, err := made.files()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(*folder, made.Name+".json"), head, 0o644); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(*folder, made.Name+".jsonl"), items, 0o644); err != nil {
+			return err
+		}
 	}
-	if err := os.WriteFile(filepath.Join(*folder, made.Name+".json"), head, 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(*folder, made.Name+".jsonl"), items, 0o644)
+	return nil
 }
+
+// madeFamilies are made from seeds.
+func madeFamilies() []*family { return []*family{dictSum(dictSeed), addUp(), together()} }
 
 // dictSeed is that of the committed files.
 const dictSeed = 250909677

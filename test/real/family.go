@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,9 @@ type family struct {
 	Choices     []string    `json:"choices,omitempty"` // of the reader choice
 	Instruction string      `json:"instruction"`       // what a chat model is told first
 	Preamble    string      `json:"preamble,omitempty"`
-	Wordings    []string    `json:"wordings"` // of the question; its fields are in braces, the answer follows
+	Marker      string      `json:"marker,omitempty"`     // what stands between the work and its result, if work is shown
+	MaxTokens   int         `json:"max_tokens,omitempty"` // of an answer with its work
+	Wordings    []string    `json:"wordings"`             // of the question; its fields are in braces, the answer follows
 	ExampleSets [][]example `json:"example_sets"`
 	Items       []item      `json:"-"`
 }
@@ -134,7 +137,7 @@ func (f *family) check() error {
 			}
 		}
 		for _, answer := range i.Answers {
-			if _, ok := f.read(answer); !ok {
+			if _, ok := f.key(answer); !ok {
 				return fmt.Errorf("the answer %q of item %s is none", answer, i.ID)
 			}
 		}
@@ -165,7 +168,7 @@ const (
 // request asks an item in one of the wordings, after one of the sets of examples.
 func (f *family) request(as form, i *item, wording, examples int) *model.Request {
 	words := f.Wordings[wording]
-	r := &model.Request{MaxOutput: oneLineTokens}
+	r := &model.Request{MaxOutput: cmp.Or(f.MaxTokens, oneLineTokens)}
 	if as == text {
 		if f.Reader == "choice" {
 			r.MaxOutput = choiceTokens
@@ -201,6 +204,16 @@ const maxName = 40
 // all: what is none is a red flag and no vote.
 func (f *family) read(answer string) (key string, ok bool) {
 	line, _, _ := strings.Cut(strings.TrimSpace(answer), "\n")
+	if f.Marker != "" {
+		if _, line, ok = strings.Cut(line, f.Marker); !ok {
+			return "", false
+		}
+	}
+	return f.key(line)
+}
+
+// key reads a line that has no work in it.
+func (f *family) key(line string) (key string, ok bool) {
 	line = strings.ToLower(line)
 	switch f.Reader {
 	case "number":
@@ -230,7 +243,7 @@ func (f *family) read(answer string) (key string, ok bool) {
 // right reports whether an answer to an item is right.
 func (f *family) right(i *item, key string) bool {
 	return slices.ContainsFunc(i.Answers, func(answer string) bool {
-		want, ok := f.read(answer)
+		want, ok := f.key(answer)
 		return ok && key == want
 	})
 }

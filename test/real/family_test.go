@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,26 +24,54 @@ func TestFamilies(t *testing.T) {
 	var names []string
 	for _, f := range committed(t) {
 		names = append(names, f.Name)
-		if len(f.Items) != 100 || len(f.Wordings) != framings || len(f.ExampleSets) != framings {
-			t.Errorf("%s has %d items, %d wordings and %d example sets, want 100, %d and %d",
-				f.Name, len(f.Items), len(f.Wordings), len(f.ExampleSets), framings, framings)
+		items, wordings := 100, framings
+		if f.Marker != "" {
+			items, wordings = workedItems, 1
+		}
+		if len(f.Items) != items || len(f.Wordings) != wordings || len(f.ExampleSets) != framings {
+			t.Errorf("%s has %d items, %d wordings and %d example sets, want %d, %d and %d",
+				f.Name, len(f.Items), len(f.Wordings), len(f.ExampleSets), items, wordings, framings)
 		}
 	}
-	if diff := cmp.Diff([]string{"animals", "capitals", "dictsum", "sentiment", "sums"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"addup", "animals", "capitals", "dictsum", "sentiment", "sums", "together"}, names); diff != "" {
 		t.Errorf("readFamilies: -want +got\n%s", diff)
 	}
 }
 
-func TestDictSumIsAsCommitted(t *testing.T) {
+func TestMadeFamiliesAreAsCommitted(t *testing.T) {
+	is := map[string]*family{}
 	for _, f := range committed(t) {
-		if f.Name == "dictsum" {
-			if diff := cmp.Diff(dictSum(dictSeed), f); diff != "" {
-				t.Errorf("dictSum: -generated +committed\n%s", diff)
-			}
+		is[f.Name] = f
+	}
+	for _, made := range madeFamilies() {
+		if diff := cmp.Diff(made, is[made.Name]); diff != "" {
+			t.Errorf("%s: -generated +committed; go run ./test/real make writes it\n%s", made.Name, diff)
 		}
 	}
 	if cmp.Equal(dictSum(1), dictSum(2)) {
 		t.Error("dictSum(1) = dictSum(2), want another chain for another seed")
+	}
+}
+
+// The work of an example has no slip, and leads to the sum of its numbers.
+func TestWork(t *testing.T) {
+	if got, want := (triple{7, 8, 3}).work(), "7 + 8 = 15, 15 + 3 = 18. Answer: 18"; got != want {
+		t.Errorf("work() = %q, want %q", got, want)
+	}
+	tried := map[string][]triple{"addup": addUpTried, "together": togetherTried}
+	for _, f := range []*family{addUp(), together()} {
+		for _, i := range f.Items {
+			var n triple
+			for k, field := range []string{"a", "b", "c"} {
+				n[k], _ = strconv.Atoi(i.Fields[field])
+			}
+			if key, ok := f.read(n.work()); !ok || !f.right(&i, key) {
+				t.Errorf("%s: the work %q is not right", i.ID, n.work())
+			}
+			if slices.Contains(tried[f.Name], n) {
+				t.Errorf("%s was tried before", i.ID)
+			}
+		}
 	}
 }
 
@@ -56,6 +86,10 @@ func TestRead(t *testing.T) {
 		{family{Reader: "number"}, "The sum is 1,024.", "1024", true},
 		{family{Reader: "number"}, "-4\n7", "-4", true},
 		{family{Reader: "number"}, "thirteen", "", false},
+		{family{Reader: "number", Marker: "Answer:"}, " 5 + 9 = 14, 14 + 6 = 20. Answer: 20", "20", true},
+		{family{Reader: "number", Marker: "Answer:"}, " 5 + 9 = 14, 14 + 6 = 20", "", false},
+		{family{Reader: "number", Marker: "Answer:"}, " 5 + 9 = 14\nAnswer: 20", "", false},
+		{family{Reader: "number", Marker: "Answer:"}, " 5 + 9 = 14. Answer:", "", false},
 		{family{Reader: "name"}, " Madrid", "madrid", true},
 		{family{Reader: "name"}, "Kuala  Lumpur.", "kuala lumpur", true},
 		{family{Reader: "name"}, "Washington, D.C.", "washington", true},

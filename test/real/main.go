@@ -23,7 +23,7 @@ type command struct {
 
 var commands = []command{
 	{"sample", "ask a model what the bank does not have yet", sampleCommand},
-	{"dictsum", "write the family of the running sum", dictSumCommand},
+	{"make", "write the families that are made from seeds", makeCommand},
 	{"prompts", "write what the program itself asks for some tasks", promptsCommand},
 	{"tables", "compute every table from a bank", tablesCommand},
 }

@@ -17,15 +17,17 @@ type method struct {
 // The methods that are compared. The first is what every vote has to beat.
 var (
 	greedy  = method{"one greedy sample", []ask{{}}}
+	now     = method{"first at 0, example sets at 0.7 (the default)", append([]ask{{}}, each(1, framings, func(n int) ask { return ask{examples: n, temperature: warm} })...)}
+	copies  = method{"same prompt, first at 0, others at 0.7 (the default with one framing)", append([]ask{{}}, each(0, framings-1, func(n int) ask { return ask{temperature: warm, sample: n} })...)}
 	before  = method{"same prompt, first at 0, others at 0.1 (the default before)", append([]ask{{}}, each(0, framings-1, func(n int) ask { return ask{temperature: cool, sample: n} })...)}
 	heat    = method{"same prompt at 0.7", each(0, framings, func(n int) ask { return ask{temperature: warm, sample: n} })}
-	sets    = method{"example sets at 0 (the default proposed)", each(0, framings, func(n int) ask { return ask{examples: n} })}
+	sets    = method{"example sets at 0", each(0, framings, func(n int) ask { return ask{examples: n} })}
 	warmSet = method{"example sets at 0.7", each(0, framings, func(n int) ask { return ask{examples: n, temperature: warm} })}
 	words   = method{"wordings at 0", each(0, framings, func(n int) ask { return ask{wording: n} })}
 	both    = method{"wordings and example sets at 0", each(0, framings, func(n int) ask { return ask{wording: n, examples: n} })}
 	all     = method{"wordings and example sets at 0.7", each(0, framings, func(n int) ask { return ask{wording: n, examples: n, temperature: warm} })}
 
-	methods = []method{greedy, before, heat, sets, warmSet, words, both, all}
+	methods = []method{greedy, now, copies, before, heat, sets, warmSet, words, both, all}
 )
 
 // A ballot is one answer as it is counted.

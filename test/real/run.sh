@@ -3,7 +3,8 @@
 # docs/results.md about them. It needs Go, Python 3.11 or later with venv, and the
 # network for the first run, which fetches 330 MB. Not part of ./test.sh.
 #
-#   test/real/run.sh          100 items of each family; an hour at most
+#   test/real/run.sh          100 items of each family, 150 of those with work; an
+#                             hour at most on two idle cores, one for each model
 #   test/real/run.sh quick    40 items, and 8 of the tasks of each kind
 #   test/real/run.sh more     goes on with the bank in test/real/bank, and packs what
 #                             there is into it afterwards
@@ -16,10 +17,10 @@ cd "$(dirname "$0")/../.."
 
 cache=${MAKER_REAL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/maker-real}
 bank=$cache/bank
-items=100 tasks=20
+items=100 worked=150 tasks=20
 if [ "${1:-}" = quick ]; then
   bank=$cache/bank-quick
-  items=40 tasks=8
+  items=40 worked=40 tasks=8
 elif [ "${1:-}" = more ]; then
   bank=$cache/bank-committed
   mkdir -p "$bank"
@@ -49,16 +50,16 @@ go build -o "$cache/real" ./test/real
 
 # Asks a model while its server runs. The server ends with this script, because it
 # waits for the end of what the script could write to it.
-with_server() { # MODEL FORM, then the function that asks
-  local model=$1 form=$2 ask=$3
-  say "$model"
-  coproc SERVER { exec nice -n 5 "$python" test/real/server.py "$cache/models/$model.gguf" "$form" 2>"$cache/$model.log"; }
+with_server() { # MODEL FORM SLOTS, then the function that asks
+  local model=$1 form=$2 slots=$3 ask=$4
+  say "$model, $slots slots"
+  coproc SERVER { exec nice -n 5 "$python" test/real/server.py "$cache/models/$model.gguf" "$form" "$slots" 2>"$cache/$model.log"; }
   local server=$SERVER_PID
   if ! read -r url <&"${SERVER[0]}"; then
     echo "the server did not start; see $cache/$model.log" >&2
     exit 1
   fi
-  "$ask" -url "$url/v1" -model "$model" -form "$form" -bank "$bank"
+  "$ask" -url "$url/v1" -model "$model" -form "$form" -bank "$bank" -slots "$slots"
   eval "exec ${SERVER[1]}>&-"
   wait "$server" || true
 }
@@ -66,16 +67,30 @@ sample() { nice -n 5 "$cache/real" sample "$@"; }
 
 four=sums,capitals,sentiment,animals
 ask_gemma() {
-  sample "$@" -only "$four" -items "$items" -for 25m
-  sample "$@" -only dictsum -stages 2 -items "$items" -for 4m
+  sample "$@" -only "$four" -items "$items" -for 20m
+  sample "$@" -only dictsum -stages 4 -items "$items" -for 4m
+}
+# In growing blocks, so that what there is time for is whole; what the default needs first.
+ask_worked() {
+  local end=$((SECONDS + 30 * 60)) stages n
+  for stages in 2 4; do
+    for n in 40 80 120 150; do
+      [ "$n" -gt "$worked" ] || [ "$SECONDS" -ge "$end" ] ||
+        sample "$@" -only addup,together -stages "$stages" -items "$n" -for $((end - SECONDS))s
+    done
+  done
 }
 ask_smol() {
   sample "$@" -only "$four" -items "$items" -for 14m
-  sample "$@" -only dictsum -stages 2 -items "$items" -for 2m
+  sample "$@" -only dictsum -stages 4 -items "$items" -for 2m
   sample "$@" -own "$cache/own.jsonl" -items "$tasks" -for 9m
 }
-with_server gemma-3-270m-q4_k_m text ask_gemma
-with_server smollm2-135m-instruct-q4_1 chat ask_smol
+with_server smollm2-135m-instruct-q4_1 chat 1 ask_smol &
+smol=$!
+trap 'kill "$smol" 2>/dev/null || true' EXIT
+with_server gemma-3-270m-q4_k_m text 8 ask_worked
+with_server gemma-3-270m-q4_k_m text 1 ask_gemma
+wait "$smol"
 
 if [ "${1:-}" = more ]; then
   for file in "$bank"/*.jsonl; do

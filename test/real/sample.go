@@ -13,7 +13,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/maker-mdap/maker/model"
@@ -41,6 +43,7 @@ func sampleCommand(ctx context.Context, args []string) error {
 	only := f.String("only", "", "families to ask, separated by commas (default all)")
 	ways := f.Int("stages", len(stages), "ways of asking, the most telling ones first")
 	items := f.Int("items", 100, "items of each family")
+	slots := f.Int("slots", 1, "calls at a time, as many as the server has slots")
 	limit := f.Duration("for", time.Hour, "stop after this time; the next run goes on")
 	own := f.String("own", "", "file of the project's own prompts, which are asked instead of the families")
 	if err := f.Parse(args); err != nil {
@@ -67,7 +70,7 @@ func sampleCommand(ctx context.Context, args []string) error {
 	defer to.close()
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	s := &sampler{client: client, form: form(*as), have: have, to: to, began: time.Now()}
+	s := &sampler{client: client, form: form(*as), have: have, to: to, slots: *slots, began: time.Now()}
 	if *own != "" {
 		return s.ownPrompts(ctx, *name, *own, *items)
 	}
@@ -94,33 +97,64 @@ func chosen(all []*family, names string) []*family {
 type sampler struct {
 	client model.Model
 	form   form
-	have   bank
-	to     *appender
+	have   bank // what there was at the start
+	slots  int  // calls at a time
+	began  time.Time
 
-	began      time.Time
+	mu         sync.Mutex
+	to         *appender
 	calls, out int64
 }
 
 // families asks all that the bank does not have yet, as long as there is time.
 func (s *sampler) families(ctx context.Context, name string, families []*family, ways []stage, items int) error {
 	for _, way := range ways {
-		todo := jobs(name, families, []stage{way}, items)
-		for n, j := range todo {
-			if s.have[j.question] != nil {
-				continue
-			}
-			req := j.family.request(s.form, j.item, j.Wording, j.Examples)
-			if err := s.ask(ctx, j.question, req, "\n"); err != nil {
-				if ctx.Err() != nil {
-					s.say("%s: stopped after %d of %d", way.name, n, len(todo))
-					return nil
-				}
-				return err
-			}
+		todo := slices.DeleteFunc(jobs(name, families, []stage{way}, items), func(j job) bool { return s.have[j.question] != nil })
+		done, err := s.all(ctx, todo)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		if done < len(todo) {
+			s.say("%s: stopped after %d of %d", way.name, done, len(todo))
+			return nil
 		}
 		s.say("%s: %d done", way.name, len(todo))
 	}
 	return nil
+}
+
+// all makes calls, as many at a time as there are slots, until one fails. It returns
+// how many were made.
+func (s *sampler) all(ctx context.Context, todo []job) (done int, failed error) {
+	next := make(chan job)
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for range max(s.slots, 1) {
+		workers.Go(func() {
+			for j := range next {
+				err := s.ask(ctx, j.question, j.family.request(s.form, j.item, j.Wording, j.Examples), "\n")
+				mu.Lock()
+				if err == nil {
+					done++
+				} else if failed == nil {
+					failed = err
+					stop()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, j := range todo {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- j
+	}
+	close(next)
+	workers.Wait()
+	return done, failed
 }
 
 // ask makes one call and writes down what came.
@@ -133,7 +167,8 @@ func (s *sampler) ask(ctx context.Context, q question, req *model.Request, stop 
 		return fmt.Errorf("%+v: %w", q, err)
 	}
 	answer := &sample{q, prompt, r.Text, string(r.Stop), r.Usage.Input + r.Usage.CacheRead + r.Usage.CacheWrite, r.Usage.Output, r.ToolCalls}
-	s.have[q] = answer
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls++
 	s.out += answer.Out
 	return s.to.append(answer)

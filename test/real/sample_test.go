@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -106,7 +109,7 @@ func TestSampleGoesOnWhereItWas(t *testing.T) {
 
 func TestSamplesOfOneQuestionDiffer(t *testing.T) {
 	server := newCountingServer(t)
-	args := []string{"-url", server.URL + "/v1", "-model", "m", "-bank", t.TempDir(), "-families", smallFolder(t), "-stages", "2"}
+	args := []string{"-url", server.URL + "/v1", "-model", "m", "-bank", t.TempDir(), "-families", smallFolder(t), "-stages", "3"}
 	if err := sampleCommand(t.Context(), args); err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +122,45 @@ func TestSamplesOfOneQuestionDiffer(t *testing.T) {
 			t.Errorf("a request stops at %q or %d tokens, want at the end of a line or %d", r.Stop, r.MaxTokens, oneLineTokens)
 		}
 	}
-	if len(seeds) != framings {
-		t.Errorf("%d samples of one prompt had %d seeds, want as many", framings, len(seeds))
+	if want := 2*framings - 1; len(seeds) != want { // of one prompt, and of the other example sets
+		t.Errorf("%d samples had %d seeds, want as many", want, len(seeds))
+	}
+}
+
+// Each call is answered only when another one meets it, so that calls one by one would
+// never end.
+func TestCallsMeetInSlots(t *testing.T) {
+	meet := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // so that the server sees when the client goes
+		select {
+		case meet <- struct{}{}:
+		case <-meet:
+		case <-r.Context().Done():
+			return
+		}
+		io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":" 6"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	client, err := newClient(server.URL+"/v1", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	to, have, err := openBank(filepath.Join(folder, "m.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := &sampler{client: client, form: text, have: have, to: to, slots: 2}
+	four := stage{"", each(0, 4, func(n int) ask { return ask{temperature: warm, sample: n} })}
+	if done, err := s.all(ctx, jobs("m", []*family{small()}, []stage{four}, 1)); done != 4 || err != nil {
+		t.Errorf("all = %d, %v, want 4 calls", done, err)
+	}
+	if b, err := readBank(folder); err != nil || len(b) != 4 {
+		t.Errorf("the bank has %d samples, %v, want 4", len(b), err)
 	}
 }
 
@@ -150,7 +190,13 @@ func TestSampleOwnPrompts(t *testing.T) {
 }
 
 func TestEveryMethodIsSampled(t *testing.T) {
-	families := []*family{small()}
+	all, one := small(), small()
+	all.Wordings = slices.Repeat(all.Wordings[:1], framings)
+	one.Wordings = one.Wordings[:1]
+	if got := len(jobs("m", []*family{one}, stages, 100)); got != 18 {
+		t.Errorf("jobs has %d calls for an item with one wording, want 18", got)
+	}
+	families := []*family{all}
 	sampled := map[question]bool{}
 	list := jobs("m", families, stages, 100)
 	for _, j := range list {

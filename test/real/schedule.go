@@ -13,7 +13,8 @@ type ask struct {
 	sample            int
 }
 
-// framings is how many wordings and sets of examples a family has.
+// framings is how many sets of examples a family has, and how many wordings, if it has
+// more than one.
 const framings = 5
 
 // warm is the temperature at which samples of these models differ, cool the one
@@ -26,11 +27,12 @@ const (
 // The ways of asking, the most telling ones first: what there is no time for is
 // left out at the end.
 var stages = []stage{
-	{"example sets at 0", each(0, framings, func(n int) ask { return ask{examples: n} })},
+	{"one greedy sample", []ask{{}}},
+	{"example sets at 0.7", each(1, framings, func(n int) ask { return ask{examples: n, temperature: warm} })},
 	{"same prompt at 0.7", each(0, framings, func(n int) ask { return ask{temperature: warm, sample: n} })},
+	{"example sets at 0", each(1, framings, func(n int) ask { return ask{examples: n} })},
 	{"wordings at 0", each(1, framings, func(n int) ask { return ask{wording: n} })},
 	{"same prompt at 0.1", each(0, framings-1, func(n int) ask { return ask{temperature: cool, sample: n} })},
-	{"example sets at 0.7", each(1, framings, func(n int) ask { return ask{examples: n, temperature: warm} })},
 	{"wordings and example sets at 0", each(1, framings, func(n int) ask { return ask{wording: n, examples: n} })},
 	{"wordings and example sets at 0.7", each(1, framings, func(n int) ask { return ask{wording: n, examples: n, temperature: warm} })},
 }
@@ -59,6 +61,9 @@ func jobs(modelName string, families []*family, stages []stage, items int) []job
 			for _, group := range samePrompt(s.asks) {
 				for i := range f.Items[:min(items, len(f.Items))] {
 					for _, a := range group {
+						if a.wording >= len(f.Wordings) {
+							continue
+						}
 						all = append(all, job{a.question(modelName, f.Name, f.Items[i].ID), f, &f.Items[i]})
 					}
 				}

@@ -1,6 +1,6 @@
 """Serves one GGUF model in the OpenAI format on loopback until its input ends.
 
-    server.py MODEL.gguf chat|text
+    server.py MODEL.gguf chat|text SLOTS
 
 It takes a free port and prints its address when it is ready. "chat" uses the
 model's own chat template, "text" passes the messages through as they are, which is
@@ -18,13 +18,16 @@ PASS_THROUGH = "{% for message in messages %}{{ message.content }}{% endfor %}"
 
 
 def main():
-    model, form = sys.argv[1:]
+    model, form, slots = sys.argv[1:]
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_ctx = 8192
-    params.n_parallel = 1
+    params.n_parallel = int(slots)
+    if params.n_parallel > 1:
+        # Each slot keeps what it read, so that the examples are read once.
+        params.swa_full = True
     # Two threads on a busy machine of two cores are many times slower than one.
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1

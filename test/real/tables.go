@@ -161,26 +161,26 @@ func points(gain, se float64) string {
 func writeLeads(to io.Writer, b bank, name string, families []*family) {
 	header := false
 	for _, f := range families {
-		var old, now []racing
+		var old, new []racing
 		var once []float64
 		for n := range f.Items {
 			i := &f.Items[n]
-			copies, framed := b.ballots(name, f, i, before.asks), b.ballots(name, f, i, sets.asks)
+			cool, framed := b.ballots(name, f, i, before.asks), b.ballots(name, f, i, now.asks)
 			further := b.ballots(name, f, i, warmSet.asks)
-			if copies == nil || framed == nil || further == nil {
+			if cool == nil || framed == nil || further == nil {
 				continue
 			}
-			once = append(once, truth(copies[0].right))
-			old = append(old, race(i.ID, copies[:1], copies[1:]))
-			now = append(now, race(i.ID, framed, further))
+			once = append(once, truth(cool[0].right))
+			old = append(old, race(i.ID, cool[:1], cool[1:]))
+			new = append(new, race(i.ID, framed, further))
 		}
 		if len(once) >= fewest {
 			if !header {
 				fmt.Fprintf(to, "\nFirst to lead by %d, at most %d samples, races drawn from the bank:\n", lead.K, lead.MaxSamples)
-				fmt.Fprintln(to, "\n| | items | right, one greedy sample | before: right | undecided | samples | proposed: right | undecided | samples |\n|---|---|---|---|---|---|---|---|---|")
+				fmt.Fprintln(to, "\n| | items | right, one greedy sample | before: right | undecided | samples | now: right | undecided | samples |\n|---|---|---|---|---|---|---|---|---|")
 				header = true
 			}
-			x, y := average(old), average(now)
+			x, y := average(old), average(new)
 			fmt.Fprintf(to, "| %s | %d | %.3f | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f |\n",
 				f.Name, len(once), mean(once), x.right, x.undecided, x.samples, y.right, y.undecided, y.samples)
 		}

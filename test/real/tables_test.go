@@ -63,7 +63,7 @@ func TestBankFitsTheFamilies(t *testing.T) {
 	form := map[string]form{"gemma-3-270m-q4_k_m": text, "smollm2-135m-instruct-q4_1": chat}
 	prompts := map[question]string{}
 	for name, as := range form {
-		for _, j := range jobs(name, committed(t), stages, 100) {
+		for _, j := range jobs(name, committed(t), stages, workedItems) {
 			prompts[j.question] = promptHash(j.family.request(as, j.item, j.Wording, j.Examples))
 		}
 	}

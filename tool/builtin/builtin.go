@@ -25,6 +25,7 @@ import (
 
 	"github.com/maker-mdap/maker/internal/process/protect"
 	"github.com/maker-mdap/maker/internal/process/sandbox"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/tool"
 )
 
@@ -81,7 +82,7 @@ func New(ctx context.Context, o Options) (*Set, error) {
 	}
 	for i, name := range names {
 		if !slices.Contains(Names(), name) {
-			return nil, fmt.Errorf("builtin: %w: %q; there are %s", tool.ErrUnknown, name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("builtin: %w: %q; %s", tool.ErrUnknown, name, nearest.Among(name, Names()))
 		}
 		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("builtin: %s is named twice", name)

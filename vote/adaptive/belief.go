@@ -28,6 +28,10 @@ var (
 	cold               weights // counts of the steps that nobody has seen
 )
 
+// split is what a disputed race is taken for. Simulations of many kinds come close to their
+// targets with it; less dissent leaves too many hard races out, more costs votes.
+var split seen
+
 type weights [atoms]float64
 
 func init() {
@@ -49,6 +53,7 @@ func init() {
 			cold[i] = 1 / float64(atoms-hard)
 		}
 	}
+	split = newSeen(Cell{5, 2})
 }
 
 // below is the sum of the counts of atoms below a chance.
@@ -113,8 +118,10 @@ func (c *cells) add(cell Cell, races, committed int) {
 // A belief is what is thought about how hard the steps of a class are.
 type belief struct {
 	cells
-	prior weights // counts
-	w     weights // counts: those of the prior and those of the races, fitted
+	disputed int     // races that are under way and have a runner-up
+	prior    weights // counts
+	w        weights // counts: those of the prior and those of the races, fitted
+	waiting  weights // those of the disputed races among them
 }
 
 // fit makes the weights those under which the races are likely.
@@ -122,22 +129,31 @@ func (b *belief) fit() {
 	for range rounds {
 		next := b.prior
 		for i := range b.list {
-			s := &b.list[i]
-			if s.races == 0 {
-				continue
-			}
-			var part weights
-			sum := 0.0
-			for j := range part {
-				part[j] = float64(b.w[j] * s.like[j])
-				sum += part[j]
-			}
-			scale := float64(s.races) / sum
-			for j := range part {
-				next[j] += float64(part[j] * scale)
-			}
+			b.explain(&b.list[i], b.list[i].races, &next)
+		}
+		b.waiting = weights{}
+		b.explain(&split, b.disputed, &b.waiting)
+		for i, w := range b.waiting {
+			next[i] += w
 		}
 		b.w = next
+	}
+}
+
+// explain adds to counts for how many steps at each atom so many races of a cell stand.
+func (b *belief) explain(s *seen, races int, to *weights) {
+	if races == 0 {
+		return
+	}
+	var part weights
+	sum := 0.0
+	for j := range part {
+		part[j] = float64(b.w[j] * s.like[j])
+		sum += part[j]
+	}
+	scale := float64(races) / sum
+	for j := range part {
+		to[j] += float64(part[j] * scale)
 	}
 }
 
@@ -150,6 +166,15 @@ func (b *belief) wrong(s *seen) float64 {
 		bad += p / (1 + math.Exp(float64(s.Lead-s.Second)*gain[i]))
 	}
 	return bad / all
+}
+
+// tie is the chance that a race of a cell is a near tie.
+func (b *belief) tie(s *seen) float64 {
+	after := s.like
+	for i := range after {
+		after[i] *= b.w[i]
+	}
+	return after.below(nearTie) / after.below(2)
 }
 
 // margins are the smallest leads with which a race is decided, by the votes of the

@@ -126,7 +126,7 @@ func (p *Policy) judge() {
 	ties := 0.0
 	for _, c := range p.classes {
 		for _, e := range c.epochs {
-			ties += e.w.below(nearTie) - e.prior.below(nearTie)
+			ties += e.w.below(nearTie) - e.prior.below(nearTie) - e.waiting.below(nearTie)
 		}
 	}
 	if ties <= 0 {
@@ -181,19 +181,26 @@ func (p *Policy) Classes() []Class {
 	return list
 }
 
-// Doubt is what is thought about a race of a class: the chance that its leader is not the
-// likeliest answer, and that it is a near tie.
-func (p *Policy) Doubt(name string, c Cell) (wrong, tie float64) {
-	b, s := &p.byName[name].epoch().belief, newSeen(c)
-	all := 0.0
-	for i, w := range b.w {
-		x := float64(w * s.like[i])
-		all += x
-		if theta[i] < nearTie {
-			tie += x
+// Doubt is what is thought about the races of a class that ended in a cell, with an answer
+// that was taken or without: the chance that the leader is not the likeliest answer, and
+// that it is a near tie. Of epochs that saw such races each counts by how many.
+func (p *Policy) Doubt(name string, c Cell, committed bool) (wrong, tie float64) {
+	races := 0.0
+	for _, e := range p.byName[name].epochs {
+		i, ok := e.index[c]
+		if !ok {
+			continue
 		}
+		s := &e.list[i]
+		n := float64(s.races - s.committed)
+		if committed {
+			n = float64(s.committed)
+		}
+		races += n
+		wrong += float64(n * e.wrong(s))
+		tie += float64(n * e.tie(s))
 	}
-	return b.wrong(&s), tie / all
+	return wrong / max(1, races), tie / max(1, races)
 }
 
 // Learnt is what the run leaves to later ones about a class.

@@ -23,6 +23,10 @@ type Options struct {
 	// MaxSamples is the cap of a race; 0 means DefaultCap.
 	MaxSamples int
 
+	// Unordered says that many races are under way at once, of which the hard ones end
+	// last: that they become more frequent shows nothing, and no epoch ends by it.
+	Unordered bool
+
 	// Warm are beliefs of an earlier run, by class.
 	Warm map[string]Learnt
 
@@ -242,6 +246,11 @@ func (p *Policy) decide(c *class, why string) bool {
 	return true
 }
 
+// Disputed says how many races of a class are under way and have a runner-up. Hard races end
+// last, so that those which have ended are easier than all that have begun, unless these
+// count too.
+func (p *Policy) Disputed(name string, races int) { p.byName[name].epoch().disputed = races }
+
 // Count takes in how a race of a class ended, and whether its answer was taken. It returns
 // the policies that change by it. The class must have begun.
 func (p *Policy) Count(name string, cell Cell, committed bool) []Change {
@@ -255,7 +264,7 @@ func (p *Policy) Count(name string, cell Cell, committed bool) []Change {
 	c.open += 1 - taken
 	c.votes += cell.Lead + cell.Second
 	why := WhyFit
-	if c.epoch().drifted(cell, taken, math.Log(float64(p.length()))) {
+	if c.epoch().drifted(cell, taken, math.Log(float64(p.length()))) && !p.opts.Unordered {
 		c.split()
 		why = WhyDrift
 	}

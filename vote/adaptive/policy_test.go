@@ -248,6 +248,28 @@ func TestDriftIsSeen(t *testing.T) {
 	}
 }
 
+// TestHardRacesLast: of many races at a time the hard ones end last. That is no drift, and
+// what has ended is no fair sample: a policy that is told how many are disputed knows it.
+func TestHardRacesLast(t *testing.T) {
+	n := 200
+	if raceDetector {
+		n = 4
+	}
+	tenth := world{name: "10 % at .7", step: some(.1, one(.7, .3), one(.995, .005))}
+	few := world{name: "3 % at .65", step: some(.03, one(.65, .35), one(.99, .01))}
+	for _, w := range []world{good, tenth, few} {
+		s := study{world: w, opts: Options{Target: .05, Steps: 3000, Unordered: true}, window: 256, runs: n, seed: 12}
+		got := s.run()
+		got.honest(t, w.name)
+		s.opts.Unordered = false
+		fooled := s.run()
+		t.Logf("in order: %.2f votes a step, claimed %.4f, observed %.4f, %.0f of %d drifted", fooled.votes, fooled.claimed, fooled.right, fooled.drifted, n)
+		if got.drifted > 0 || got.futile > float64(n)/10 || got.right < .95-got.slack(.95) || fooled.drifted < float64(n)/2 {
+			t.Errorf("%s: %.0f of %d drifted, %.0f futile, %.3f right; taken in order %.0f drifted", w.name, got.drifted, n, got.futile, got.right, fooled.drifted)
+		}
+	}
+}
+
 // TestResumes: a policy that was told all races anew goes on as the one that was there.
 func TestResumes(t *testing.T) {
 	type told struct {

@@ -51,7 +51,8 @@ func TestGiveUp(t *testing.T) {
 		}
 		for m := leads[0]; m <= leads[1]; m++ {
 			cheap++
-			if wrong, _ := p.Doubt("", Cell{b + m, b}); m >= now.Margins[b] || wrong > .05 {
+			s := newSeen(Cell{b + m, b})
+			if wrong := p.byName[""].epoch().wrong(&s); m >= now.Margins[b] || wrong > .05 {
 				t.Errorf("a race is given up at %d to %d, where it is won or the leader is wrong with %.3f", b+m, b, wrong)
 			}
 		}
@@ -194,7 +195,7 @@ func ask(p *Policy, rng *rand.Rand, class string, of pool) asked {
 	for _, c := range tally.Counts() {
 		votes[c.Key[0]-'0'] = c.Votes
 	}
-	r := asked{race: race{Cell{max(votes[0], votes[1]), min(votes[0], votes[1])}, -1, votes[0] + votes[1]}}
+	r := asked{race: race{Cell: Cell{max(votes[0], votes[1]), min(votes[0], votes[1])}, won: -1, votes: votes[0] + votes[1]}}
 	if votes[1] > votes[0] {
 		r.leader = 1
 	}

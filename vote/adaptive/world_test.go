@@ -116,20 +116,21 @@ var (
 type race struct {
 	Cell
 	won, votes int
+	split      int // the vote that was the first one for a second answer, from 1
 }
 
 // hold holds a race the way a tally does.
 func hold(rng *rand.Rand, p pool, margins []int, most int) race {
 	var room [16]int
 	counts := room[:]
-	leader, second, votes := 0, 0, 0
+	leader, second, votes, split := 0, 0, 0, 0
 	for samples := 0; ; samples++ {
 		margin := margins[min(second, len(margins)-1)]
 		switch lead := counts[leader] - second; {
 		case lead >= margin:
-			return race{Cell{counts[leader], second}, leader, votes}
+			return race{Cell{counts[leader], second}, leader, votes, split}
 		case margin-lead > most-samples:
-			return race{Cell{counts[leader], second}, -1, votes}
+			return race{Cell{counts[leader], second}, -1, votes, split}
 		}
 		chances := p[samples%len(p)]
 		x, i := rng.Float64(), 0
@@ -148,6 +149,9 @@ func hold(rng *rand.Rand, p pool, margins []int, most int) race {
 			second, leader = counts[leader], i
 		default:
 			second = max(second, n)
+		}
+		if second > 0 && split == 0 {
+			split = votes
 		}
 	}
 }
@@ -201,8 +205,17 @@ type study struct {
 	runs  int
 	seed  uint64
 
+	window  int     // races at a time, if more than one; each of their votes takes as long
 	forget  bool    // undecided races
 	givenUp float64 // the share of runs that may be given up
+}
+
+// A flying race is under way.
+type flying struct {
+	race
+	step  int
+	class string
+	end   int // in votes
 }
 
 // run simulates them. The order in which they end changes nothing but the last digits.
@@ -231,7 +244,30 @@ func (s study) run() outcome {
 func (s study) once(rng *rand.Rand) outcome {
 	p := New(s.opts)
 	var got outcome
+	clock := 0
+	var flight []flying
+	land := func() { // the one that ends first
+		first := slices.MinFunc(flight, func(a, b flying) int { return a.end - b.end })
+		flight = slices.DeleteFunc(flight, func(f flying) bool { return f.step == first.step })
+		clock = first.end
+		if first.won < 0 && s.forget {
+			return
+		}
+		if s.opts.Unordered {
+			disputed := 0
+			for _, f := range flight {
+				if f.split > 0 && f.end-f.votes+f.split <= clock && f.class == first.class {
+					disputed++
+				}
+			}
+			p.Disputed(first.class, disputed)
+		}
+		p.Count(first.class, first.Cell, first.won >= 0)
+	}
 	for i := range s.steps {
+		if len(flight) == max(1, s.window) {
+			land()
+		}
 		name := ""
 		if s.class != nil {
 			name = s.class(i)
@@ -246,13 +282,13 @@ func (s study) once(rng *rand.Rand) outcome {
 		switch {
 		case r.won < 0:
 			got.undecided++
-			if s.forget {
-				continue
-			}
 		case r.won != asked.mode():
 			got.off++
 		}
-		p.Count(name, r.Cell, r.won >= 0)
+		flight = append(flight, flying{r, i, name, clock + r.votes})
+	}
+	for len(flight) > 0 {
+		land()
 	}
 	if got.off == 0 {
 		got.right = 1

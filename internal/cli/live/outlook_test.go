@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -27,13 +26,10 @@ func TestOutlook(t *testing.T) {
 }
 
 func TestSayRule(t *testing.T) {
-	var out bytes.Buffer
-	sayRule(&out, maker.FirstToK(3))
-	if out.Len() > 0 {
-		t.Errorf("a fixed margin is announced as %q", &out)
+	if got := sayRule(maker.FirstToK(3)); got != "" {
+		t.Errorf("a fixed margin is announced as %q", got)
 	}
-	sayRule(&out, vote.Rule{Strategy: vote.Adaptive, Target: .05, MaxSamples: 240})
-	if !strings.Contains(out.String(), "a chance of 0.05; at most 240 samples") {
-		t.Errorf("margins that adapt are announced as %q", &out)
+	if got := sayRule(vote.Rule{Strategy: vote.Adaptive, Target: .05, MaxSamples: 240}); !strings.Contains(got, "a chance of 0.05; at most 240 samples") {
+		t.Errorf("margins that adapt are announced as %q", got)
 	}
 }

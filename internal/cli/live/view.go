@@ -1,8 +1,10 @@
-// Package live shows a run on a terminal while it goes on.
+// Package live shows a run while it goes on: on a terminal by a [screen.Screen], elsewhere
+// by plain lines.
 package live
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -11,53 +13,71 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
-	"golang.org/x/text/width"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/screen"
+	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
 )
 
-// A View shows the progress of a run: a few live lines on a terminal, a plain
-// line now and then elsewhere.
+// A View shows the progress of a run.
 type View struct {
 	w      io.Writer
-	width  func() int // of the terminal; nil if there is none
-	color  bool
-	lines  int        // drawn and still on the screen
-	drawn  string     // what they are
-	height func() int // of the terminal; nil if there is none
-	list   checklist  // of the tasks, if the run has some
-	period time.Duration
+	screen *screen.Screen    // nil if there is no terminal
+	end    func(cause error) // ends the run
+	plan   func(text string) string
+	begun  bool
+	next   uint64 // the number of the first event that has no line yet
 
 	mu      sync.Mutex
 	paused  bool     // somebody else is writing
 	waiting []string // lines that came meanwhile
+	halt    bool     // the person wants the run to pause
 
 	asked chan struct{} // gets one for each question that was announced
 }
 
-// Pause takes the live lines away until [View.Resume], once the question that is about to be
-// put was announced: its event may still be on its way.
+// New returns a view that is written to w, which is on a terminal or not. Keys are read
+// from the keyboard, if there is one; end ends the run.
+func New(w io.Writer, keyboard *tty.Terminal, end func(cause error)) *View {
+	v := &View{w: w, end: end, asked: make(chan struct{}, 64)}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		v.screen = screen.New(f, keyboard)
+	}
+	return v
+}
+
+// OnPlan has plans printed before they are carried out, in the words that f finds.
+func (v *View) OnPlan(f func(text string) string) { v.plan = f }
+
+// Pause gives the terminal to whoever asks something until [View.Resume], once the question
+// that is about to be put was announced: its event may still be on its way.
 func (v *View) Pause() {
 	select {
 	case <-v.asked:
 	case <-time.After(time.Second):
 	}
+	if v.screen != nil {
+		v.screen.Release()
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.leaveList()
-	v.clear()
 	v.paused = true
 }
 
 // Resume lets the view go on.
 func (v *View) Resume() {
+	if v.screen != nil {
+		v.screen.Restore()
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.paused = false
@@ -67,108 +87,197 @@ func (v *View) Resume() {
 	v.waiting = nil
 }
 
-// New returns a view that is written to w.
-func New(w io.Writer) *View {
-	v := &View{w: w, period: 10 * time.Second, asked: make(chan struct{}, 64)}
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
-		return v
+// Abandon puts the terminal right because the program is about to end at once.
+func (v *View) Abandon() {
+	if v.screen != nil {
+		v.screen.Abandon()
 	}
-	v.period = 100 * time.Millisecond
-	v.color = os.Getenv("NO_COLOR") == ""
-	v.width = func() int {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return n
-		}
-		return 80
-	}
-	v.height = func() int {
-		if _, n, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return n
-		}
-		return 24
-	}
-	return v
 }
 
-// Watch returns when the run has ended.
-func (v *View) Watch(run *maker.Run) {
-	fmt.Fprintf(v.w, "run %s\n", run.ID())
-	sayRule(v.w, run.Rule())
-	tick := time.NewTicker(v.period)
+// Watch shows a run until it has ended. It reports whether the person here has paused
+// it.
+func (v *View) Watch(ctx context.Context, run *maker.Run) (halted bool) {
+	if !v.begun {
+		v.begun = true
+		v.print("run " + run.ID())
+		v.print(sayRule(run.Rule()))
+	}
+	if v.screen == nil {
+		v.watchPlainly(ctx, run)
+		return false
+	}
+	v.halt = false
+	v.screen.Begin(headOf(run), screen.Controls{Pause: v.pauseRun, Cancel: func() { v.end(maker.ErrInterrupted) }}, run.Progress, func() bool { return ctx.Err() != nil })
+	if hasLines(run) {
+		v.lines(ctx, run)
+	}
+	<-run.Done()
+	v.mu.Lock()
+	halted = v.halt
+	v.mu.Unlock()
+	if result, err := run.Result(); err != nil || result.Stop != event.StopPaused {
+		halted = false // it came to its end before
+	}
+	v.screen.End(!halted)
+	return halted
+}
+
+// Hold waits until the person has decided whether a run that is paused goes on.
+func (v *View) Hold(ctx context.Context) bool { return v.screen.Hold(ctx.Done()) }
+
+func (v *View) pauseRun() {
+	v.mu.Lock()
+	v.halt = true
+	v.mu.Unlock()
+	v.end(maker.ErrPaused)
+}
+
+// headOf is what does not change about a run.
+func headOf(run *maker.Run) screen.Head {
+	h := screen.Head{Run: run.ID(), Task: run.Task(), Form: run.Form()}
+	if r := run.Rule(); r.Strategy != vote.None && r.Strategy != "" && run.Form() != event.FormMeasurement {
+		h.Rule = runs.DescribeRule(r)
+	}
+	return h
+}
+
+// hasLines reports whether what happens in a run is told line by line. In others every step
+// is like the one before.
+func hasLines(run *maker.Run) bool {
+	return run.Form() != event.FormChain && run.Form() != event.FormRecords
+}
+
+// looksALine is how many looks at a run there are for each plain line.
+const looksALine = int(10 * time.Second / screen.Look)
+
+func (v *View) watchPlainly(ctx context.Context, run *maker.Run) {
+	if hasLines(run) && run.Form() != event.FormMeasurement {
+		v.lines(ctx, run)
+		return
+	}
+	if hasLines(run) {
+		var telling sync.WaitGroup
+		telling.Go(func() { v.lines(ctx, run) })
+		defer telling.Wait()
+	}
+	tick := time.NewTicker(screen.Look)
 	defer tick.Stop()
-	var speed meter
-	for {
+	var pace screen.Pace
+	for looks := 0; ; looks++ {
+		p := run.Progress()
+		pace.Update(time.Now(), p.Session, screen.Outage(p))
+		if looks > 0 && looks%looksALine == 0 {
+			v.draw(run.Form(), p, pace.Speed())
+		}
 		select {
 		case <-tick.C:
-			p := run.Progress()
-			v.draw(p, speed.update(time.Now(), p.Session))
 		case <-run.Done():
-			v.clear()
 			return
 		}
 	}
 }
 
-// sayRule says how a run votes, if that is not what the reader knows from the command line.
-func sayRule(w io.Writer, rule vote.Rule) {
-	if rule.Strategy == vote.Adaptive {
-		fmt.Fprintf(w, "votes by %s\n", runs.DescribeRule(rule))
+// lines writes a line for everything that happens, or has the screen show it.
+func (v *View) lines(ctx context.Context, run *maker.Run) {
+	load := func(v event.Value) (event.Value, error) { return v, nil }
+	if reader, err := runs.Open(run.Dir()); err == nil {
+		load = reader.Load
 	}
+	titles := map[int]string{}
+	for rec, err := range run.Events(context.WithoutCancel(ctx)) {
+		if err != nil {
+			break // the result will say what is wrong
+		}
+		line := report.Describe(run.Form(), rec.Event, titles)
+		listed := v.screen != nil && v.screen.Take(rec.Event, load)
+		if rec.Seq < v.next {
+			continue // it was told before the run was paused
+		}
+		v.next = rec.Seq + 1
+		if !listed {
+			v.print(line)
+		}
+		if e, ok := rec.Event.(event.ValidationPassed); ok && v.plan != nil {
+			if text, err := load(e.Plan); err == nil {
+				v.print(v.plan(text.Text()))
+			}
+		}
+		if _, ok := rec.Event.(event.ClarificationRequested); ok {
+			select {
+			case v.asked <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// print writes a line, unless it is empty.
+func (v *View) print(text string) {
+	if text == "" {
+		return
+	}
+	if v.screen != nil {
+		v.screen.Print(text)
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.paused {
+		v.waiting = append(v.waiting, text)
+		return
+	}
+	fmt.Fprintf(v.w, "%s\n", text)
+}
+
+// sayRule says how a run votes, if that is not what the reader knows from the command line.
+func sayRule(rule vote.Rule) string {
+	if rule.Strategy != vote.Adaptive {
+		return ""
+	}
+	return "votes by " + runs.DescribeRule(rule)
 }
 
 // outlook is how a run stands whose margins adapt, and how it is thought to end.
 func outlook(p maker.Progress) string {
 	o := p.Outlook
-	to := fmt.Sprintf("about %s votes to come", report.Thousands(o.VotesToCome))
-	if usd := p.Spent.CostUSD(); usd != nil && p.Spent.Calls > 0 {
+	to := ""
+	if o.VotesToCome > 0 {
+		to = fmt.Sprintf(", about %s votes to come", report.Thousands(o.VotesToCome))
+	}
+	if usd := p.Spent.CostUSD(); usd != nil && p.Spent.Calls > 0 && to != "" {
 		rest := *usd / float64(p.Spent.Calls) * float64(o.VotesToCome)
 		to += " for " + runs.DescribeCost(&rest)
 	}
-	text := fmt.Sprintf("P(all likeliest) %.1f %% so far, %.1f %% at the end, %.2g expected wrong, %s", 100*o.Bound, 100*o.Forecast, o.ExpectedWrong, to)
+	text := fmt.Sprintf("P(all likeliest) %.1f %% so far, %.1f %% at the end, %.2g expected wrong%s", 100*o.Bound, 100*o.Forecast, o.ExpectedWrong, to)
 	if o.Dearest != "" {
 		text += ", most votes: " + show.Line(o.Dearest)
 	}
 	return text
 }
 
-func (v *View) draw(p maker.Progress, perSecond float64) {
+// draw writes how a run stands in a line, and what is wrong in another.
+func (v *View) draw(form event.Form, p maker.Progress, perSecond float64) {
 	eta := "unknown"
-	if perSecond > 0 {
+	if perSecond > 0 && p.Trouble == "" {
 		eta = time.Duration(float64(p.Total-p.Steps) / perSecond * float64(time.Second)).Round(time.Second).String()
 	}
-	counts := fmt.Sprintf("%s/%s steps, %s steps/s, ETA %s", report.Thousands(p.Steps), report.Thousands(p.Total), rate(perSecond), eta)
-	perStep := 0.0
-	if p.Session > 0 {
-		perStep = float64(p.Samples) / float64(p.Session)
+	name, votes := "samples", ""
+	if form != event.FormMeasurement {
+		perStep := float64(p.Samples) / float64(max(p.Session, 1))
+		name, votes = "steps", fmt.Sprintf("%.2f samples/step, %s contested, ", perStep, report.Thousands(p.Contested))
 	}
-	votes := fmt.Sprintf("%.2f samples/step, %s contested, %s flagged, %s faults, %s",
-		perStep, report.Thousands(p.Contested), report.Thousands(p.RedFlagged), report.Thousands(p.Faults), runs.DescribeCost(p.Spent.CostUSD()))
+	counts := fmt.Sprintf("%s/%s %s, %s %s/s, ETA %s", report.Thousands(p.Steps), report.Thousands(p.Total), name, rate(perSecond), name, eta)
+	votes += fmt.Sprintf("%s flagged, %s, cost %s", report.Thousands(p.RedFlagged), report.Count(p.Faults, "fault"), runs.DescribeCost(p.Spent.CostUSD()))
 	if p.Outlook != nil {
 		votes += "; " + outlook(p)
 	}
-	trouble, shares := show.Line(p.Trouble), answerShares(p.Answers)
-	if v.width == nil {
-		if shares != "" {
-			votes += "; " + shares
-		}
-		fmt.Fprintf(v.w, "%5.1f %%  %s; %s\n", percent(p), counts, votes)
-		if trouble != "" {
-			fmt.Fprintf(v.w, "        %s\n", trouble)
-		}
-		return
+	if shares := answerShares(p.Answers); shares != "" {
+		votes += "; " + shares
 	}
-	lines := []string{
-		fmt.Sprintf("%s %5.1f %%  %s", v.paint("36", bar(percent(p), 24)), percent(p), counts),
+	v.print(fmt.Sprintf("%5.1f %%  %s; %s", percent(p), counts, votes))
+	if trouble := show.Line(p.Trouble); trouble != "" {
+		v.print("        " + trouble)
 	}
-	lines = append(lines, strings.Split(votes, "; ")...)
-	if shares != "" {
-		lines = append(lines, shares)
-	}
-	if trouble != "" {
-		lines = append(lines, v.paint("33", trouble))
-	}
-	v.redraw(lines)
 }
 
 // answerShares are how often each answer came, the most frequent first.
@@ -190,112 +299,11 @@ func answerShares(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// redraw puts live lines in the place of those that are on the screen. It is one
-// write that overwrites line by line, so that nothing flickers, and none at all if
-// nothing has changed.
-func (v *View) redraw(lines []string) {
-	columns := v.width() - 1
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(fit(line, columns) + "\x1b[K\n")
-	}
-	if b.String() == v.drawn && v.lines == len(lines) {
-		return
-	}
-	up := ""
-	if v.lines > 0 {
-		up = fmt.Sprintf("\x1b[%dA", v.lines)
-	}
-	rest := ""
-	if v.lines > len(lines) {
-		rest = "\x1b[J"
-	}
-	fmt.Fprint(v.w, up+b.String()+rest)
-	v.lines, v.drawn = len(lines), b.String()
-}
-
-// clear removes the live lines.
-func (v *View) clear() {
-	if v.lines > 0 {
-		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
-		v.lines = 0
-	}
-}
-
-func (v *View) paint(code, s string) string {
-	if !v.color {
-		return s
-	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-// fit cuts a line to n columns, so that it never wraps: a wrapped line could not be
-// redrawn in place.
-func fit(s string, n int) string {
-	var b strings.Builder
-	used, escape := 0, false
-	for _, r := range s {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			if used += columnsOf(r); used > n {
-				continue
-			}
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// columnsOf is how many columns a character takes: text that others wrote has some
-// that take two, or none.
-func columnsOf(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	default:
-		return 1
-	}
-}
-
-func bar(percent float64, width int) string {
-	full := min(width, max(0, int(percent/100*float64(width))))
-	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
-}
-
 func percent(p maker.Progress) float64 {
 	if p.Total == 0 {
 		return 0
 	}
 	return 100 * float64(p.Steps) / float64(p.Total)
-}
-
-// meter measures the recent speed.
-type meter struct {
-	at    time.Time
-	steps int
-	speed float64
-}
-
-func (m *meter) update(now time.Time, steps int) float64 {
-	if !m.at.IsZero() {
-		if seconds := now.Sub(m.at).Seconds(); seconds > 0 {
-			latest := float64(steps-m.steps) / seconds
-			if m.speed == 0 {
-				m.speed = latest
-			} else {
-				m.speed = 0.9*m.speed + 0.1*latest
-			}
-		}
-	}
-	m.at, m.steps = now, steps
-	return m.speed
 }
 
 func rate(perSecond float64) string {

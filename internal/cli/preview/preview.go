@@ -4,11 +4,13 @@ package preview
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -29,6 +31,31 @@ func Plan(w io.Writer, e *maker.Estimate) {
 	fmt.Fprintf(w, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
 		e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
 }
+
+// Steps lists the steps of a plan with their tools, and says which of them may change
+// something.
+func Steps(w io.Writer, p *plan.Plan) {
+	titles := 0
+	for i := range p.Steps {
+		titles = max(titles, min(len([]rune(show.Line(p.Steps[i].Title))), 40))
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		tools := slices.Concat(s.PrimaryTools, s.FallbackTools)
+		changing := slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return slices.Contains(harmless, name) })
+		what := "without tools"
+		if len(tools) > 0 {
+			what = strings.Join(tools, ", ")
+		}
+		if len(changing) > 0 {
+			what += "   may change something: " + strings.Join(changing, ", ")
+		}
+		fmt.Fprintf(w, "  %2d  %-*s  %s\n", s.Number, titles, show.Line(s.Title), show.Line(what))
+	}
+}
+
+// harmless tools change nothing. Of a server's tools nobody knows that here.
+var harmless = []string{"Read", "Glob", "Grep", "WebFetch", "WebSearch", plan.LastResort}
 
 // Solve shows what solving a problem would begin with.
 func Solve(w io.Writer, p *maker.SolvePreview) {

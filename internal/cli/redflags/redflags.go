@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/redflag"
 )
 
@@ -45,7 +48,7 @@ func readFile(path string, c *redflag.Config) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "./\\") {
-			return fmt.Errorf("%q is neither format, default, strict, solve or ask nor a file", path)
+			return fmt.Errorf("%q is no file, and none of those that are built in; %s", path, nearest.Among(path, slices.Sorted(maps.Keys(Presets))))
 		}
 		return err
 	}

@@ -151,7 +151,7 @@ func (f *File) add(settings *yaml.Node, section string) error {
 		texts, single := scalars(value)
 		switch {
 		case d == nil:
-			return fmt.Errorf("%s, line %d: %w", f.Path, key.Line, noSetting(name))
+			return fmt.Errorf("%s, line %d: %w", f.Path, key.Line, NoSetting(name))
 		case value.Kind == yaml.SequenceNode && len(texts) == 0 && d.Name == "tools":
 			return fmt.Errorf("%s, line %d: %s is an empty list, which would mean all tools: leave it out, or name those that are wanted", f.Path, value.Line, key.Value)
 		case !single:
@@ -211,8 +211,8 @@ func scalars(n *yaml.Node) ([]string, bool) {
 	return nil, false
 }
 
-// noSetting says that there is no setting of a name, and which one was meant.
-func noSetting(name string) error {
+// NoSetting says that there is no setting of a name, and which one was meant.
+func NoSetting(name string) error {
 	if meant := nearest.To(name, append(SettingNames(), ServersKey)); meant != "" {
 		return fmt.Errorf("there is no setting %q; did you mean %s?", name, meant)
 	}

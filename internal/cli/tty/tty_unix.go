@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -16,8 +19,12 @@ import (
 
 // A Terminal is where a person types. It is for one goroutine at a time.
 type Terminal struct {
-	fd   int
-	rest []byte // read, and not part of a line that was asked for
+	fd      int
+	rest    []byte // read, and not part of a line that was asked for
+	ignored int    // characters that were typed while keys were read and that nobody wanted
+
+	mu     sync.Mutex
+	before *unix.Termios // the settings to go back to, while keys are read
 }
 
 // New returns the terminal that a file is.
@@ -26,8 +33,8 @@ func New(f *os.File) *Terminal { return &Terminal{fd: int(f.Fd())} }
 // Discard throws away what was typed so far and returns how many characters it was.
 // A line that was begun and not ended counts as well.
 func (t *Terminal) Discard() (int, error) {
-	typed := t.rest
-	t.rest = nil
+	typed, ignored := t.rest, t.ignored
+	t.rest, t.ignored = nil, 0
 	before, err := unix.IoctlGetTermios(t.fd, getSettings)
 	if err != nil {
 		return 0, fmt.Errorf("tty: %w", err)
@@ -58,7 +65,98 @@ func (t *Terminal) Discard() (int, error) {
 	if err := unix.IoctlSetTermios(t.fd, setAndFlush, before); err != nil {
 		return 0, fmt.Errorf("tty: %w", err)
 	}
-	return utf8.RuneCount(typed), nil
+	return ignored + utf8.RuneCount(typed), nil
+}
+
+// Ignore counts what was typed while keys were read, and meant nothing, for the next
+// Discard.
+func (t *Terminal) Ignore(typed []byte) { t.ignored += utf8.RuneCount(typed) }
+
+// Keys calls f with what is typed as soon as it is, without showing it, until stop is
+// called. Ctrl-C and Ctrl-Z stay the signals that they are.
+func (t *Terminal) Keys(f func(typed []byte)) (stop func(), err error) {
+	if !Foreground(t.fd) {
+		return nil, errors.New("tty: the terminal is another program's at the moment")
+	}
+	before, err := unix.IoctlGetTermios(t.fd, getSettings)
+	if err != nil {
+		return nil, fmt.Errorf("tty: %w", err)
+	}
+	now := *before
+	now.Lflag &^= unix.ICANON | unix.ECHO
+	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
+	ended, end, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("tty: %w", err)
+	}
+	t.mu.Lock()
+	t.before = before
+	t.mu.Unlock()
+	if err := unix.IoctlSetTermios(t.fd, setSettings, &now); err != nil {
+		return nil, errors.Join(fmt.Errorf("tty: %w", err), ended.Close(), end.Close())
+	}
+	var over atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buffer := make([]byte, 256)
+		for wait(t.fd, int(ended.Fd())) == nil && !over.Load() {
+			n, err := unix.Read(t.fd, buffer)
+			if n > 0 {
+				f(buffer[:n])
+			} else if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+				return // the terminal is gone
+			}
+		}
+	}()
+	return func() {
+		over.Store(true)
+		end.Close()
+		<-done
+		ended.Close()
+		t.Restore()
+	}, nil
+}
+
+// Restore ends what Keys has changed about the terminal. It may be called at any time, by
+// any goroutine.
+func (t *Terminal) Restore() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.before != nil {
+		_ = unix.IoctlSetTermios(t.fd, setSettings, t.before) // there is nothing else to try
+		t.before = nil
+	}
+}
+
+// Foreground reports whether the terminal is this program's at the moment: a shell can have
+// put it behind itself.
+func Foreground(fd int) bool {
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// Suspensions gets a signal when the person wants to put the program aside (Ctrl-Z), which
+// then has to call [Suspend].
+func Suspensions() (asked <-chan os.Signal, stop func()) {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, unix.SIGTSTP)
+	return ch, func() { signal.Stop(ch) }
+}
+
+// Suspend stops the program until it is told to go on, unless there is no shell that could
+// tell it. (The language leaves no way back to what Ctrl-Z does by itself.)
+func Suspend() {
+	own, err := unix.Getsid(0)
+	if shell, other := unix.Getsid(unix.Getppid()); err != nil || other != nil || shell != own {
+		return
+	}
+	goOn := make(chan os.Signal, 1)
+	signal.Notify(goOn, unix.SIGCONT)
+	defer signal.Stop(goOn)
+	if unix.Kill(unix.Getpid(), unix.SIGSTOP) == nil {
+		<-goOn
+	}
 }
 
 // ReadLine returns the next line that is typed, without its end. It is io.EOF if

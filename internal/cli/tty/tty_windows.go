@@ -3,6 +3,7 @@ package tty
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,3 +90,24 @@ func (t *Terminal) read() {
 		}
 	}
 }
+
+// Keys would call f with what is typed as soon as it is. It is not known how to do that
+// here.
+func (t *Terminal) Keys(func(typed []byte)) (stop func(), err error) {
+	return nil, errors.New("tty: keys cannot be read one by one on this system")
+}
+
+// Restore ends what Keys has changed about the terminal.
+func (t *Terminal) Restore() {}
+
+// Ignore counts what was typed while keys were read, for the next Discard.
+func (t *Terminal) Ignore([]byte) {}
+
+// Foreground reports whether the terminal is this program's at the moment.
+func Foreground(int) bool { return true }
+
+// Suspensions gets a signal when the person wants to put the program aside: never.
+func Suspensions() (asked <-chan os.Signal, stop func()) { return nil, func() {} }
+
+// Suspend stops the program until it is told to go on.
+func Suspend() {}

@@ -124,9 +124,10 @@ type Job struct {
 	Form    event.Form // as is this
 	Dir     string     // the folder of the run, known when it begins
 	Task    string
-	Steps   int    // how many there will be, if known
-	Races   int    // how many questions will be put to voters, if known
-	Checks  string // what code that knows the answer looks at, as in event.TaskSubmitted
+	Steps   int      // how many there will be, if known
+	Races   int      // how many questions will be put to voters, if known
+	Classes []string // of its questions, if known
+	Checks  string   // what code that knows the answer looks at, as in event.TaskSubmitted
 	Readers domain.Readers
 	Agents  bool     // its steps are done by agents with tools
 	Roles   []string // groups of voters that its questions name, if it has no agents

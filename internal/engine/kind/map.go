@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/mapper"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/records"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/table"
 	"github.com/maker-mdap/maker/reader"
 )
@@ -68,6 +70,7 @@ type mapQuestion struct {
 	MapQuestion
 	as     reader.Reader
 	prompt *table.Prompt
+	class  string
 }
 
 // Words is how a record is asked about, as far as that is known beforehand: records with
@@ -157,9 +160,24 @@ func (p MapParams) read() ([]mapQuestion, error) {
 		if err != nil {
 			return nil, &config.Error{Field: "prompt", Err: err}
 		}
-		list = append(list, mapQuestion{q, as, words})
+		class, err := q.class()
+		if err != nil {
+			return nil, err
+		}
+		if len(p.Questions) > 1 {
+			class = q.Name + ": " + class
+		}
+		list = append(list, mapQuestion{q, as, words, class})
 	}
 	return list, nil
+}
+
+// class is by what it is learnt how hard a question is: what is asked, and how it is
+// answered.
+func (q MapQuestion) class() (string, error) {
+	all, err := json.Marshal([]any{q.Prompt, q.Answer})
+	sum := sha256.Sum256(all)
+	return fmt.Sprintf("%s #%x", clip.Short(q.Prompt), sum[:3]), err
 }
 
 func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
@@ -177,6 +195,9 @@ func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 	}
 	m := &mapping{questions: questions, set: set, terms: terms(cfg), pool: cfg.Solve.ModelEscalation}
 	j := &Job{Steps: p.Records - p.Same, Races: (p.Records - p.Same) * len(questions), Prompts: set, Roles: secondPool(cfg)}
+	for i := range questions {
+		j.Classes = append(j.Classes, questions[i].class)
+	}
 	j.Task = fmt.Sprintf("Answer for %d records", p.Records)
 	if p.Source != "" {
 		j.Task += " of " + p.Source
@@ -192,7 +213,7 @@ func (m *mapping) run(f flow.Flow, path string, p MapParams, at chain.Checkpoint
 	if err := records.Check(path, p.Summary); err != nil {
 		return err
 	}
-	same := map[int]bool{}
+	same := map[int]int{}
 	if p.Same > 0 {
 		n := 0
 		for r, err := range records.All(path) {
@@ -200,23 +221,22 @@ func (m *mapping) run(f flow.Flow, path string, p MapParams, at chain.Checkpoint
 				return err
 			}
 			if r.Same != nil {
-				same[n] = true
+				same[n] = *r.Same
 			}
 			n++
 		}
 	}
-	ended := func(n int) (flow.Status, *bool) {
-		switch {
-		case same[n]:
-			return mapper.Skipped, nil
-		case at.Ended == nil:
-			return "", nil
-		}
-		return at.Ended(n)
+	ended := at.Ended
+	if ended == nil {
+		ended = func(int) (flow.Status, *bool) { return "", nil }
 	}
-	file := records.NewReader(path, func(n int) bool { status, _ := ended(n); return status != "" })
+	file := records.NewReader(path, func(n int) bool {
+		_, skip := same[n]
+		status, _ := ended(n)
+		return skip || status != ""
+	})
 	c := mapper.Config{
-		Records: p.Records, Ended: ended, Pool: m.pool,
+		Records: p.Records, Ended: ended, Same: same, Pool: m.pool,
 		Open: func(n int) (mapper.Record, error) {
 			r, err := file.Record(n)
 			return &mapRecord{m, r}, err
@@ -263,7 +283,7 @@ func (r *mapRecord) Ask(n int, earlier map[string]json.RawMessage) (*flow.Questi
 	err = r.set.Put(asked, prompts.Ask{Question: text, Instructions: reader.Instructions(q.as, prompts.MaxFramings)})
 	asked.Terms, asked.Class = r.terms, ""
 	if len(r.questions) > 1 {
-		asked.Class = q.Name // one may be harder than the other
+		asked.Class = q.class // one may be harder than the other
 	}
 	return asked, err
 }

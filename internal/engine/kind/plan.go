@@ -168,6 +168,9 @@ func modules(kind string, cfg config.Config, set *prompts.Set) Modules {
 	case Exec:
 		return Modules{nil, validator, doer}
 	default:
+		if p.Confirm {
+			return Modules{maker, validator, &planner.Confirm{Validator: validator, Next: doer}}
+		}
 		return Modules{maker, validator, doer}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/orchestrator/solver"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
 var (
@@ -51,7 +52,7 @@ func solveJob(env Env, kind string, params json.RawMessage, cfg config.Config) (
 	}
 	adapter, ok := all[p.Domain]
 	if !ok {
-		return nil, config.Errorf("domain", "there is no domain %q; there are %q", p.Domain, slices.Sorted(maps.Keys(all)))
+		return nil, config.Errorf("domain", "there is no domain %q; %s", p.Domain, nearest.Among(p.Domain, slices.Sorted(maps.Keys(all))))
 	}
 	readers, err := solver.Readers(all)
 	if err != nil {

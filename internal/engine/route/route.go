@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/anthropic"
 	"github.com/maker-mdap/maker/model/openai"
@@ -162,7 +163,7 @@ func openRemote(name, provider, rest string, opts Options) (*Voter, error) {
 	case provider == "":
 		return nil, fmt.Errorf("%q names no provider: write provider/model, with one of %s", name, names())
 	case !ok:
-		return nil, fmt.Errorf("%q: there is no provider called %q; there are %s (names of OpenRouter, such as owner/model, need OPENROUTER_API_KEY)", name, provider, names())
+		return nil, fmt.Errorf("%q: there is no provider called %q; %s (names of OpenRouter, such as owner/model, need OPENROUTER_API_KEY)", name, provider, nearest.Among(provider, providerNames()))
 	case rest == "":
 		return nil, fmt.Errorf("%q: the model has no name after its provider", name)
 	}
@@ -292,12 +293,14 @@ func (p Provider) Base(opts Options) (string, error) {
 	}
 }
 
-func names() string {
+func names() string { return strings.Join(providerNames(), ", ") }
+
+func providerNames() []string {
 	list := make([]string, 0, len(providers)+1)
 	for _, p := range providers {
 		list = append(list, p.Name)
 	}
-	return strings.Join(append(list, "sim"), ", ")
+	return append(list, "sim")
 }
 
 // Split separates the provider from the model; some models are known without.

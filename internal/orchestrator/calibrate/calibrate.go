@@ -111,6 +111,7 @@ func Run(f flow.Flow, subject Subject, cfg Config) (event.Calibrated, error) {
 	}
 	trials := cfg.Trials[:min(len(cfg.Trials), cfg.Problems)]
 	seen := make([]sample, len(trials)*cfg.Samples)
+	flow.Expect(f, len(seen))
 	err = f.Parallel(strings.TrimSuffix(KeyPrefix, "/"), len(seen), func(i int, f flow.Flow) (err error) {
 		problem, n := i/cfg.Samples, i%cfg.Samples
 		seen[i], err = ask(f, fmt.Sprintf("%d/%d", problem, n), subject, trials[problem], n)

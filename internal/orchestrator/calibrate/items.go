@@ -76,6 +76,7 @@ func RunItems(f flow.Flow, c Items) (event.Calibrated, error) {
 	if furtherSample(max(len(q.Variants), 1), len(c.Voters)) > 0 {
 		samples++
 	}
+	flow.Expect(f, n*(len(c.Voters)+samples)) // at most
 	if err := m.ask(f, "items", 0, n, -1, min(firstSamples, samples)); err != nil {
 		return event.Calibrated{}, err
 	}
@@ -84,7 +85,11 @@ func RunItems(f flow.Flow, c Items) (event.Calibrated, error) {
 		if err := m.ask(f, "deep", 0, deep, firstSamples, samples); err != nil {
 			return event.Calibrated{}, err
 		}
-		if deep < n && m.pays(deep) {
+		switch {
+		case deep == n:
+		case !m.pays(deep):
+			flow.Expect(f, n*(len(c.Voters)+firstSamples)+deep*(samples-firstSamples))
+		default:
 			if err := m.ask(f, "rest", deep, n, firstSamples, samples); err != nil {
 				return event.Calibrated{}, err
 			}

@@ -333,3 +333,44 @@ func TestExpect(t *testing.T) {
 		t.Errorf("Expect(number, many): %v", err)
 	}
 }
+
+// expecting notes how many questions it is told of.
+type expecting struct {
+	*flowtest.Flow
+	said []int
+}
+
+func (e *expecting) Expect(questions int) { e.said = append(e.said, questions) }
+
+// TestExpected: whoever watches is told beforehand how many samples are taken at most, and
+// in the end how many there were.
+func TestExpected(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		items, framings int
+		voters          []string
+		samples         int
+		answer          string
+		want            []int
+	}{
+		{"few items", 20, 1, nil, 5, "right", []int{20 * 6}},
+		{"the others do not pay", 80, 1, nil, 5, "right", []int{80 * 6, 80*3 + 50*3}},
+		{"the others pay", 80, 1, nil, 5, "wrong", []int{80 * 6}},
+		{"a further sample", 80, 2, nil, 5, "right", []int{80 * 7, 80*3 + 50*4}},
+		{"two voters", 80, 1, []string{"a", "b"}, 5, "wrong", []int{80 * 8}},
+		{"one sample", 80, 1, nil, 1, "right", []int{80 * 2}},
+	} {
+		c, taken := itemsOf(test.items, test.framings, test.voters...), 0
+		c.Samples = test.samples
+		f := &expecting{Flow: answering(c, test.framings, func(asked) string { taken++; return test.answer })}
+		if _, err := RunItems(f, c); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, f.said); diff != "" {
+			t.Errorf("%s: expected questions: -want +got\n%s", test.name, diff)
+		}
+		if last := f.said[len(f.said)-1]; last != taken {
+			t.Errorf("%s: %d questions are asked, and %d expected in the end", test.name, taken, last)
+		}
+	}
+}

@@ -47,20 +47,20 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 		}
 	}
 	round := newCircle(c)
+	s := &steps{Config: cfg, chain: c}
+	var done event.StepCompleted
 	for step := at.Step; step < c.Steps(); step++ {
-		q, err := c.Question(step, output)
+		q, err := s.question(step, output)
 		if err != nil {
 			fail(f, step, event.StepFailed{Status: string(flow.Failed), Reason: err.Error()})
 			return nil
 		}
-		q.Step, q.Terms, q.Second = step, cfg.Terms, cfg.Pool != ""
-
 		key := Key(step)
 		v, err := f.Decide(key, q)
 		if err != nil {
 			return err
 		}
-		done := event.StepCompleted{Step: step, Class: q.Class, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}
+		done = event.StepCompleted{Step: step, Class: q.Class, Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}
 		if v.Status != flow.Decided && cfg.Pool != "" {
 			if v, err = flow.AskSecond(f, key, cfg.Pool, q, v, &done); err != nil {
 				return err
@@ -72,8 +72,8 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 		}
 		output = v.Answer
 		done.Output = event.JSONValue(output)
-		f.Emit(key, done)
-		if err := cmp.Or(c.Check(step, output), round.take(step, output)); err != nil {
+		flow.Commit(f, key, &done)
+		if err := cmp.Or(s.chain.Check(step, output), round.take(step, output)); err != nil {
 			f.Emit("end", event.TaskFailed{Status: event.StatusFailed, Reason: err.Error(), Step: step, Wrong: true})
 			return nil
 		}
@@ -84,6 +84,32 @@ func Run(f flow.Flow, c domain.Chain, cfg Config, at Checkpoint) error {
 	}
 	f.Emit("end", event.TaskCompleted{Steps: c.Steps(), Output: event.JSONValue(output)})
 	return nil
+}
+
+// steps are the questions of a chain.
+type steps struct {
+	Config
+	chain domain.Chain
+}
+
+// question is that of a step, after the output of the one before.
+func (s *steps) question(step int, previous json.RawMessage) (*flow.Question, error) {
+	q, err := s.chain.Question(step, previous)
+	if err != nil {
+		return nil, err
+	}
+	q.Step, q.Terms, q.Second = step, s.Terms, s.Pool != ""
+	q.Next = func(answer json.RawMessage) (string, *flow.Question) {
+		if step+1 == s.chain.Steps() || s.chain.Check(step, answer) != nil {
+			return "", nil
+		}
+		next, err := s.question(step+1, answer)
+		if err != nil {
+			return "", nil
+		}
+		return Key(step + 1), next
+	}
+	return q, nil
 }
 
 // A circle notices that outputs come again, without keeping them: it holds on to one, for

@@ -2,14 +2,16 @@ package executor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -23,6 +25,9 @@ func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 		a.problem = err.Error()
 		return nil
 	}
+	if base == a.key() { // and there is none beside it
+		q.Next = r.following(a, q)
+	}
 	c := flow.Climb{
 		Try: func(key string, w flow.Way) (bool, error) {
 			ok, err := r.try(f, key, a, *q, w)
@@ -35,6 +40,7 @@ func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 		May:    func(to flow.Escalation) bool { return r.mayEscalate(a, to) },
 		Last:   func() *flow.Verdict { return a.outcome.Verdict },
 		Note: func(to flow.Escalation) event.Escalated {
+			a.outcome.Escalate()
 			return event.Escalated{Path: fmt.Sprintf("step %d", a.number), Step: a.number, Question: a.asked, To: string(to), Reason: a.problem}
 		},
 	}
@@ -78,7 +84,7 @@ func (r *run) try(f flow.Flow, base string, a *attempt, q flow.Question, w flow.
 		// What a step may do and bear is the same however often it is tried.
 		moves := r.config.MaxMoves - len(a.outcome.Moves)
 		if a.outcome.Verdict != nil && r.config.MaxFaults > 0 {
-			q.MaxFaults = max(r.config.MaxFaults-a.outcome.Voting.Faults, 1)
+			q.MaxFaults = max(r.config.MaxFaults-a.outcome.All().Faults, 1)
 		}
 		work.Done = slices.Clone(a.outcome.Moves)
 		out, err := flow.Act(f, key, &q, moves)
@@ -105,60 +111,62 @@ func (r *run) settle(a *attempt, answer json.RawMessage, by string) bool {
 	return a.problem == ""
 }
 
-// askPerson has the person give the output of the step.
+// maxGiven is how often the person is asked for the result of a step: prepared answers do not
+// get better.
+const maxGiven = 5
+
+// askPerson has the person give the output of the step. What cannot be used is asked for
+// again.
 func (r *run) askPerson(f flow.Flow, key string, a *attempt) (bool, error) {
 	text := fmt.Sprintf("The voters do not agree (%s). What is the result of this step?\n\n%s", a.problem, a.step.TaskDescription)
 	if a.step.TaskType == plan.ActionStep {
 		text += "\n\nIts fields: " + a.step.OutputSchema
 	}
-	q := &flow.HumanQuestion{Step: a.number, Kind: event.ClarifyQuestion, Free: true, Text: text}
-	for _, c := range a.outcome.Verdict.Candidates {
-		q.Options = append(q.Options, string(c.Answer))
+	q := flow.Unsettled(a.number, text, a.outcome.All(), func(answer json.RawMessage) string {
+		value, _ := a.readResult(string(answer)) // a call is no result
+		return string(value)
+	})
+	verdict, problem := a.outcome.Verdict, a.problem
+	for n := range maxGiven {
+		asked := key
+		if n > 0 {
+			asked = fmt.Sprintf("%s/again/%d", key, n)
+		}
+		given, err := f.Ask(asked, q)
+		if err != nil {
+			return false, err
+		}
+		answer, err := a.readGiven(given.Text)
+		if err == nil && r.settle(a, answer, event.ByPerson) {
+			return true, nil
+		}
+		wrong := a.problem // where it leads to
+		if err != nil {
+			wrong = err.Error()
+		}
+		a.outcome.Verdict, a.by, a.problem = verdict, "", fmt.Sprintf("%s; what the person answered cannot be used: %s", problem, wrong)
+		q.Text = fmt.Sprintf("%s cannot be used: %s. %s", clip.Short(given.Text), wrong, text)
 	}
-	given, err := f.Ask(key, q)
-	if err != nil {
-		return false, err
-	}
-	answer, err := r.readGiven(a, given.Text)
-	if err != nil {
-		a.problem += fmt.Sprintf("; what the person answered cannot be used: %v", err)
-		return false, nil
-	}
-	a.outcome.Voting = event.Voting{Strategy: vote.None, Votes: map[string]int{}}
-	return r.settle(a, answer, event.ByPerson), nil
+	return false, nil
 }
 
-// answerReader reads the answers of a step.
-func (a *attempt) answerReader() (domain.Reader, error) {
-	params, err := json.Marshal(a.format)
-	if err != nil {
-		return nil, err
-	}
-	return Readers().New(MappingReader, params)
-}
+// numberType begins the schema of an output whose first field is a number.
+var numberType = regexp.MustCompile(`(?i)^[\s{]*["']?[\w-]+["']?\s*:\s*["']?(?:an? )?(?:integer|int|float|number)\b`)
 
 // readGiven reads what a person says the output of a step is: a mapping, or the value of
 // its only field.
-func (r *run) readGiven(a *attempt, text string) (json.RawMessage, error) {
+func (a *attempt) readGiven(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
-	field := plan.OnlyField(a.step.OutputSchema)
-	if a.format.Decision {
-		field = nextStepField
-	}
-	reader, err := a.answerReader()
-	if err != nil {
-		return nil, err
-	}
-	read, flag := reader.Read(text)
-	if flag == nil {
-		return read.Value, nil
-	}
-	if field == "" {
-		return nil, fmt.Errorf("want the fields of the step, such as %s", a.step.OutputSchema)
+	answer, wrong := a.readResult(text)
+	field := a.onlyField()
+	if wrong == nil || field == "" || strings.HasPrefix(text, "{") {
+		return answer, wrong
 	}
 	value, err := json.Marshal(text)
-	if _, number := strconv.ParseFloat(text, 64); number == nil {
+	if _, notNumber := strconv.ParseFloat(text, 64); notNumber == nil {
 		value = json.RawMessage(text)
+	} else if a.format.Decision || numberType.MatchString(a.step.OutputSchema) {
+		return nil, fmt.Errorf("%s is a number", field)
 	}
 	if err == nil {
 		value, err = json.Marshal(map[string]json.RawMessage{field: value})
@@ -166,8 +174,48 @@ func (r *run) readGiven(a *attempt, text string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if read, flag = reader.Read(string(value)); flag != nil {
-		return nil, fmt.Errorf("%s", flag.Reason)
+	return a.readResult(string(value))
+}
+
+// readResult reads what others than the voters of a step say its output is, as an answer to
+// the step is read. The fields that its schema names for sure have to be there: no voter has
+// seen that they are not.
+func (a *attempt) readResult(text string) (json.RawMessage, error) {
+	params, err := json.Marshal(a.format)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := Readers().New(MappingReader, params)
+	if err != nil {
+		return nil, err
+	}
+	read, flag := reader.Read(text)
+	if flag != nil {
+		return nil, errors.New(flag.Reason)
+	}
+	want := []string{a.onlyField()}
+	if want[0] == "" {
+		want = want[:0]
+		for _, f := range a.format.Fields {
+			want = append(want, f.Name)
+		}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(read.Value, &fields); err != nil {
+		return nil, err
+	}
+	for _, name := range want {
+		if _, ok := fields[name]; !ok {
+			return nil, fmt.Errorf("there is no field %q", name)
+		}
 	}
 	return read.Value, nil
+}
+
+// onlyField is the field of the output of a step that has just one.
+func (a *attempt) onlyField() string {
+	if a.format.Decision {
+		return nextStepField
+	}
+	return plan.OnlyField(a.step.OutputSchema)
 }

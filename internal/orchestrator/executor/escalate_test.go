@@ -57,7 +57,12 @@ func TestEscalation(t *testing.T) {
 		},
 		{"a person helps", stepSpec{}, map[string]string{"*": no}, "value: 7", `done 0 {"value":7}`, "diversity model split person", event.ByPerson},
 		{"a person gives the only field", stepSpec{schema: "value: integer"}, map[string]string{"*": no}, "7", `done 0 {"value":7}`, "diversity model split person", event.ByPerson},
-		{"a person gives something else", stepSpec{schema: "{a: integer, b: integer}"}, map[string]string{"*": no}, "seven", "failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: want the fields of the step, such as {a: integer, b: integer}", "diversity model split person", ""},
+		{"a person gives something else", stepSpec{schema: "{a: integer, b: integer}"}, map[string]string{"*": no}, "seven", "failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: the answer is not a mapping", "diversity model split person", ""},
+		{"a person gives another field", stepSpec{schema: "{count: integer}", extra: "vote_on: [count]"}, map[string]string{"*": no}, `{"other": 7}`, `failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: vote: the answer has no field "count" (vote_on "count")`, "diversity model split person", ""},
+		{"a person gives another field than the only one", stepSpec{schema: "{count: integer}"}, map[string]string{"*": no}, `{"other": 7}`, `failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: there is no field "count"`, "diversity model split person", ""},
+		{"a person gives no number", stepSpec{schema: "{count: integer}"}, map[string]string{"*": no}, `banana`, `failed 0 undecided: no answer won; no answer won; what the person answered cannot be used: count is a number`, "diversity model split person", ""},
+		{"a person gives a text", stepSpec{schema: "answer: what it is"}, map[string]string{"*": no}, `so: it is`, `done 0 {"answer":"so: it is"}`, "diversity model split person", event.ByPerson},
+		{"a person names a step that there is not", stepSpec{conditional: true, next: -2}, map[string]string{"*": no}, "7", "failed 0 undecided: no answer won; what the person answered cannot be used: next_step is 7, but the plan has steps 0 to 1: want one of them, or -1 to end", "diversity model person", ""},
 		{"a decision", stepSpec{conditional: true, next: -2}, map[string]string{"*": no, "plan/0/step/1/move/0": "value: 1"}, "-1", `done 0 {"next_step":-1}`, "diversity model person", event.ByPerson},
 		{"faults", stepSpec{}, map[string]string{"*": "failed: nobody is there"}, "value: 7", `done 0 {"value":7}`, "model person", event.ByPerson},
 		{"one sample", stepSpec{extra: "voting: none"}, map[string]string{step + "/model/move/0": "value: 7", "*": "flagged_out: it was cut off"}, "", `done 0 {"value":7}`, "model", event.ByModel},
@@ -91,6 +96,30 @@ func TestEscalation(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPersonIsAskedAgain: with what is wrong with what was answered.
+func TestPersonIsAskedAgain(t *testing.T) {
+	w := newWorld(t, map[string]string{"*": "undecided: no answer won"})
+	answers := []string{`{"other": 7}`, "banana", "7"}
+	var keys, texts []string
+	w.OnAsk = func(key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+		keys, texts = append(keys, key), append(texts, q.Text)
+		return &flow.Answer{Text: answers[len(keys)-1]}, nil
+	}
+	events := w.execute(escalating(flow.Person), makePlan(stepSpec{schema: "{count: integer}"}))
+	if got := tell(events); !strings.Contains(got, `done 0 {"count":7}`) {
+		t.Errorf("it ended with %s", got)
+	}
+	const key = "plan/0/step/0/person"
+	if want := []string{key, key + "/again/1", key + "/again/2"}; !slices.Equal(keys, want) {
+		t.Fatalf("asked under %q, want %q", keys, want)
+	}
+	for i, want := range []string{"The voters do not agree", `{"other": 7} cannot be used: there is no field "count". The voters`, "banana cannot be used: count is a number. The voters"} {
+		if !strings.HasPrefix(texts[i], want) {
+			t.Errorf("question %d is %q, want one that begins with %q", i, texts[i], want)
+		}
 	}
 }
 
@@ -131,7 +160,7 @@ func TestEscalatedQuestions(t *testing.T) {
 	w := newWorld(t, map[string]string{"*": "undecided: no answer won"})
 	w.onDecide = func(_ string, _ *flow.Question, v *flow.Verdict) {
 		v.Voting.Samples = 4
-		v.Candidates = []event.Candidate{{Answer: []byte(`{"value":1}`), Votes: 2}, {Answer: []byte(`{"value":2}`), Votes: 2}}
+		v.Voting.Answers = []event.Candidate{{Answer: []byte(`{"value":1}`), Votes: 2}, {Answer: []byte(`{"value":2}`), Votes: 2}}
 	}
 	var asked *flow.HumanQuestion
 	w.OnAsk = func(_ string, q *flow.HumanQuestion) (*flow.Answer, error) {

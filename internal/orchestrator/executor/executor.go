@@ -261,7 +261,7 @@ func (r *run) commit(a *attempt) bool {
 	r.committed++
 	return r.yield(a.key()+"/completed", event.StepCompleted{
 		Step: a.number, Title: a.step.Title, Output: event.JSONValue(answer),
-		By: a.by, Voting: a.outcome.Voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
+		By: a.by, First: a.outcome.First, Voting: a.outcome.Voting, CostUSD: a.outcome.CostUSD, DurationMS: a.outcome.DurationMS,
 	})
 }
 
@@ -284,7 +284,7 @@ func (r *run) fail(batch []*attempt) {
 		final = final && len(a.outcome.Open) == 0 && !a.outcome.Unknown()
 		failed := a.key() + "/failed"
 		reopen = append(append(reopen, a.outcome.Open...), failed)
-		if !r.yield(failed, event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.Voting}) {
+		if !r.yield(failed, event.StepFailed{Step: a.number, Status: string(a.status()), Reason: a.problem, Voting: a.outcome.All()}) {
 			return
 		}
 	}

@@ -489,3 +489,32 @@ func stepOf(e event.Event) int {
 	_ = json.Unmarshal(data, &s)
 	return max(s.Step, s.Steps)
 }
+
+// TestForetold: a step that is alone says what will be asked after it, for each answer; a
+// flow compares that with what is asked.
+func TestForetold(t *testing.T) {
+	step := func(n, next int, kind, description string) string {
+		return fmt.Sprintf(`- {step: %d, task_type: %s, title: s, task_description: %q, output_variable: step_%d_output,
+   primary_tools: [], fallback_tools: [], primary_tool_instructions: "", fallback_tool_instructions: "",
+   input_variables: [], output_schema: "value: string, summary: string", next_step_sequence_number: %d}
+`, n, kind, description, n, next)
+	}
+	text := "reasoning: r\nplan:\n" + step(0, 1, "action_step", "Begin.") +
+		step(1, -2, "conditional_step", "If step_0_output is large go to step 2, otherwise to step 3.") +
+		step(2, -1, "action_step", "Large: step_0_output.") + step(3, -1, "action_step", "Small: step_0_output.")
+	for next, last := range map[string]string{"2": "plan/0/step/2/move/0", "3": "plan/0/step/3/move/0", "-1": ""} {
+		w := newWorld(t, map[string]string{"*": "value: x\nsummary: long", "plan/0/step/1/move/0": "next_step: " + next + "\nreason: r"})
+		c := config()
+		c.Rule.Strategy = vote.FirstToK
+		if got := tell(w.execute(c, text)); !strings.Contains(got, "completed") {
+			t.Fatalf("%s:\n%s", next, got)
+		}
+		want := []string{"plan/0/step/1/move/0"}
+		if last != "" {
+			want = append(want, last)
+		}
+		if diff := cmp.Diff(want, w.Foretold); diff != "" {
+			t.Errorf("next step %s: foretold (-want +got):\n%s", next, diff)
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,7 +85,7 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 		}
 	}
 	w.Task = task
-	before, problem := a.outcome, a.problem
+	before, problem := a.outcome.Verdict, a.problem
 	out, err := r.config.Split(f, key, w)
 	if err != nil {
 		return false, err
@@ -95,7 +93,7 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 	a.asked = key
 	a.outcome.Add(out)
 	if out.Verdict.Status == flow.Decided {
-		answer, err := a.readParts(out.Verdict.Answer)
+		answer, err := a.readResult(string(out.Verdict.Answer))
 		if err == nil {
 			return r.settle(a, answer, event.BySplit), nil
 		}
@@ -103,38 +101,7 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 	}
 	// The trouble remains the one before.
 	a.problem = problem + "; " + out.Verdict.Reason
-	a.outcome.Verdict = before.Verdict
-	a.outcome.Voting = before.Voting.Among(a.outcome.Voting)
+	a.outcome.Verdict = before
+	a.outcome.Forget()
 	return false, nil
-}
-
-// readParts reads what the parts of a step came to, as an answer to the step is read. They
-// follow a schema of their own, so that the fields that the step's names for sure have to
-// be there: no voter has seen that they are not.
-func (a *attempt) readParts(answer json.RawMessage) (json.RawMessage, error) {
-	reader, err := a.answerReader()
-	if err != nil {
-		return nil, err
-	}
-	read, flag := reader.Read(string(answer))
-	if flag != nil {
-		return nil, errors.New(flag.Reason)
-	}
-	want := []string{plan.OnlyField(a.step.OutputSchema)}
-	if want[0] == "" {
-		want = want[:0]
-		for _, f := range a.format.Fields {
-			want = append(want, f.Name)
-		}
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(read.Value, &fields); err != nil {
-		return nil, err
-	}
-	for _, name := range want {
-		if _, ok := fields[name]; !ok {
-			return nil, fmt.Errorf("there is no field %q", name)
-		}
-	}
-	return read.Value, nil
 }

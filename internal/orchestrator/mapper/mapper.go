@@ -23,8 +23,12 @@ type Config struct {
 	Open func(record int) (Record, error)
 
 	// Ended is how a record ended in an earlier session, and whether its answer was right;
-	// empty if it has to be asked about. Those that another stands for are [Skipped].
+	// empty if it has to be asked about.
 	Ended func(record int) (flow.Status, *bool)
+
+	// Same are the records that are not asked about, by number, with those that stand for
+	// them.
+	Same map[int]int
 }
 
 // A Record can be asked about.
@@ -36,9 +40,6 @@ type Record interface {
 	// Right reports whether the answers are the known ones; nil if that is not known.
 	Right(answers map[string]json.RawMessage) *bool
 }
-
-// Skipped is the status of a record that another one stands for.
-const Skipped flow.Status = "same"
 
 // Outcome is how the records ended.
 type Outcome struct {
@@ -59,6 +60,10 @@ type Outcome struct {
 func Run(f flow.Flow, c Config) error {
 	ended := make([]end, c.Records) // what a million records take is a megabyte
 	err := f.Parallel(flow.Records, c.Records, func(i int, f flow.Flow) error {
+		if _, ok := c.Same[i]; ok {
+			ended[i] = same
+			return nil
+		}
 		status, right := c.Ended(i)
 		if status == "" {
 			var err error
@@ -72,19 +77,22 @@ func Run(f flow.Flow, c Config) error {
 	if err != nil {
 		return err
 	}
-	out := Outcome{Records: c.Records}
-	for _, e := range ended {
-		out.add(e)
+	out, more := Outcome{Records: c.Records}, 0
+	for i, e := range ended {
+		if out.add(e); e == same && ended[c.Same[i]]&3 != decided {
+			more++
+		}
 	}
 	output, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
 	if missing := out.Undecided + out.Failed; missing > 0 {
-		f.Emit("end", event.TaskFailed{
-			Status: event.StatusUndecided, Output: event.JSONValue(output), Step: c.Records,
-			Reason: fmt.Sprintf("%d of %d records have no answer: %d undecided, %d failed", missing, c.Records-out.Same, out.Undecided, out.Failed),
-		})
+		reason := fmt.Sprintf("%d of %d records have no answer: %d undecided, %d failed", missing, c.Records-out.Same, out.Undecided, out.Failed)
+		if more > 0 {
+			reason += fmt.Sprintf(", and %d more that are the same as one of these", more)
+		}
+		f.Emit("end", event.TaskFailed{Status: event.StatusUndecided, Output: event.JSONValue(output), Step: c.Records, Reason: reason})
 		return nil
 	}
 	f.Emit("end", event.TaskCompleted{Steps: out.Decided, Output: event.JSONValue(output)})
@@ -110,8 +118,6 @@ func newEnd(s flow.Status, isRight *bool) end {
 		e = decided
 	case flow.Undecided:
 		e = undecided
-	case Skipped:
-		e = same
 	}
 	if isRight != nil {
 		if e |= known; *isRight {

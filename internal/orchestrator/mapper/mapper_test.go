@@ -87,9 +87,11 @@ func TestRun(t *testing.T) {
 func TestGoesOn(t *testing.T) {
 	yes := true
 	f := flowtest.New(decide)
-	err := mapper.Run(f, config(4, func(n int) (flow.Status, *bool) {
-		return []flow.Status{flow.Decided, "", mapper.Skipped, flow.Decided}[n], []*bool{nil, nil, nil, &yes}[n]
-	}))
+	c := config(4, func(n int) (flow.Status, *bool) {
+		return []flow.Status{flow.Decided, "", "", flow.Decided}[n], []*bool{nil, nil, nil, &yes}[n]
+	})
+	c.Same = map[int]int{2: 0}
+	err := mapper.Run(f, c)
 	if err != nil {
 		t.Fatal(err)
 	}

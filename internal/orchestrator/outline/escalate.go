@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/maker-mdap/maker/event"
@@ -45,7 +46,7 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 			return true, nil
 		},
 		Person: func(key string) (bool, error) {
-			out, err := r.askResult(c, key, last.Verdict)
+			out, err := r.askResult(c, key, last.Verdict.Reason)
 			if err != nil {
 				return false, err
 			}
@@ -56,6 +57,7 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 		Last: func() *flow.Verdict { return last.Verdict },
 		Note: func(to flow.Escalation) event.Escalated {
 			r.now.escalated = true
+			tries.Escalate()
 			return event.Escalated{Path: fmt.Sprintf("task %d", c.NodeID), Step: c.NodeID - 1, Question: asked, To: string(to), Reason: last.Verdict.Reason}
 		},
 	}
@@ -65,7 +67,7 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 			if err != nil {
 				return false, err
 			}
-			before, voting := *last.Verdict, tries.Voting
+			before := *last.Verdict
 			if took(key, out) {
 				r.now.by = event.BySplit
 				return true, nil
@@ -73,7 +75,7 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 			// The trouble remains the one before.
 			before.Reason += "; " + out.Verdict.Reason
 			last.Verdict, tries.Verdict = &before, &before
-			tries.Voting = voting.Among(tries.Voting)
+			tries.Forget()
 			return false, nil
 		}
 	}
@@ -117,16 +119,12 @@ func (r *runner) split(c *outline.ExecuteTask, key, why string) (*flow.Outcome, 
 }
 
 // askResult has the person give the result of a task.
-func (r *runner) askResult(c *outline.ExecuteTask, key string, v *flow.Verdict) (*flow.Outcome, error) {
-	q := &flow.HumanQuestion{
-		Step: c.NodeID - 1, Kind: event.ClarifyQuestion, Free: true,
-		Text: fmt.Sprintf("The voters do not agree (%s). What is the result of this task?\n\n%s", v.Reason, c.Parameters.Text),
-	}
-	for _, candidate := range v.Candidates {
-		if a, err := decodeAnswer(candidate.Answer); err == nil && a.Result != "" {
-			q.Options = append(q.Options, a.Result)
-		}
-	}
+func (r *runner) askResult(c *outline.ExecuteTask, key, why string) (*flow.Outcome, error) {
+	text := fmt.Sprintf("The voters do not agree (%s). What is the result of this task?\n\n%s", why, c.Parameters.Text)
+	q := flow.Unsettled(c.NodeID-1, text, r.now.tries.All(), func(given json.RawMessage) string {
+		a, _ := decodeAnswer(given) // a call is no result
+		return a.Result
+	})
 	given, err := r.flow.Ask(key, q)
 	if err != nil {
 		return nil, err

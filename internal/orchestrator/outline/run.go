@@ -146,6 +146,7 @@ func (r *runner) run() error {
 		}
 		if incoming != nil {
 			r.settle(id, incoming)
+			r.sayLeftOut(id)
 		}
 		switch c := command.(type) {
 		case nil:
@@ -252,7 +253,7 @@ func (r *runner) command(c *outline.ExecuteTask) (outline.ExecutorEvent, error) 
 		r.now.final = !result.Refused && !result.Unknown
 		return outline.TaskFailed{NodeID: c.NodeID, Error: lastWords(result.Text), Report: result.Text, Final: true, Unknown: result.Unknown}, nil
 	}
-	return outline.TaskCompleted{NodeID: c.NodeID, Details: result.Text, By: "command"}, nil
+	return outline.TaskCompleted{NodeID: c.NodeID, Details: flow.MoveOf(intent, *result).Result.Text, By: "command"}, nil
 }
 
 // maxExcerpt is how much of a text is shown where it is not the point.
@@ -299,9 +300,13 @@ func (r *runner) settle(id int, e outline.ExecutorEvent) {
 	switch t.Status {
 	case outline.StatusCompleted:
 		r.committed++
+		done := e.(outline.TaskCompleted)
+		if done.Unvoted {
+			tries.Voting.Unvoted = []string{"details"}
+		}
 		r.flow.Emit(taskKey(t.ID)+"/completed", event.StepCompleted{
-			Step: t.ID - 1, Title: t.Title(), By: r.now.by, Output: event.TextValue(e.(outline.TaskCompleted).Text()),
-			Voting: tries.Voting, CostUSD: tries.CostUSD, DurationMS: tries.DurationMS,
+			Step: t.ID - 1, Title: t.Title(), By: r.now.by, Output: event.TextValue(done.Text()),
+			First: tries.First, Voting: tries.Voting, CostUSD: tries.CostUSD, DurationMS: tries.DurationMS,
 		})
 	case outline.StatusFailed:
 		reason := t.Outcome
@@ -317,11 +322,20 @@ func (r *runner) settle(id int, e outline.ExecutorEvent) {
 		key := taskKey(t.ID) + "/failed"
 		r.reopen = append(append(r.reopen, tries.Open...), key)
 		r.again = r.again || len(tries.Open) > 0
-		r.flow.Emit(key, event.StepFailed{Step: t.ID - 1, Status: string(r.now.status), Reason: reason, Voting: tries.Voting})
+		r.flow.Emit(key, event.StepFailed{Step: t.ID - 1, Status: string(r.now.status), Reason: reason, Voting: tries.All()})
 	default:
 		return // it is tried again, or waits
 	}
 	r.now = progress{}
+}
+
+// sayLeftOut writes down that something was left out of the context for lack of room.
+func (r *runner) sayLeftOut(id int) {
+	if c := r.planner.Compactor; c != nil {
+		if before := c.Dropped(); before > 0 {
+			r.flow.Emit(fmt.Sprintf("%s/left_out/%d", taskKey(id), r.now.summaries), summary.Compacted(id-1, before, c))
+		}
+	}
 }
 
 // end says how the run went.

@@ -89,7 +89,9 @@ func (r *runner) think(c *outline.ExecuteTask, files []attachedFile) (outline.Ex
 	if a.Needs != "" {
 		return outline.NeedsClarification{NodeID: c.NodeID, Question: a.Needs, Report: prompts.CallsMade(tries.Moves)}, nil
 	}
-	return outline.TaskCompleted{NodeID: c.NodeID, Result: a.Result, Details: a.Details, By: r.decidedBy(v.Voting)}, nil
+	return outline.TaskCompleted{
+		NodeID: c.NodeID, Result: a.Result, Details: a.Details, Unvoted: a.Details != "" && r.config.Rule.Strategy != vote.None, By: r.decidedBy(v.Voting),
+	}, nil
 }
 
 // asks is what an agent asks the person by calling the tool for it.

@@ -65,6 +65,9 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 			p.task = e.Task
 			p.plan(f, 0, 0, nil, yield)
 		case event.ValidationFailed:
+			if e.Attempt >= edited {
+				return // the person is asked again
+			}
 			if last := p.lastAttempt(); e.Attempt >= last {
 				yield("end", ended(e))
 				return
@@ -244,20 +247,24 @@ func (p *Planner) format(f flow.Flow, key string, attempt int) (Format, error) {
 	if p.config.Rule.Strategy == vote.None && !p.isPanel(attempt) {
 		return Format{}, nil
 	}
-	tools, err := flow.Tools(f, key+"/tools")
-	if err != nil {
-		return Format{}, err
+	var done []string
+	for _, o := range p.done {
+		done = append(done, o.Name)
 	}
-	checks := &Checks{Tools: []string{}, AllowLoops: p.config.AllowLoops}
+	checks, err := checksOf(f, key, p.config.AllowLoops, done)
+	return Format{Strict: true, Checks: checks}, err
+}
+
+// checksOf are what plans are held against that somebody else is to make.
+func checksOf(f flow.Flow, key string, allowLoops bool, available []string) (*plan.Checks, error) {
+	tools, err := flow.Tools(f, key+"/tools")
+	checks := &plan.Checks{Tools: []string{}, AllowLoops: allowLoops, Available: available}
 	for _, t := range tools {
 		if t.Unavailable == "" {
 			checks.Tools = append(checks.Tools, t.Name)
 		}
 	}
-	for _, o := range p.done {
-		checks.Available = append(checks.Available, o.Name)
-	}
-	return Format{Strict: true, Checks: checks}, nil
+	return checks, err
 }
 
 func (p *Planner) question(attempt int, format Format, problems []string) (*flow.Question, error) {

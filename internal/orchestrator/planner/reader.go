@@ -2,8 +2,6 @@ package planner
 
 import (
 	"encoding/json"
-	"errors"
-	"slices"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/internal/text/yamlclean"
@@ -27,27 +25,7 @@ type Format struct {
 
 	// Checks, if not nil, also discards plans that do not pass: several are made, and
 	// those that pass are voted on.
-	Checks *Checks `json:"checks,omitempty"`
-}
-
-// Checks are what plans are held against before they are voted on.
-type Checks struct {
-	Tools      []string `json:"tools"` // that can be used
-	AllowLoops bool     `json:"allow_loops,omitempty"`
-	Available  []string `json:"available,omitempty"` // outputs of the plan before
-}
-
-// options are the checks as package plan makes them.
-func (c *Checks) options() plan.Options {
-	if c == nil {
-		return plan.Options{}
-	}
-	return plan.Options{AllowLoops: c.AllowLoops, Available: c.Available, Tools: func(name string) error {
-		if !slices.Contains(c.Tools, name) {
-			return errors.New("there is no such tool, or it is not available")
-		}
-		return nil
-	}}
+	Checks *plan.Checks `json:"checks,omitempty"`
 }
 
 // A Draft is what a plan becomes when it is read.
@@ -75,7 +53,7 @@ type planReader Format
 
 // Read implements [domain.Reader]. Plans agree if they have the same structure.
 func (r planReader) Read(text string) (domain.Answer, *redflag.Flag) {
-	p, report := plan.Validate(text, r.Checks.options())
+	p, report := plan.Validate(text, r.Checks.Options())
 	key := "text " + text
 	switch {
 	case p == nil && r.Strict:

@@ -1,7 +1,9 @@
 package solver
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
@@ -108,18 +110,22 @@ func (a *action) undecided(v *flow.Verdict) {
 	a.status, a.reason, a.options = v.Status, v.Reason, nil
 	a.broken = v.Status == flow.Failed
 	for _, c := range v.Candidates {
-		// A solution or an answer; of a proposal neither is there.
-		both, err := decode[struct {
-			Solution string `json:"solution"`
-			Answer   string `json:"answer"`
-		}](c.Answer)
-		if text := both.Solution + both.Answer; err == nil && text != "" {
+		if text := givenIn(c.Answer); text != "" {
 			a.options = append(a.options, text)
 		}
 	}
 	if len(a.options) > 0 {
 		a.best = draft{answerOf(a.options[0]), leading}
 	}
+}
+
+// givenIn is the solution or the answer that a voter gave; of a proposal neither is there.
+func givenIn(raw json.RawMessage) string {
+	both, _ := decode[struct {
+		Solution string `json:"solution"`
+		Answer   string `json:"answer"`
+	}](raw)
+	return both.Solution + both.Answer
 }
 
 // rejected notes that a verifier does not accept what won.
@@ -153,7 +159,12 @@ func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (boo
 	if a.node.stage == atomic || a.node.stage == split { // whether and how to split is no question for a person
 		c.Person = func(key string) (bool, error) { return a.askPerson(f, key) }
 	}
-	return flow.Ladder{Order: a.s.cfg.Escalate, Model: a.s.cfg.Models.Escalation}.Climb(f, key, c)
+	return a.s.ladder().Climb(f, key, c)
+}
+
+// ladder is what is tried while voters do not agree.
+func (s *solver) ladder() flow.Ladder {
+	return flow.Ladder{Order: s.cfg.Escalate, Model: s.cfg.Models.Escalation}
 }
 
 // splitFurther gives up solving the node as it is. If nobody agrees on how to split
@@ -172,10 +183,13 @@ func (a *action) splitFurther(f flow.Flow, key string) (bool, error) {
 
 // askPerson has the person give the solution of the node.
 func (a *action) askPerson(f flow.Flow, key string) (bool, error) {
-	given, err := f.Ask(key, &flow.HumanQuestion{
-		Step: a.step, Kind: event.ClarifyQuestion, Options: a.options, Free: true,
-		Text: fmt.Sprintf("The voters do not agree (%s). What is the solution of this problem?\n\n%s", a.reason, a.node.problem),
-	})
+	text := fmt.Sprintf("The voters do not agree (%s). What is the solution of this problem?\n\n%s", a.reason, a.node.problem)
+	given, err := f.Ask(key, flow.Unsettled(a.step, text, a.voting, func(answer json.RawMessage) string {
+		if option := givenIn(answer); slices.Contains(a.options, option) { // none is left of what a verifier rejected
+			return option
+		}
+		return ""
+	}))
 	if err != nil {
 		return false, err
 	}
@@ -293,6 +307,12 @@ func (a *action) composeAnswer(f flow.Flow, key string, data prompts.SolveAnswer
 		q, err := cfg.question(a.step, w, cfg.Models.Reasoning, cfg.answerForm(a.s.problem), data)
 		if err != nil {
 			return false, err
+		}
+		if a.node.stage == split { // and not yet improved
+			q.Next = a.s.checked(a.step, func(raw json.RawMessage) (string, memory, error) {
+				c, err := decode[Conclusion](raw)
+				return c.Answer, a.s.memory, err
+			})
 		}
 		a.answer, err = settle[Conclusion](a, f, key, q)
 		a.settledBy = event.ByVote

@@ -47,6 +47,28 @@ type Support struct {
 	Points    list   `json:"points" optional:"true"`
 }
 
+// UnmarshalJSON implements [json.Unmarshaler]. Nobody votes on the support, so that what
+// cannot be read of it is left out, and the answer stays. A text is the summary.
+func (s *Support) UnmarshalJSON(data []byte) error {
+	*s = Support{}
+	var parts struct{ Summary, Equations, Points json.RawMessage }
+	if json.Unmarshal(data, &parts) != nil {
+		parts.Summary = data
+	}
+	if json.Unmarshal(parts.Summary, &s.Summary) != nil {
+		s.Summary = ""
+	}
+	for _, part := range []struct {
+		raw json.RawMessage
+		to  *list
+	}{{parts.Equations, &s.Equations}, {parts.Points, &s.Points}} {
+		if json.Unmarshal(part.raw, part.to) != nil {
+			*part.to = nil
+		}
+	}
+	return nil
+}
+
 // A list is texts. In an answer a point may also be an object with a label and values,
 // {"label": "P1", "values": {"x": 1}}, which becomes the text "P1: x = 1".
 type list []string
@@ -65,15 +87,23 @@ func (l *list) UnmarshalJSON(data []byte) error {
 			continue
 		}
 		var point struct {
-			Label  string                     `json:"label"`
-			Values map[string]json.RawMessage `json:"values"`
+			Label  string          `json:"label"`
+			Values json.RawMessage `json:"values"`
 		}
 		if err := json.Unmarshal(raw, &point); err != nil {
 			return err
 		}
 		var values []string
-		for _, name := range slices.Sorted(maps.Keys(point.Values)) {
-			values = append(values, name+" = "+strings.Trim(string(point.Values[name]), `"`))
+		var named map[string]json.RawMessage
+		var row []json.RawMessage
+		if point.Values != nil && json.Unmarshal(point.Values, &named) != nil && json.Unmarshal(point.Values, &row) != nil {
+			row = []json.RawMessage{point.Values}
+		}
+		for _, name := range slices.Sorted(maps.Keys(named)) {
+			values = append(values, name+" = "+strings.Trim(string(named[name]), `"`))
+		}
+		for _, value := range row {
+			values = append(values, strings.Trim(string(value), `"`))
 		}
 		*l = append(*l, strings.Trim(point.Label+": "+strings.Join(values, ", "), ": "))
 	}
@@ -171,11 +201,11 @@ func lacking(raw json.RawMessage, t reflect.Type, what string) *redflag.Flag {
 	if string(raw) == "null" && t.Kind() != reflect.Struct {
 		return redflag.New(redflag.MissingField, "%s is null", what)
 	}
+	if t == reflect.TypeFor[Support]() {
+		return nil // which reads itself
+	}
 	switch t.Kind() {
 	case reflect.Slice:
-		if t == reflect.TypeFor[list]() {
-			return nil // which reads itself
-		}
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
 			return nil // of another type, which is seen when it is read

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ type review struct {
 // review has the answer verified by code and then checked for completeness by
 // vote. It returns nil if the run has ended.
 func (s *solver) review(f flow.Flow, round int) (*review, error) {
-	key := fmt.Sprintf("solve/check/%d", round)
+	key := checkKey(round)
 	wrong, err := s.verify(f, key, s.problem, s.answer.Answer)
 	if err != nil {
 		return nil, err
@@ -78,10 +79,8 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 		return &review{problem: "the answer is wrong: " + wrong, wrong: wrong}, nil
 	}
 	a := &action{s: s, node: s.root, step: s.step}
-	answer := form{ReadCheck, encode(checkParams{s.problem, maxGrowth}), checkSchema}
 	ok, err := a.climb(f, key, func(key string, w way) (bool, error) {
-		q, err := s.cfg.question(a.step, w, s.cfg.Models.Reasoning, answer,
-			prompts.SolveCheck{Problem: s.problem, Answer: s.answer.Answer, Notes: s.memory.notes})
+		q, err := s.checkQuestion(a.step, w, s.answer.Answer, s.memory.notes)
 		if err != nil {
 			return false, err
 		}
@@ -107,6 +106,30 @@ func (s *solver) review(f flow.Flow, round int) (*review, error) {
 		return &review{}, nil
 	}
 	return &review{problem: "something is missing: " + strings.Join(a.check.Missing, "; "), missing: a.check.Missing}, nil
+}
+
+func checkKey(round int) string { return fmt.Sprintf("solve/check/%d", round) }
+
+// checkQuestion asks whether an answer is complete.
+func (s *solver) checkQuestion(step int, w way, answer string, notes []string) (*flow.Question, error) {
+	form := form{ReadCheck, encode(checkParams{s.problem, maxGrowth}), checkSchema}
+	return s.cfg.question(step, w, s.cfg.Models.Reasoning, form, prompts.SolveCheck{Problem: s.problem, Answer: answer, Notes: notes})
+}
+
+// checked says what is asked after a question to which the answer to the whole problem is
+// the answer: whether that is complete, as read and with what is known then.
+func (s *solver) checked(step int, read func(raw json.RawMessage) (answer string, known memory, err error)) func(json.RawMessage) (string, *flow.Question) {
+	return func(raw json.RawMessage) (string, *flow.Question) {
+		answer, known, err := read(raw)
+		if err != nil {
+			return "", nil
+		}
+		q, err := s.checkQuestion(step+1, s.ladder().First(), answer, known.notes)
+		if err != nil {
+			return "", nil
+		}
+		return checkKey(0), q
+	}
 }
 
 // maxMissing is how many missing items are worked off at a time, and maxItems how many

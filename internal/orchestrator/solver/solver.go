@@ -51,6 +51,7 @@
 package solver
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -129,6 +130,13 @@ func (s *solver) direct(f flow.Flow) (bool, error) {
 		return false, err
 	}
 	q.Rule = s.cfg.directRule()
+	q.Next = s.checked(s.step, func(raw json.RawMessage) (string, memory, error) {
+		solution, err := decode[Solution](raw)
+		known := s.memory
+		known.notes = slices.Clone(known.notes)
+		known.learn(s.problem, solution)
+		return answerOf(solution.Solution).Answer, known, err
+	})
 	ok, err := a.askSolution(f, DirectKey, q)
 	if err != nil {
 		return false, err

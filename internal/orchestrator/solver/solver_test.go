@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -442,5 +443,17 @@ func TestAllThatFailedIsTriedAgain(t *testing.T) {
 	}
 	if asked < 2 {
 		t.Errorf("%d parts were asked, want several", asked)
+	}
+}
+
+// TestForetold: an answer to the whole, direct or composed, says what is asked about it next;
+// a flow compares that with what is asked.
+func TestForetold(t *testing.T) {
+	direct := config
+	direct.NoDirect = false
+	for problem, cfg := range map[string]Config{"1+2": direct, "1+2+3": config} {
+		if f := run(t, problem, cfg, adders); !slices.Equal(f.Foretold, []string{checkKey(0)}) {
+			t.Errorf("of the questions about %s %q were foretold, want the check", problem, f.Foretold)
+		}
 	}
 }

@@ -238,6 +238,7 @@ func verdict(status flow.Status, tally *vote.Tally, won json.RawMessage, first m
 		v.Voting.Votes[vote.ShortKey(c.Key)] = c.Votes
 		if status == flow.Undecided && len(v.Candidates) < 8 {
 			v.Candidates = append(v.Candidates, event.Candidate{Answer: first[c.Key], Votes: c.Votes})
+			v.Voting.Answers = v.Candidates
 		}
 	}
 	return v

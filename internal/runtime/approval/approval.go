@@ -37,7 +37,9 @@
 package approval
 
 import (
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -181,4 +183,48 @@ func (r Rule) denies(i tool.Intent, w *workspace) bool {
 		}
 	}
 	return false
+}
+
+// Names reports whether the rule is about calls of a tool.
+func (r Rule) Names(tool string) bool { return r.names(tool) }
+
+// String is the rule as it is written.
+func (r Rule) String() string { return r.text }
+
+// Allowing is the first of some rules that lets an intent pass.
+func (p *Policy) Allowing(i tool.Intent, rules []Rule) (Rule, bool) {
+	w := newWorkspace(p.Workspace)
+	for _, r := range rules {
+		if r.allows(i, w) {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// Suggest is the narrowest rule worth having that lets calls like an intent pass: the files
+// of the same folder, the same command, or the tool. It reports false if no rule does.
+func (p *Policy) Suggest(i tool.Intent) (string, bool) {
+	var in struct {
+		FilePath string `json:"file_path"`
+		Command  string `json:"command"`
+	}
+	candidates := []string{i.Tool}
+	if json.Unmarshal(i.Input, &in) == nil && mainArgument[i.Tool] == "file_path" && in.FilePath != "" {
+		path := filepath.ToSlash(filepath.Clean(in.FilePath))
+		candidates = []string{fmt.Sprintf("%s(%s)", i.Tool, path), i.Tool}
+		if at := strings.LastIndexByte(path, '/'); at > 0 {
+			candidates[0] = fmt.Sprintf("%s(%s)", i.Tool, path[:at+1])
+		}
+	} else if i.Tool == bash {
+		candidates = []string{fmt.Sprintf("%s(%s)", bash, strings.TrimSpace(in.Command))}
+	}
+	for _, text := range candidates {
+		if r, err := ParseRule(text); err == nil {
+			if _, ok := p.Allowing(i, []Rule{r}); ok {
+				return text, true
+			}
+		}
+	}
+	return "", false
 }

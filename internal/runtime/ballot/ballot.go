@@ -37,6 +37,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/limiter"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/tool"
@@ -78,12 +79,21 @@ type Voter struct {
 	Name  string
 	Model model.Model
 
+	// Limiter is the one through which the model is asked; nil if that is not known. While
+	// it holds calls back, or after a refusal, samples are drawn from another voter if one
+	// is free.
+	Limiter *limiter.Limiter
+
 	// Agent makes the samples of questions that are work.
 	Agent agent.Agent
 
 	// Temperature, if not nil, is used instead of the question's for all but
 	// the first sample.
 	Temperature *float64
+
+	// InProcess says that it is a simulator of this process: it answers as if it took time,
+	// and differently if it is asked once more.
+	InProcess bool
 }
 
 // DefaultBatchSize is the bound of a ballot that was given none.
@@ -102,6 +112,7 @@ type Ballot struct {
 	pace    pace
 	warmth  warmth
 	answers atomic.Int64 // that came so far
+	tails   sync.Map     // of *tail by tailKey
 }
 
 // New returns a ballot that spreads the samples of each question over voters, of
@@ -185,11 +196,27 @@ type Watch struct {
 	// returns.
 	Sample func(*Sample)
 
+	// Leads is told after each vote which answer is ahead of all others, and by its how
+	// many votes; of none if several are. A call of a tool has no value.
+	Leads func(answer domain.Answer, votes int)
+
 	// Judge compares texts, for questions that are decided by meaning.
 	Judge Judge
 
 	// Stopped is told how the vote stands if it ends without a verdict.
 	Stopped func(Standing)
+
+	// Hedge lets slow samples be sent again; nil if they are not.
+	Hedge *Hedge
+
+	// Gauge shows what goes on between two samples.
+	Gauge *Gauge
+}
+
+// A Gauge shows what goes on while a question is decided. It may be read at any time.
+type Gauge struct {
+	InFlight atomic.Int64 // samples that were asked for and have not come
+	Retried  atomic.Int64 // attempts that failed and were made again
 }
 
 // Decide asks q until it has a verdict.
@@ -223,7 +250,7 @@ func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, 
 	if q.Second {
 		r.tally.GiveUpAt(giveUp)
 	}
-	r.judge = w.Judge
+	r.judge, r.gauge, r.hedge = w.Judge, w.Gauge, w.Hedge
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
@@ -235,13 +262,13 @@ func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, 
 		r.resume(&w)
 	}
 	if q.TimeoutMS <= 0 {
-		v, err := r.run(ctx, w.Sample)
+		v, err := r.run(ctx, &w)
 		r.stopped(&w, err)
 		return v, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(q.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
-	v, err := r.run(ctx, w.Sample)
+	v, err := r.run(ctx, &w)
 	if errors.Is(err, errTimeout) {
 		r.now = time.Now()
 		v, err = r.verdict(flow.Failed, ""), nil
@@ -269,7 +296,7 @@ type race struct {
 	voters []Voter
 	q      *flow.Question
 	reader domain.Reader
-	tally  *vote.Tally
+	tally  vote.Tally
 
 	message  [1]model.Message // shared by all requests
 	first    model.Request    // of the first sample
@@ -290,11 +317,10 @@ type race struct {
 	now     time.Time // when the latest sample arrived
 	latest  Sample
 
-	firstText   string                   // of the first answer that became a vote
-	firstAnswer domain.Answer            // what was read from it
-	answers     map[string]domain.Answer // the first answer of each other key
-	intents     map[string]*tool.Intent  // those among them that are calls
-	repaired    map[string]bool          // those whose text had to be repaired
+	firstAnswer standing                // for the key of the first vote
+	firstText   string                  // that it was read from
+	answers     map[string]standing     // the answers that stand for other keys
+	intents     map[string]*tool.Intent // those among them that are calls
 
 	maxFaults int64
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
@@ -304,6 +330,8 @@ type race struct {
 
 	groups   groups // of answers that are compared by meaning
 	judge    Judge
+	gauge    *Gauge           // nil if nobody looks
+	hedge    *Hedge           // nil if slow samples are not sent again
 	byVoter  []map[string]int // votes by key, if there are several voters
 	active   [][]int          // framings that each voter is asked in; empty if there are no several
 	shares   []share          // what voters contributed in framings
@@ -321,11 +349,15 @@ type race struct {
 
 func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, margins []int) *race {
 	r := idleRaces.Get().(*race)
-	*r = race{
-		ballot: b, voters: voters, q: q, reader: reader, tally: vote.NewTallyBy(q.Rule, b.opts.Decide, margins...),
-		message:   [1]model.Message{{Role: model.User, Text: q.Prompt, Shared: q.Shared}},
-		maxFaults: int64(cmp.Or(q.MaxFaults, DefaultMaxFaults)),
+	onFault := r.others.OnFault
+	if onFault == nil {
+		onFault = r.mayRetry
 	}
+	*r = race{} // and field by field, without a copy of it all
+	r.ballot, r.voters, r.q, r.reader = b, voters, q, reader
+	r.tally.Begin(q.Rule, b.opts.Decide, margins...)
+	r.message[0] = model.Message{Role: model.User, Text: q.Prompt, Shared: q.Shared}
+	r.maxFaults = int64(cmp.Or(q.MaxFaults, DefaultMaxFaults))
 	for _, image := range q.Images {
 		r.message[0].Images = append(r.message[0].Images, model.Image(image))
 	}
@@ -338,7 +370,7 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, 
 	if len(voters) > 1 {
 		r.byVoter = make([]map[string]int, len(voters))
 	}
-	r.others.OnFault = r.mayRetry
+	r.others.OnFault = onFault
 	r.started = time.Now()
 	r.now = r.started
 	r.first = r.others
@@ -360,7 +392,7 @@ func outputFormat(q *flow.Question) *model.OutputFormat {
 	return &model.OutputFormat{Mode: mode, Name: "answer", Schema: q.Schema}
 }
 
-func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, error) {
+func (r *race) run(ctx context.Context, w *Watch) (*flow.Verdict, error) {
 	for {
 		d := r.tally.Decision()
 		switch d.Outcome {
@@ -384,15 +416,18 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 		}
 		if r.inFlight == 0 && r.ballot.pace.instant() {
 			a := r.next()
-			*s = a.sample(ctx, r.now)
+			a.sample(ctx, r.now, s)
 			r.now = r.now.Add(s.Duration)
 		} else {
 			r.launch(ctx, d.Need)
+			if r.gauge != nil {
+				r.gauge.InFlight.Store(int64(r.inFlight))
+			}
 			select {
 			case *s = <-r.arrived:
 				r.inFlight--
 			case <-ctx.Done():
-				r.drain(observe)
+				r.drain(w.Sample)
 				return nil, context.Cause(ctx)
 			}
 			r.now = time.Now()
@@ -417,11 +452,14 @@ func (r *race) run(ctx context.Context, observe func(*Sample)) (*flow.Verdict, e
 			return nil, err
 		}
 		failed := r.count(s)
-		if observe != nil {
-			observe(s)
+		if w.Sample != nil {
+			w.Sample(s)
 		}
 		if failed != nil {
 			return failed, nil
+		}
+		if w.Leads != nil && r.ballot.pace.takesTime() {
+			r.tellLead(w.Leads)
 		}
 	}
 }
@@ -446,34 +484,6 @@ func (r *race) drain(observe func(*Sample)) {
 		}
 	}
 }
-
-// mayRetry counts a failed attempt and says whether the question bears another.
-func (r *race) mayRetry(e *model.Error) bool {
-	limit := r.maxFaults
-	if r.absent(e) {
-		limit = min(limit, patience)
-	}
-	r.lastFault.Store(e)
-	failed := r.attempts.Add(1)
-	if e.Kind == model.RateLimited {
-		// A provider that answers others in between is busy, and not out of order.
-		if now := r.ballot.answers.Load(); r.answered.Swap(now) != now {
-			r.excused.Add(1)
-		}
-	}
-	return failed-r.excused.Load() < limit
-}
-
-// tooMany reports whether the question bears no further faults.
-func (r *race) tooMany() bool {
-	return max(int64(r.faults), r.attempts.Load())-r.excused.Load() >= r.maxFaults
-}
-
-// patience is how many attempts are made to reach a server that has never been
-// reached: it is more likely not there than failing.
-const patience = 10
-
-func (r *race) absent(e *model.Error) bool { return e.NotSent && r.ballot.answers.Load() == 0 }
 
 // end cancels the samples that are still in flight.
 func (r *race) end() {
@@ -541,7 +551,7 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	if r.tally.Votes() > 0 && a.Text == r.firstText && a.Text != "" {
-		s.Answer = r.firstAnswer // voters often agree to the letter
+		s.Answer = r.firstAnswer.Answer // voters often agree to the letter
 		return
 	}
 	text := a.Text
@@ -597,7 +607,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		r.discard(s)
 	case s.Err != nil:
 		r.lastErr = s.Err
-		if r.absent(s.Err) || !s.Err.Kind.Retryable() || r.tooMany() {
+		if r.absent(s.Err) || !s.Err.Kind.Retryable() || r.tooMany(s.Err) {
 			return r.verdict(flow.Failed, "")
 		}
 		r.again = append(r.again, s.N)
@@ -606,13 +616,7 @@ func (r *race) count(s *Sample) *flow.Verdict {
 		if s.Work != nil && s.Work.Intent != nil {
 			text = "" // what was said beside a call is not what was voted for
 		}
-		if s.Work != nil && s.Work.Repaired && !r.known(s.Answer.Key) {
-			if r.repaired == nil {
-				r.repaired = map[string]bool{}
-			}
-			r.repaired[s.Answer.Key] = true
-		}
-		r.keep(s.Answer, text)
+		r.keep(s, text)
 		r.tally.Vote(s.Answer.Key)
 		if r.byVoter != nil && s.voter >= 0 {
 			if r.byVoter[s.voter] == nil {
@@ -625,26 +629,35 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	return nil
 }
 
-// known reports whether there is an answer with a key already.
-func (r *race) known(key string) bool {
-	if r.tally.Votes() > 0 && key == r.firstAnswer.Key {
-		return true
-	}
-	_, ok := r.answers[key]
-	return ok
+// standing is an answer that stands for all that agree with it: what is committed if they
+// win.
+type standing struct {
+	domain.Answer
+	n        int  // of its sample
+	repaired bool // its text had to be
 }
 
-// keep remembers the first answer of each key: it is the one that wins.
-func (r *race) keep(a domain.Answer, text string) {
+// keep remembers the answer of each key that came from the first sample, in the order in
+// which they were asked for: it must not matter which came first. Where texts were compared
+// it is the one that others were compared with.
+func (r *race) keep(s *Sample, text string) {
+	a := standing{s.Answer, s.N, s.Work != nil && s.Work.Repaired}
 	if r.tally.Votes() == 0 {
 		r.firstAnswer, r.firstText = a, text
 		return
 	}
-	if r.known(a.Key) {
-		return
+	before, known := r.answers[a.Key]
+	if a.Key == r.firstAnswer.Key {
+		before, known = r.firstAnswer, true
 	}
-	if r.answers == nil {
-		r.answers = make(map[string]domain.Answer)
+	switch {
+	case known && (before.n < a.n || r.q.Meaning != nil):
+	case a.Key == r.firstAnswer.Key:
+		r.firstAnswer, r.firstText = a, text
+	default:
+		if r.answers == nil {
+			r.answers = make(map[string]standing)
+		}
+		r.answers[a.Key] = a
 	}
-	r.answers[a.Key] = a
 }

@@ -256,6 +256,34 @@ func TestTopUpOnArrival(t *testing.T) {
 	})
 }
 
+// TestGauge: while a question is decided it can be seen how many samples are on their way
+// and how many attempts were made again.
+func TestGauge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &script{replies: []reply{{"a", nil, time.Second}, {"b", nil, 2 * time.Second}, {"a", nil, 3 * time.Second}, {"a", nil, time.Second}, {"a", nil, time.Second}}}
+		var gauge Gauge
+		var seen []int64
+		retrying := model.Func(func(ctx context.Context, req *model.Request) (*model.Response, error) {
+			if req.OnFault != nil {
+				req.OnFault(&model.Error{Kind: model.Overloaded})
+			}
+			return m.Generate(ctx, req)
+		})
+		b := New([]Voter{{Model: retrying}}, readers, nil)
+		defer b.Close()
+		_, err := b.Decide(t.Context(), question(vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 20}), Watch{
+			Gauge: &gauge, Sample: func(*Sample) { seen = append(seen, gauge.InFlight.Load()) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The sample that has arrived is not taken off until whoever watches does.
+		if diff := cmp.Diff([]int64{3, 2, 3, 2, 1}, seen); diff != "" || gauge.Retried.Load() != 5 {
+			t.Errorf("in flight, %d retried: -want +got\n%s", gauge.Retried.Load(), diff)
+		}
+	})
+}
+
 func TestSpareSamplesAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{replies: []reply{

@@ -2,10 +2,12 @@ package ballot
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/maker-mdap/maker/internal/runtime/limiter"
 	"github.com/maker-mdap/maker/model"
 )
 
@@ -35,7 +37,7 @@ func (a *attempt) request() *model.Request {
 	if a.n > 0 && temperature != nil {
 		own.Temperature = temperature
 	}
-	if i := r.framing(a.n); i > 0 {
+	if i := r.framing(a.n, a.voter); i > 0 {
 		message := r.message[0]
 		message.Text = r.q.Variants[i-1]
 		own.Messages = []model.Message{message}
@@ -43,10 +45,10 @@ func (a *attempt) request() *model.Request {
 	return &own
 }
 
-// framing is which of the variants a sample gets, from 1; 0 if there are none. Each
+// framing is which of the variants a sample of a voter gets, from 1; 0 if there are none. Each
 // voter goes through all of its framings and begins with another one, so that neither
 // sees the other's only; a question that was asked before goes on where that one ended. Samples of one call are asked in the same words.
-func (r *race) framing(n int) int {
+func (r *race) framing(n, voter int) int {
 	if len(r.active) == 0 {
 		return 0
 	}
@@ -54,7 +56,7 @@ func (r *race) framing(n int) int {
 	if voters == 1 {
 		call = r.callOf(n)
 	}
-	own := r.active[n%voters]
+	own := r.active[voter]
 	return own[(call%voters+call/voters+r.q.Asked/voters)%len(own)]
 }
 
@@ -93,7 +95,7 @@ func (r *race) askedBefore(n int) int {
 	before := 0
 	greedy := r.q.FirstTemperature != nil && *r.q.FirstTemperature == 0
 	for m := range n {
-		if m%len(r.voters) == n%len(r.voters) && r.framing(m) == r.framing(n) && !(m == 0 && greedy) {
+		if m%len(r.voters) == n%len(r.voters) && r.framing(m, m%len(r.voters)) == r.framing(n, n%len(r.voters)) && !(m == 0 && greedy) {
 			before++
 		}
 	}
@@ -114,42 +116,68 @@ func (a *attempt) batcher() model.Batcher {
 	return m
 }
 
-// sample makes one attempt.
-func (a *attempt) sample(ctx context.Context, start time.Time) Sample {
-	req := a.request()
-	if a.race.work != nil {
-		return a.doWork(ctx, req, start)
+// sample makes one attempt and says in s what became of it.
+func (a *attempt) sample(ctx context.Context, start time.Time, s *Sample) {
+	if len(a.race.voters) == 1 {
+		a.ask(ctx, a.request(), start, s)
+		return
 	}
-	resp, err := a.race.voters[a.voter].Model.Generate(ctx, req)
-	return a.ended(ctx, a.n, req, resp, err, start)
+	if a.race.blocked(a.voter) {
+		if other, ok := a.race.instead(a.voter); ok {
+			a.voter = other
+		}
+	}
+	ctx = limiter.MayLeave(ctx)
+	var faults []*model.Error
+	for {
+		req, detour := a.withDetour(a.request())
+		a.ask(ctx, req, start, s)
+		if !detour.taken(a, s) {
+			s.failedBefore(faults)
+			return
+		}
+		if s.Err == nil || !errors.Is(s.Err, limiter.ErrFailing) {
+			faults = append(faults, s.Faults()...)
+		}
+	}
 }
 
-// ended is what became of one sample.
-func (a *attempt) ended(ctx context.Context, n int, req *model.Request, resp *model.Response, err error, start time.Time) Sample {
-	b := a.race.ballot
-	s := Sample{
-		N: n, Voter: a.race.voters[a.voter].Name, Temperature: req.Temperature,
-		Response: resp, Duration: time.Since(start), voter: a.voter, Framing: a.race.framing(n),
+// ask asks the voter and says in s what became of it.
+func (a *attempt) ask(ctx context.Context, req *model.Request, start time.Time, s *Sample) {
+	if a.race.work != nil {
+		a.doWork(ctx, req, start, s)
+		return
 	}
-	b.pace.took(s.Duration)
+	resp, err := a.generate(ctx, req)
+	a.ended(ctx, a.n, req, resp, err, start, s)
+}
+
+// ended says in s what became of one sample.
+func (a *attempt) ended(ctx context.Context, n int, req *model.Request, resp *model.Response, err error, start time.Time, s *Sample) {
+	*s = Sample{}
+	s.N, s.voter, s.Voter, s.Framing = n, a.voter, a.race.voters[a.voter].Name, a.race.framing(n, a.voter)
+	s.Temperature, s.Response, s.Duration = req.Temperature, resp, time.Since(start)
+	a.race.ballot.pace.took(s.Duration)
 	if err != nil {
 		s.fail(ctx, err)
 	}
-	return s
 }
 
 // run makes the attempt and delivers what came of it.
 func (a *attempt) run() {
 	ctx, start := a.race.ctx, time.Now()
+	var s Sample
 	if a.count == 1 {
-		a.race.arrived <- a.sample(ctx, start)
+		a.sample(ctx, start, &s)
+		a.race.arrived <- s
 		return
 	}
 	req := a.request()
 	responses, err := a.batcher().GenerateN(ctx, req, a.count)
 	if err != nil {
 		// One call failed: one fault, however many samples it was for.
-		a.race.arrived <- a.ended(ctx, a.n, req, nil, err, start)
+		a.ended(ctx, a.n, req, nil, err, start, &s)
+		a.race.arrived <- s
 		responses = []*model.Response{nil}
 	}
 	for i := range a.count {
@@ -157,7 +185,8 @@ func (a *attempt) run() {
 		case i >= len(responses):
 			a.race.arrived <- Sample{N: a.n + i, missing: true}
 		case responses[i] != nil:
-			a.race.arrived <- a.ended(ctx, a.n+i, req, responses[i], nil, start)
+			a.ended(ctx, a.n+i, req, responses[i], nil, start, &s)
+			a.race.arrived <- s
 		}
 	}
 }
@@ -205,7 +234,10 @@ func (c *crew) close() {
 }
 
 // pace knows how fast the model answers lately.
-type pace struct{ credit atomic.Int32 }
+type pace struct {
+	credit atomic.Int32
+	slow   atomic.Int32 // answers lately that took some time, and were not outweighed
+}
 
 const (
 	// handover is about what it costs to have another goroutine do something
@@ -222,6 +254,11 @@ const (
 
 // took notes how long an answer took.
 func (p *pace) took(d time.Duration) {
+	if n := p.slow.Load(); d >= worthAhead {
+		p.slow.Store(min(n+1, maxSlow))
+	} else if n > 0 {
+		p.slow.Store(max(n-2, 0))
+	}
 	credit := p.credit.Load() // two answers at once may count as one
 	if d > handover {
 		p.credit.Store(max(credit-slowLoses, 0))
@@ -233,6 +270,16 @@ func (p *pace) took(d time.Duration) {
 // instant reports whether waiting for an answer costs less than handing the
 // question over.
 func (p *pace) instant() bool { return p.credit.Load() >= instantCredit }
+
+// takesTime reports whether answers take so long lately that something can be gained by
+// asking ahead.
+func (p *pace) takesTime() bool { return p.slow.Load() >= someSlow }
+
+const (
+	worthAhead = 10 * time.Millisecond
+	someSlow   = 3
+	maxSlow    = 16
+)
 
 // cachedPrefix is the size in bytes from which a system prompt is worth caching:
 // providers cache from about 1,024 tokens on.

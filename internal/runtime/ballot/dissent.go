@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -90,7 +89,7 @@ func (r *race) standing() []vote.Count {
 }
 
 // answerOf is the answer that stands for a key.
-func (r *race) answerOf(key string) domain.Answer {
+func (r *race) answerOf(key string) standing {
 	if key == r.firstAnswer.Key {
 		return r.firstAnswer
 	}

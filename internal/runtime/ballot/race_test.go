@@ -145,7 +145,7 @@ func TestFramings(t *testing.T) {
 		}
 		r.active = activeFramings(r.q, r.voters, nil)
 		for n, want := range test.want {
-			if got := r.framing(n); got != want {
+			if got := r.framing(n, n%test.voters); got != want {
 				t.Errorf("%d voters, %d framings, %d a call: sample %d gets framing %d, want %d", test.voters, test.words, test.perCall, n, got, want)
 			}
 		}
@@ -297,6 +297,9 @@ func TestAttemptsAreShared(t *testing.T) {
 		{"never reached", model.Error{Kind: model.Transient, NotSent: true}, 0, false, 10},
 		{"never reached, few", model.Error{Kind: model.Transient, NotSent: true}, 4, false, 4},
 		{"reached before", model.Error{Kind: model.Transient, NotSent: true}, 0, true, DefaultMaxFaults},
+		{"never answered", model.Error{Kind: model.Transient, Status: 500}, 0, false, patienceIfThere},
+		{"never answered, few", model.Error{Kind: model.Transient, Status: 500}, 4, false, 4},
+		{"answered before", model.Error{Kind: model.Transient, Status: 500}, 0, true, DefaultMaxFaults},
 	} {
 		attempts := 0
 		answer := test.reached

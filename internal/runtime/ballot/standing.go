@@ -3,6 +3,7 @@ package ballot
 import (
 	"fmt"
 
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/redflag"
@@ -47,4 +48,19 @@ func (r *race) split() string {
 		return ""
 	}
 	return "; it is a near tie, where other voters, other words or smaller steps help more than further samples"
+}
+
+// tellLead tells which answer is ahead. A call has no value: nothing follows on it before
+// it was made.
+func (r *race) tellLead(told func(domain.Answer, int)) {
+	key, votes := r.tally.Ahead()
+	if votes == 0 {
+		told(domain.Answer{}, 0)
+		return
+	}
+	if r.intents[key] != nil {
+		told(domain.Answer{Key: key}, votes)
+		return
+	}
+	told(r.answerOf(key).Answer, votes)
 }

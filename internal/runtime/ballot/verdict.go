@@ -58,7 +58,8 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	switch status {
 	case flow.Decided:
 		if v.Intent = r.intents[key]; v.Intent == nil {
-			v.Answer, v.Repaired = r.answerOf(key).Value, r.repaired[key]
+			a := r.answerOf(key)
+			v.Answer, v.Repaired = a.Value, a.repaired
 		}
 		if v.Voting.Contested() {
 			v.Voting.Answers = r.shown(key)
@@ -73,13 +74,16 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	case flow.Failed:
 		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
+		if r.lastErr != nil && r.neverAnswered(r.lastErr) {
+			v.Reason += "; nothing was ever answered: see that the server is up and the address is right (`maker doctor --online`)"
+		}
 	}
 	return v
 }
 
 // whyUndecided says why there are votes and no winner.
 func (r *race) whyUndecided() string {
-	t := r.tally
+	t := &r.tally
 	best := fmt.Sprintf("the best one has %s of %d votes, a margin of %d", bestOf(t), t.Votes(), t.Margin())
 	switch {
 	case t.Decision().Outcome == vote.Won:

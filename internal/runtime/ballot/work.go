@@ -32,7 +32,7 @@ func (r *race) prepareWork() error {
 	r.work = &agent.Task{
 		System: r.q.System, Shared: r.q.Shared, Images: r.message[0].Images, Tools: tools, Done: w.Done, Output: output,
 		MaxOutput: r.q.MaxOutput, MaxMoves: w.MaxMoves, MaxTokens: w.MaxTokens, Repair: w.Repair,
-		OnFault: r.mayRetry, CachePrefix: r.others.CachePrefix,
+		CachePrefix: r.others.CachePrefix,
 	}
 	return nil
 }
@@ -59,19 +59,19 @@ func (b *Ballot) tools(names []string) ([]tool.Tool, error) {
 }
 
 // doWork has an agent make the attempt.
-func (a *attempt) doWork(ctx context.Context, req *model.Request, start time.Time) Sample {
+func (a *attempt) doWork(ctx context.Context, req *model.Request, start time.Time, s *Sample) {
 	task := *a.race.work
-	task.Prompt, task.Temperature, task.Earlier = req.Messages[0].Text, req.Temperature, req.Earlier
+	task.Prompt, task.Temperature, task.Earlier, task.OnFault = req.Messages[0].Text, req.Temperature, req.Earlier, req.OnFault
 	result, err := a.race.voters[a.voter].Agent.Attempt(ctx, &task)
 	if err != nil {
-		return a.ended(ctx, a.n, req, nil, err, start)
+		a.ended(ctx, a.n, req, nil, err, start, s)
+		return
 	}
-	s := a.ended(ctx, a.n, req, &model.Response{
+	a.ended(ctx, a.n, req, &model.Response{
 		Text: result.Text, Stop: result.Stop, Usage: result.Usage, CostUSD: result.CostUSD,
 		Model: result.Model, Faults: result.Faults,
-	}, nil, start)
+	}, nil, start, s)
 	s.Work, s.Flag = result, result.Flag
-	return s
 }
 
 // readIntent turns a call into a vote. Calls that ask the person agree whatever

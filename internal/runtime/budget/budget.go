@@ -103,6 +103,8 @@ type Ledger struct {
 	noPrice   bool // of one of the models the price is not known
 	abandoned int64
 	held      amount
+	wasted    int64
+	largest   amount    // of what a call has needed
 	reserved  amount    // by the calls in flight
 	waiters   list.List // of *waiter
 	claimed   Claim     // what was announced; see OnClaim
@@ -177,6 +179,7 @@ func New(limits Limits, already usage.Spent) *Ledger {
 		unpriced:  already.Unpriced,
 		unreport:  already.Unreported,
 		abandoned: already.Abandoned,
+		wasted:    already.Wasted,
 		held:      amount{already.HeldTokens, price.FromUSD(already.HeldUSD)},
 	}
 }
@@ -219,7 +222,26 @@ func (l *Ledger) spent() usage.Spent {
 		Abandoned:  l.abandoned,
 		HeldUSD:    l.held.money.USD(),
 		HeldTokens: l.held.tokens,
+		Wasted:     l.wasted,
 	}
+}
+
+// Waste notes calls that came to nothing for the sake of speed.
+func (l *Ledger) Waste(calls int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wasted += int64(calls)
+}
+
+// Roomy reports whether so many further calls like the largest so far fit beside those in
+// flight. What is done for the sake of speed leaves so much to what must be done.
+func (l *Ledger) Roomy(calls int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := int64(calls)
+	return (l.limits.MaxCalls == 0 || l.calls+n <= l.limits.MaxCalls) &&
+		l.largest.tokens <= (l.freeTokens()-l.reserved.tokens)/n &&
+		l.largest.money <= (l.freeMoney()-l.reserved.money)/price.Money(n)
 }
 
 // OnClaim has f announce, and make durable, how much may be spent before it is.
@@ -368,6 +390,7 @@ func (l *Ledger) take(need amount) {
 	if l.claims() {
 		l.unclaimed++
 	}
+	l.largest = amount{max(l.largest.tokens, need.tokens), max(l.largest.money, need.money)}
 	l.reserved.tokens += need.tokens
 	l.reserved.money += need.money
 }

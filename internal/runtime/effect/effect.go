@@ -13,6 +13,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
@@ -55,6 +57,41 @@ type Performer struct {
 
 	// Spent is what the run has used so far.
 	Spent func() usage.Spent
+
+	// Keep keeps what the file holds that an intent is about to change. It returns nil if
+	// that is not known or could not be kept, and may be nil itself.
+	Keep func(key string, i event.Intent) *event.Before
+
+	mu      sync.Mutex
+	allowed []approval.Rule // by the person, for the rest of the run
+}
+
+// Recall takes the rules of the person from the answers of earlier sessions.
+func (p *Performer) Recall(answers map[string]*flow.Answer) {
+	for key, a := range answers {
+		if effect, _, ok := strings.Cut(key, Approval("")); ok && a != nil && effect != "" {
+			word, rule, _ := strings.Cut(a.Text, " ")
+			if word == person.ForRun || word == person.ForEver {
+				p.allow(rule)
+			}
+		}
+	}
+}
+
+// allow lets calls that fit a rule pass for the rest of the run. A text that is none, as a
+// reason can be that begins like one, lets nothing pass.
+func (p *Performer) allow(rule string) {
+	if r, err := approval.ParseRule(rule); err == nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.allowed = append(p.allowed, r)
+	}
+}
+
+func (p *Performer) allowing(i event.Intent) (approval.Rule, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Approve.Allowing(i, p.allowed)
 }
 
 // Perform executes the effect of a key, unless the journal says what came of it.
@@ -82,11 +119,11 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	if reason := p.lostSecret(e.Intent.Input); reason != "" {
 		return p.refuse(key, e, reason, "secrets")
 	}
-	approved, refused, err := p.approve(ctx, key, e, t)
+	claim, refused, err := p.approve(ctx, key, e, t)
 	if err != nil || refused != nil {
 		return refused, err
 	}
-	return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: approved})
+	return p.execute(ctx, key, e, t, claim)
 }
 
 // lostSecret says why a call with this input is not the one that was decided on, or
@@ -127,38 +164,84 @@ func (p *Performer) askFor(ctx context.Context, key string, e *flow.Effect) (*fl
 	return &flow.Result{Text: a.Text}, nil
 }
 
-// approve asks whoever has to be asked before a call is made. It returns who let
-// it pass, or the result of a call that did not.
-func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t tool.Tool) (by string, refused *flow.Result, err error) {
+// approve asks whoever has to be asked before a call is made. It returns the claim of one
+// that passed, whose input is set if the person changed it, or the result of one that did
+// not.
+func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t tool.Tool) (claim event.EffectClaimed, refused *flow.Result, err error) {
 	d := p.Approve.Decide(e.Intent, t.Class)
-	switch {
+	switch rule, ok := p.allowing(e.Intent); {
 	case d.Denied:
 		refused, err = p.refuse(key, e, d.Reason, d.Reason)
-		return "", refused, err
+		return claim, refused, err
 	case !d.Ask:
-		return d.Reason, nil, nil
+		return event.EffectClaimed{Approved: d.Reason}, nil, nil
+	case ok:
+		return event.EffectClaimed{Approved: "the person's rule for this run: " + rule.String()}, nil, nil
 	}
-	a, err := p.Journal.Ask(ctx, Approval(key), &flow.HumanQuestion{
+	q := &flow.HumanQuestion{
 		Step: e.Step, Kind: event.ClarifyApproval, Text: fmt.Sprintf("May %s be called?", e.Intent.Tool),
-		Options: []string{person.Yes, person.No}, Free: true, Call: &e.Intent, Voting: &e.Voting,
-	})
+		Options: []string{person.Yes, person.No}, Free: true, Call: &e.Intent, Voting: &e.Voting, Folder: p.Approve.Workspace,
+		Against: t.Schema,
+	}
+	given, a, err := p.askApproval(ctx, Approval(key), q, t)
 	if err != nil {
-		return "", nil, err
+		return claim, nil, err
 	}
-	if person.IsYes(a.Text) {
-		return byPerson(a.By), nil, nil
+	if !a.OK {
+		reason := "a person refused it"
+		if a.Reason != "" {
+			reason += ": " + a.Reason
+		}
+		refused, err = p.refuse(key, e, reason, byPerson(given.By))
+		return claim, refused, err
 	}
-	reason := "a person refused it"
-	if !person.IsNo(a.Text) {
-		reason += ": " + a.Text
+	claim.Approved = byPerson(given.By)
+	if a.Rule != "" {
+		p.allow(a.Rule)
+		claim.Approved += ", from now on " + a.Rule
 	}
-	refused, err = p.refuse(key, e, reason, byPerson(a.By))
-	return "", refused, err
+	if a.Input != nil && string(a.Input) != string(e.Intent.Input) {
+		claim.Approved += ", who changed its arguments"
+		claim.Input, claim.Voted = event.JSONValue(a.Input), event.JSONValue(e.Intent.Input)
+		changed := tool.Intent{Tool: e.Intent.Tool, Input: a.Input}
+		if d := p.Approve.Decide(changed, t.Class); d.Denied {
+			refused, err = p.refuse(key, e, d.Reason, d.Reason)
+		} else if reason := p.lostSecret(a.Input); reason != "" {
+			refused, err = p.refuse(key, e, reason, "secrets")
+		}
+	}
+	return claim, refused, err
+}
+
+// askApproval asks whether a call may be made, again if it is to be made with arguments that
+// the tool does not take: whoever gave them was not there to be told.
+func (p *Performer) askApproval(ctx context.Context, key string, q *flow.HumanQuestion, t tool.Tool) (*flow.Answer, person.Approval, error) {
+	first, text := key, q.Text
+	for n := 2; ; n++ {
+		given, err := p.Journal.Ask(ctx, key, q)
+		if err != nil {
+			return nil, person.Approval{}, err
+		}
+		a, err := person.ReadApproval(q, given.Text)
+		if err == nil && a.Input != nil {
+			err = t.Validate(a.Input)
+		}
+		if wrong, ok := errors.AsType[*tool.InputError](err); ok {
+			q.Text = fmt.Sprintf("%s With the arguments that you gave it cannot be: %v", text, wrong)
+			key = fmt.Sprintf("%s/%d", first, n)
+			continue
+		}
+		if err != nil { // it was read before; a log of another version may have another form
+			a = person.Approval{Reason: given.Text}
+		}
+		return given, a, nil
+	}
 }
 
 func (p *Performer) refuse(key string, e *flow.Effect, reason, by string) (*flow.Result, error) {
 	return refusal(reason, by), p.Journal.Append(event.EffectRefused{
 		Effect: key, Step: e.Step, Tool: e.Intent.Tool, Input: event.JSONValue(e.Intent.Input), Reason: reason, By: by,
+		Voting: e.Voting,
 	})
 }
 
@@ -168,7 +251,14 @@ func (p *Performer) execute(ctx context.Context, key string, e *flow.Effect, t t
 		return nil, context.Cause(ctx)
 	}
 	claim.Effect, claim.Step, claim.Scope, claim.Tool = key, e.Step, e.Scope, e.Intent.Tool
-	claim.Input, claim.Voting = event.JSONValue(e.Intent.Input), e.Voting
+	intent, changed := e.Intent, claim.Input.JSON != nil
+	if changed {
+		intent.Input = claim.Input.JSON
+	}
+	claim.Input, claim.Voting = event.JSONValue(intent.Input), e.Voting
+	if p.Keep != nil && !claim.Again { // what an earlier try has left is not what was before
+		claim.Before = p.Keep(key, intent)
+	}
 	if err := p.record(claim); err != nil {
 		return nil, err
 	}
@@ -177,16 +267,19 @@ func (p *Performer) execute(ctx context.Context, key string, e *flow.Effect, t t
 		return nil, errors.Join(context.Cause(ctx), p.record(event.EffectReleased{Effect: key, Step: e.Step, Tool: e.Intent.Tool}))
 	}
 	start := time.Now()
-	result, err := t.Run(ctx, e.Intent.Input)
+	result, err := t.Run(ctx, intent.Input)
 	cut := ctx.Err() != nil && (err != nil || result.IsError)
 	switch {
 	case cut, errors.Is(err, tool.ErrUnknownOutcome):
 		if err == nil {
 			err = errors.New(result.Text)
 		}
-		return p.leaveUnknown(ctx, key, e, err, cut, claim.Again)
+		return p.leaveUnknown(ctx, key, e, err, cut, claim)
 	case err != nil:
 		result = tool.Failed("%v", err)
+	}
+	if changed {
+		result.Ran = intent.Input
 	}
 	return &result, p.record(event.EffectDone{
 		Effect: key, Step: e.Step, Tool: e.Intent.Tool, Result: event.TextValue(result.Text), IsError: result.IsError,
@@ -205,18 +298,18 @@ func (p *Performer) record(e event.Event) error {
 // leaveUnknown says that an effect of this session has no known outcome. If the run
 // is being ended there is nothing more to do about it now; and what was repeated once
 // is not repeated again.
-func (p *Performer) leaveUnknown(ctx context.Context, key string, e *flow.Effect, cause error, ending, again bool) (*flow.Result, error) {
+func (p *Performer) leaveUnknown(ctx context.Context, key string, e *flow.Effect, cause error, ending bool, claim event.EffectClaimed) (*flow.Result, error) {
 	err := p.Journal.Append(unknownEvent(key, e, cause.Error()))
 	switch {
 	case ending:
 		return nil, errors.Join(context.Cause(ctx), err)
 	case err != nil:
 		return nil, err
-	case again:
+	case claim.Again:
 		return unknownResult(e, cause.Error()), nil
 	}
 	t, gone := p.tool(e.Intent.Tool)
-	return p.settleUnknown(ctx, key, e, t, gone, State{Claims: 1, Unknown: true, Reason: cause.Error()})
+	return p.settleUnknown(ctx, key, e, t, gone, stateOf(claim, State{Claims: 1, Unknown: true, Reason: cause.Error()}))
 }
 
 func unknownEvent(key string, e *flow.Effect, reason string) event.EffectUnknown {
@@ -249,14 +342,21 @@ func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effec
 		}
 	}
 	may := p.Approve.Decide(e.Intent, t.Class)
+	if past.Ran != nil {
+		may = p.Approve.Decide(tool.Intent{Tool: e.Intent.Tool, Input: past.Ran}, t.Class)
+	}
 	options := []string{Happened, NotYet, GiveUp}
 	if gone != nil || may.Denied {
 		options = []string{Happened, GiveUp}
 	} else if t.Idempotent { // it was approved before
-		return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: "idempotent: it can be repeated", Again: true})
+		return p.execute(ctx, key, e, t, past.claim("idempotent: it can be repeated"))
+	}
+	asked := e.Intent
+	if past.Ran != nil {
+		asked.Input = past.Ran
 	}
 	a, err := p.Journal.Ask(ctx, fmt.Sprintf("%s/outcome/%d", key, past.Claims), &flow.HumanQuestion{
-		Step: e.Step, Kind: event.ClarifyOutcome, Call: &e.Intent, Options: options,
+		Step: e.Step, Kind: event.ClarifyOutcome, Call: &asked, Options: options, Folder: p.Approve.Workspace,
 		Text: fmt.Sprintf("A call of %s was begun, and nobody knows whether it took effect. Did it?", e.Intent.Tool),
 	})
 	if _, waiting := errors.AsType[*person.WaitingError](err); waiting {
@@ -267,12 +367,12 @@ func (p *Performer) settleUnknown(ctx context.Context, key string, e *flow.Effec
 	}
 	switch a.Text {
 	case Happened:
-		result := &flow.Result{Text: "A person says that the call took effect. Its output is lost."}
+		result := &flow.Result{Text: "A person says that the call took effect. Its output is lost.", Ran: past.Ran}
 		return result, p.record(event.EffectDone{
 			Effect: key, Step: e.Step, Tool: e.Intent.Tool, Result: event.TextValue(result.Text), By: byPerson(a.By), Spent: p.Spent(),
 		})
 	case NotYet:
-		return p.execute(ctx, key, e, t, event.EffectClaimed{Approved: byPerson(a.By), Again: true})
+		return p.execute(ctx, key, e, t, past.claim(byPerson(a.By)))
 	default:
 		return unknownResult(e, "a person ended the step"), nil
 	}

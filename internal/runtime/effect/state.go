@@ -11,11 +11,12 @@ import (
 
 // A State is how an effect stands.
 type State struct {
-	Claims  int // without an outcome
-	Intent  event.Intent
-	Unknown bool         // and it was said so
-	Reason  string       // why it is unknown
-	Result  *flow.Result // nil until there is an outcome
+	Claims  int             // without an outcome
+	Intent  event.Intent    // that won the vote
+	Ran     json.RawMessage // what it was called with, if the person changed that
+	Unknown bool            // and it was said so
+	Reason  string          // why it is unknown
+	Result  *flow.Result    // nil until there is an outcome
 }
 
 // States are the effects of a run by their keys, as its events tell.
@@ -25,14 +26,14 @@ type States map[string]State
 func (s States) Take(e event.Event) {
 	switch e := e.(type) {
 	case event.EffectClaimed:
-		s[e.Effect] = State{Claims: s[e.Effect].Claims + 1, Intent: intentOf(e.Tool, e.Input)}
+		s[e.Effect] = stateOf(e, State{Claims: s[e.Effect].Claims + 1})
 	case event.EffectReleased:
 		was := s[e.Effect]
 		was.Claims = max(was.Claims-1, 0)
 		s[e.Effect] = was
 	case event.EffectDone:
 		was := s[e.Effect]
-		was.Result = &flow.Result{Text: e.Result.Text(), IsError: e.IsError}
+		was.Result = &flow.Result{Text: e.Result.Text(), IsError: e.IsError, Ran: was.Ran}
 		s[e.Effect] = was
 	case event.EffectRefused:
 		s[e.Effect] = State{Intent: intentOf(e.Tool, e.Input), Result: refusal(e.Reason, e.By)}
@@ -41,6 +42,24 @@ func (s States) Take(e event.Event) {
 		was.Unknown, was.Reason = true, e.Reason
 		s[e.Effect] = was
 	}
+}
+
+// stateOf is a state with what a claim says about the call.
+func stateOf(e event.EffectClaimed, s State) State {
+	s.Intent = intentOf(e.Tool, e.Input)
+	if !e.Voted.IsZero() {
+		s.Ran, s.Intent = s.Intent.Input, intentOf(e.Tool, e.Voted)
+	}
+	return s
+}
+
+// claim is another claim of an effect that was claimed before.
+func (s State) claim(approved string) event.EffectClaimed {
+	c := event.EffectClaimed{Approved: approved, Again: true}
+	if s.Ran != nil {
+		c.Input, c.Voted = event.JSONValue(s.Ran), event.JSONValue(s.Intent.Input)
+	}
+	return c
 }
 
 // intentOf is an intent as it was before it was logged.
@@ -63,7 +82,8 @@ func (s States) Reopen(those func(key string) bool) []string {
 	return keys
 }
 
-// Approval is the key of the question whether the effect of a key may be executed.
+// Approval is the key of the question whether the effect of a key may be executed. If it is
+// put again its keys are below that.
 func Approval(key string) string { return key + "/approve" }
 
 // byPerson is what says that the person let a call pass or refused it.

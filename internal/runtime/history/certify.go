@@ -24,12 +24,12 @@ func (r *Report) countRaces(e event.Event) {
 	case event.StepCompleted:
 		if r.byStep {
 			if delete(r.givenUp, e.Step); e.First != nil {
-				r.Evidence.Voted(cmp.Or(e.Class, r.Kind), e.Step, "", *e.First, false)
+				r.Evidence.Voted(cmp.Or(e.Class, r.class), e.Step, "", *e.First, false)
 				if len(e.First.Votes) > 0 {
 					r.Evidence.Confirmed()
 				}
 			}
-			r.Evidence.Voted(stepClass(r.Kind, &e), e.Step, "", e.Voting, true)
+			r.Evidence.Voted(stepClass(r.class, &e), e.Step, "", e.Voting, true)
 		}
 	case event.StepFailed:
 		if r.byStep && r.Form == event.FormRecords {
@@ -60,7 +60,7 @@ func (r *Report) countIndexedRace(s runlog.Step) bool {
 	if s.Answers == 2 {
 		c = adaptive.Cell{Lead: (votes + s.Margin) / 2, Second: (votes - s.Margin) / 2}
 	}
-	r.Evidence.Add(certificate.Race{Class: r.Kind, Step: s.Step, Cell: c, Decided: true})
+	r.Evidence.Add(certificate.Race{Class: r.class, Step: s.Step, Cell: c, Decided: true})
 	return true
 }
 
@@ -68,10 +68,10 @@ func (r *Report) countIndexedRace(s runlog.Step) bool {
 // have none.
 func (r *Report) finishRaces() {
 	for _, n := range slices.Sorted(maps.Keys(r.givenUp)) {
-		r.Evidence.Voted(r.Kind, n, "", r.givenUp[n], false)
+		r.Evidence.Voted(r.class, n, "", r.givenUp[n], false)
 	}
 	if f := r.Failed; f != nil && r.Form == event.FormChain {
-		r.Evidence.Voted(r.Kind, f.Step, "", f.Voting, false)
+		r.Evidence.Voted(r.class, f.Step, "", f.Voting, false)
 	}
 }
 

@@ -50,8 +50,14 @@ type History struct {
 	// Checkpoint is where a chain goes on.
 	Checkpoint chain.Checkpoint
 
-	// Records are how those of a table ended.
+	// Records are how those of a table ended, and Outputs what they came to.
 	Records Records
+	Outputs Outputs
+
+	// Contested is how many decisions had more than one answer, and Contests are the latest
+	// of them.
+	Contested int
+	Contests  []Contest
 
 	// Verdicts, Looks, Answers and Effects are what was recorded under keys. An answer
 	// is nil while the person has not given it.
@@ -137,6 +143,7 @@ func (h *History) Visit(l runlog.Line) error {
 	if l.Type == event.TypeStepCompleted && h.records && h.report == nil {
 		if n, right, ok := stepOf(l.Raw); ok {
 			h.Records.completed(n, right)
+			h.Outputs.addLine(l.Raw)
 			h.forgetRecord(n, true)
 			return h.committed(l)
 		}
@@ -235,6 +242,8 @@ func (h *History) ending(e event.Event) bool {
 		h.paid(e.Spent)
 	case event.RunCancelled:
 		h.paid(e.Spent)
+	case event.RunPaused:
+		h.paid(e.Spent)
 	case event.TaskFailed:
 		h.paid(e.Spent)
 		h.End, h.claim = e, event.BudgetClaimed{}
@@ -287,6 +296,7 @@ func (h *History) take(rec event.Record) {
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
 			Repaired: e.Repaired, Said: e.Said, Candidates: e.Voted(), CostUSD: e.CostUSD, DurationMS: e.DurationMS,
 		}}
+		h.takeContest(e.Step, h.Verdicts[e.Question].Verdict)
 		h.paid(e.Spent)
 	case event.Observed:
 		h.Looks[e.Look] = e.Result.JSON
@@ -304,6 +314,7 @@ func (h *History) take(rec event.Record) {
 		h.answered(e)
 	case event.QuestionChanged:
 		h.Changed[e.Question] = true
+	case event.PolicyChanged, event.PolicyFutile: // the runtime's own: see countPolicies
 	default:
 		if step, ok := e.(event.StepCompleted); ok {
 			h.Steps++
@@ -396,7 +407,7 @@ func numberOf(e event.Event) int {
 }
 
 // reopen forgets what is recorded under keys and below them. Effects and answers of
-// the person stay, but for calls that the person refused.
+// the person stay, but for calls that the person refused and answers that are named.
 func (h *History) reopen(keys []string) {
 	h.Reopened = nil
 	if len(keys) == 0 {
@@ -405,7 +416,10 @@ func (h *History) reopen(keys []string) {
 	below := flow.Below(keys)
 	h.Reopened = h.Effects.Reopen(below)
 	for _, refused := range h.Reopened {
-		delete(h.Answers, effect.Approval(refused))
+		forget(h.Answers, flow.Below([]string{effect.Approval(refused)}))
+	}
+	for _, key := range keys {
+		delete(h.Answers, key)
 	}
 	forget(h.Verdicts, below)
 	forget(h.Looks, below)
@@ -464,6 +478,17 @@ func (h *History) SessionsWith(now event.Setup) []event.Session {
 		return nil
 	}
 	return parts
+}
+
+// LastSetup is what the session before was done with, as far as the log says so.
+func (h *History) LastSetup() event.Setup {
+	var last event.Setup
+	if n := len(h.sessions); n > 0 {
+		s := h.sessions[n-1]
+		last = event.Setup{Model: s.Model, Rule: s.Rule, Simulated: s.Simulated}
+		last.Sessions = h.SessionsWith(last)
+	}
+	return last
 }
 
 // endSession adds the time between the first and the last line of a session.

@@ -27,20 +27,24 @@ type Policies struct {
 
 // A Length is how long a run will be, as far as that is known: so many questions will be
 // put to voters, or at least it has so many steps.
-type Length struct{ Races, Steps int }
+type Length struct {
+	Races, Steps int
+	Records      bool // that end in another order than they begin
+}
 
 // lengthOf is how long a run will be, as its log says.
 func lengthOf(e event.TaskSubmitted) Length {
+	records := e.Form == event.FormRecords
 	if e.ByStep() {
-		return Length{Races: e.Steps}
+		return Length{Races: e.Steps, Records: records}
 	}
-	return Length{e.Races, e.Steps}
+	return Length{e.Races, e.Steps, records}
 }
 
 // Options are those of an adaptive rule in a run of the length. A step takes a question or
 // two, unless it uses tools.
 func (l Length) Options(rule vote.Rule, warm map[string]adaptive.Learnt) adaptive.Options {
-	o := adaptive.Options{Target: rule.Target, Steps: l.Races, MaxSamples: rule.MaxSamples, Warm: warm}
+	o := adaptive.Options{Target: rule.Target, Steps: l.Races, MaxSamples: rule.MaxSamples, Unordered: l.Records, Warm: warm}
 	if l.Races == 0 {
 		o.Estimate = 2 * l.Steps
 	}
@@ -81,33 +85,35 @@ func (p *Policies) Now(class string) (now adaptive.Change, begins []event.Event)
 	return now, begins
 }
 
-// CountStep takes in the votes of a committed step of a chain of a kind, and returns what
-// follows. Where others settled it, its own voters were undecided before.
-func (p *Policies) CountStep(kind string, e *event.StepCompleted) []event.Event {
+// CountStep takes in the votes of a committed step, whose class is this one unless it names
+// another, and returns what follows. Where others settled it, its own voters were undecided
+// before.
+func (p *Policies) CountStep(class string, e *event.StepCompleted) []event.Event {
 	var list []event.Event
 	if e.First != nil {
-		list = p.Count(cmp.Or(e.Class, kind), *e.First, false)
+		list = p.Count(cmp.Or(e.Class, class), *e.First, false)
 	}
-	return append(list, p.Count(stepClass(kind, e), e.Voting, true)...)
+	return append(list, p.Count(stepClass(class, e), e.Voting, true)...)
 }
 
 // stepClass is the class of the vote that decided a step of a chain.
-func stepClass(kind string, e *event.StepCompleted) string {
-	return adaptive.ClassOf(cmp.Or(e.Class, kind), e.Pool)
+func stepClass(class string, e *event.StepCompleted) string {
+	return adaptive.ClassOf(cmp.Or(e.Class, class), e.Pool)
 }
 
 // Count takes in how a race ended and returns what follows.
 func (p *Policies) Count(class string, v event.Voting, decided bool) []event.Event {
-	return p.count(class, certificate.CellOf(v.Votes), decided, v.Strategy)
+	return p.count(class, certificate.CellOf(v.Votes), decided, v.Strategy, v.Disputed)
 }
 
-func (p *Policies) count(class string, c adaptive.Cell, decided bool, by vote.Strategy) []event.Event {
+func (p *Policies) count(class string, c adaptive.Cell, decided bool, by vote.Strategy, disputed int) []event.Event {
 	if p.policy == nil || by != vote.Adaptive || c.Lead == 0 {
 		return nil
 	}
 	if _, ok := p.policy.Now(class); !ok {
 		return nil // a log of ours has its beginning
 	}
+	p.policy.Disputed(class, disputed)
 	list := p.changed(p.policy.Count(class, c, decided))
 	if f := p.policy.Futile(); f != nil && !p.futile {
 		p.futile = true
@@ -169,11 +175,11 @@ func (h *History) countPolicies(e event.Event) {
 		h.Policies.logged(e)
 	case event.StepCompleted:
 		if h.Submitted.ByStep() {
-			h.follows(h.Policies.CountStep(h.Submitted.Kind, &e))
+			h.follows(h.Policies.CountStep(h.Submitted.StepClass(), &e))
 		}
 	case event.StepFailed:
 		if h.records && h.Submitted.ByStep() {
-			h.follows(h.Policies.Count(h.Submitted.Kind, e.Voting, false))
+			h.follows(h.Policies.Count(h.Submitted.StepClass(), e.Voting, false))
 		}
 	case event.VoteCompleted:
 		if !h.Submitted.ByStep() {
@@ -190,8 +196,8 @@ func (h *History) countStep(l runlog.Line) error {
 	if h.Policies.policy == nil {
 		return nil
 	}
-	if votes, ok := unanimous(l.Raw); ok && !special(l.Raw) {
-		h.follows(h.Policies.count(h.Submitted.Kind, adaptive.Cell{Lead: votes}, true, vote.Adaptive))
+	if votes, disputed, ok := unanimous(l.Raw); ok && !special(l.Raw) {
+		h.follows(h.Policies.count(h.Submitted.StepClass(), adaptive.Cell{Lead: votes}, true, vote.Adaptive, disputed))
 		return nil
 	}
 	rec, err := l.Decode()
@@ -209,30 +215,33 @@ func special(line []byte) bool {
 }
 
 // unanimous reads how many votes a committed step has that were all for one answer, by an
-// adaptive rule. A quote inside of a text is escaped, and what comes after the voting has no
-// texts, so the last place that looks like the beginning of the voting is it.
-func unanimous(line []byte) (votes int, ok bool) {
+// adaptive rule, and how many others were disputed. A quote inside of a text is escaped, and what
+// comes after the voting has no texts, so the last place that looks like the beginning of
+// the voting is it.
+func unanimous(line []byte) (votes, disputed int, ok bool) {
 	const begin = `,"voting":{"strategy":"adaptive","samples":`
 	i := bytes.LastIndex(line, []byte(begin))
 	if i < 0 {
-		return 0, false
+		return 0, 0, false
 	}
 	rest := line[i+len(begin):]
 	samples, rest, ok1 := number(rest, `,"red_flagged":`)
 	flagged, rest, ok2 := number(rest, `,"faults":`)
-	if !ok1 || !ok2 {
+	lead, ok3 := field(rest, `,"margin":`)
+	const over = `,"disputed":` // it is not there if there are none; models may be called so
+	disputed, _ = field(rest[max(0, bytes.LastIndex(rest, []byte(over))):], over)
+	return lead, disputed, ok1 && ok2 && ok3 && lead > 0 && lead == samples-flagged
+}
+
+// field reads the number of a field.
+func field(text []byte, name string) (n int, ok bool) {
+	i := bytes.Index(text, []byte(name))
+	if i < 0 {
 		return 0, false
 	}
-	const margin = `,"margin":`
-	if i = bytes.Index(rest, []byte(margin)); i < 0 {
-		return 0, false
-	}
-	end := bytes.IndexAny(rest[i+len(margin):], ",}")
-	if end < 0 {
-		return 0, false
-	}
-	lead, err := strconv.Atoi(string(rest[i+len(margin) : i+len(margin)+end]))
-	return lead, err == nil && lead > 0 && lead == samples-flagged
+	text = text[i+len(name):]
+	n, err := strconv.Atoi(string(text[:max(0, bytes.IndexAny(text, ",}"))]))
+	return n, err == nil
 }
 
 // number reads a number up to what follows it.

@@ -17,9 +17,11 @@ func FuzzUnanimous(f *testing.F) {
 	f.Add(trap, trap, trap, `,"margin":3`, 4, 2, 1)
 	f.Add("t", `{"a":1`+trap+`}}`, `,"margin":3}`, "b", 5, 0, 2)
 	f.Add("t", "", `"`, `\`, 1, 1, 0)
+	f.Add("t", "", "disputed", "margin", 4, 0, 7)
+	f.Add("t", "", "margin", "disputed", 4, 0, 0)
 	f.Fuzz(func(t *testing.T, title, output, first, second string, a, b, flags int) {
 		a, b, flags = a&0xff, b&0xff, flags&0xff
-		v := event.Voting{Strategy: vote.Adaptive, RedFlagged: flags, Votes: map[string]int{}, Policy: 3}
+		v := event.Voting{Strategy: vote.Adaptive, RedFlagged: flags, Votes: map[string]int{}, Policy: 3, Disputed: flags >> 1}
 		if a > 0 {
 			v.Votes[first] += a
 		}
@@ -29,16 +31,16 @@ func FuzzUnanimous(f *testing.F) {
 		v.Samples = a + b + flags
 		cell := certificate.CellOf(v.Votes)
 		v.Margin = cell.Lead - cell.Second
-		v.ByModel = map[string]map[string]int{first: {second: 1}}
+		v.ByModel = map[string]map[string]int{first: {second: 1}, second: {first: 2}}
 		out := event.TextValue(output)
 		if len(output) > 0 && output[0] == '{' {
 			out = event.JSONValue([]byte(output))
 		}
 		e := event.StepCompleted{Step: 1, Title: title, Output: out, Voting: v}
 		line := e.AppendLine(nil, event.Header{Seq: 1, Timestamp: time.Unix(0, 0), Run: "r"})
-		got, ok := unanimous(line)
-		if want := cell.Second == 0 && cell.Lead > 0; ok != want || ok && got != cell.Lead {
-			t.Errorf("unanimous(%s) = %d, %t, want %d, %t", line, got, ok, cell.Lead, want)
+		got, disputed, ok := unanimous(line)
+		if want := cell.Second == 0 && cell.Lead > 0; ok != want || ok && (got != cell.Lead || disputed != v.Disputed) {
+			t.Errorf("unanimous(%s) = %d, %d, %t, want %d, %d, %t", line, got, disputed, ok, cell.Lead, v.Disputed, want)
 		}
 	})
 }

@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -87,15 +89,16 @@ func ReadOutlook(dir string) (Outlook, error) {
 // Glance reports what the first and the last events of the run in dir say. It has no
 // steps and no effects.
 func Glance(dir string) (*Report, error) {
-	r, err := ends(dir)
+	r, updated, err := ends(dir)
 	if err == nil {
+		r.Updated = updated
 		r.finish()
 	}
 	return r, err
 }
 
-// ends is a report that has seen the first and the last events.
-func ends(dir string) (*Report, error) {
+// ends is a report that has seen the first and the last events, and when the last was.
+func ends(dir string) (*Report, time.Time, error) {
 	r := &Report{}
 	h := reader(dir, r, nil)
 	for line, err := range runlog.Read(dir) {
@@ -103,28 +106,47 @@ func ends(dir string) (*Report, error) {
 			err = h.Visit(line)
 		}
 		if err != nil {
-			return nil, err
+			return nil, time.Time{}, err
 		}
 		break
 	}
 	if !r.begun {
-		return nil, fmt.Errorf("the run log in %s is empty: the run never started", dir)
+		return nil, time.Time{}, fmt.Errorf("the run log in %s is empty: the run never started", dir)
 	}
 	last, err := runlog.Tail(dir, maxEnds)
+	if err == nil && len(last) > 0 && !isEnd(last[len(last)-1].Event) { // what it has spent is said further up
+		last, err = runlog.Tail(dir, lookBack)
+	}
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	r.ends = nil
+	h = New(dir)
+	for _, rec := range last {
+		h.take(rec)
+	}
+	if h.Spent.Calls > 0 {
+		r.spent(h.Spent)
+	}
+	var updated time.Time
 	for _, rec := range last {
 		r.note(rec.Event)
+		updated = rec.Time
 	}
-	return r, nil
+	return r, updated, nil
+}
+
+// lookBack is how many events of a run that goes on are looked at for what it has spent.
+const lookBack = 64
+
+func isEnd(e event.Event) bool {
+	return e.Type() == event.TypeTaskCompleted || e.Type() == event.TypeTaskFailed
 }
 
 // ReadReport reports what came of the run in dir. Of a chain the index has what is
 // counted; without it, and of other runs, the whole log is read.
 func ReadReport(dir string) (*Report, error) {
-	r, err := ends(dir)
+	r, _, err := ends(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +162,52 @@ func ReadReport(dir string) (*Report, error) {
 	}
 	// Everything but the log can be lost or damaged.
 	r = &Report{}
-	if err := reader(dir, r, nil).read(); err != nil {
+	h := reader(dir, r, nil)
+	if err := h.read(); err != nil {
 		return nil, err
 	}
 	r.finish()
+	r.goesOn(h)
 	return r, nil
+}
+
+// ReadEffects returns the calls of one step of the run in dir, however many the other steps
+// made.
+func ReadEffects(dir string, step int) ([]Effect, error) {
+	h, r := reader(dir, nil, nil), &Report{}
+	for line, err := range runlog.Read(dir) {
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(string(line.Type), "effect_") {
+			continue
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return nil, h.damaged(line, err.Error())
+		}
+		h.Effects.Take(rec.Event)
+		switch e := rec.Event.(type) { // the others are about calls that one of these listed
+		case event.EffectClaimed:
+			if e.Step != step {
+				continue
+			}
+		case event.EffectRefused:
+			if e.Step != step {
+				continue
+			}
+		}
+		r.takeEffect(h.Effects, rec.Event)
+	}
+	return r.Effects, nil
+}
+
+// goesOn takes how a run stands that has not ended: its last event need not say that.
+func (r *Report) goesOn(h *History) {
+	if h.End == nil && h.Spent.Calls > 0 {
+		r.spent(h.Spent)
+	}
+	r.Waiting = len(h.Waiting) > 0
 }
 
 // endedWell reports whether all steps of the run are in its index: none was given up.
@@ -154,13 +217,14 @@ func (r *Report) endedWell() bool {
 
 // countIndexed adds the steps that an index has, and reads those that may be listed.
 func (r *Report) countIndexed(x *runlog.Index) error {
+	all := x.Len() <= MaxListed
 	for s, err := range x.All() {
 		if err != nil {
 			return err
 		}
 		last := r.Committed == x.Len()-1
 		counted := r.countIndexedRace(s)
-		if last || r.Committed < MaxListed || s.Answers > 1 && len(r.contested) < MaxListed || !counted {
+		if last || all || s.Answers > 1 && len(r.contested) < MaxListed || !counted {
 			e, err := x.Event(s)
 			if err != nil {
 				return err
@@ -168,7 +232,7 @@ func (r *Report) countIndexed(x *runlog.Index) error {
 			if !counted {
 				r.countRaces(e)
 			}
-			if r.Committed < MaxListed || last || len(r.contested) < MaxListed {
+			if all || last || len(r.contested) < MaxListed {
 				r.count(e)
 				continue
 			}
@@ -183,13 +247,15 @@ func (r *Report) countIndexed(x *runlog.Index) error {
 // itself and reports what came of the run.
 func ReadAudit(dir string, chains Chains) (*Report, *Audit, error) {
 	r, a := &Report{}, newAudit(chains)
-	if err := reader(dir, r, a).read(); err != nil {
+	h := reader(dir, r, a)
+	if err := h.read(); err != nil {
 		return nil, nil, err
 	}
 	if !r.begun {
 		return nil, nil, fmt.Errorf("the run log in %s is empty: the run never started", dir)
 	}
 	r.finish()
+	r.goesOn(h)
 	a.finish(r)
 	return r, a, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/certificate"
+	"github.com/maker-mdap/maker/internal/runtime/effect"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
@@ -27,6 +28,7 @@ type Report struct {
 	Form    event.Form
 	Task    string
 	Started time.Time
+	Updated time.Time // the last event, of a glance
 
 	Status string // as in package event: running if the log does not say how the run ended
 	Reason string
@@ -41,6 +43,12 @@ type Report struct {
 	Failed *event.StepFailed // the step that ended the run, if one did
 	Open   []event.OpenVote  // votes that had no verdict when it ended
 
+	// Unsettled are the steps without a result, at most [MaxListed]: that failed, or that a
+	// person is asked for. Questions are the contested ones of a problem that is solved, whose
+	// steps may have taken several. Other forms have neither.
+	Unsettled []event.StepFailed
+	Questions []event.VoteCompleted
+
 	Total     int // steps of the task, if known
 	Committed int
 	Steps     []event.StepCompleted // those that are listed
@@ -49,6 +57,7 @@ type Report struct {
 	Solve     *Solve // nil if the run is of another kind
 
 	CostUSD    *float64
+	Waiting    bool // for an answer
 	DurationMS int64
 	Usage      usage.Spent
 
@@ -62,6 +71,7 @@ type Report struct {
 	last      event.StepCompleted
 
 	begun   bool
+	class   string               // of its steps
 	pool    bool                 // it began with several voters
 	byStep  bool                 // each step is one vote
 	givenUp map[int]event.Voting // of records without a winner
@@ -84,6 +94,14 @@ type Effect struct {
 	Status string      `json:"status"`       // done, failed, refused or unknown
 	By     string      `json:"by,omitempty"` // who let it pass or refused it
 	Result event.Value `json:"result"`
+
+	// Before is what the file that it changed held, if that was kept.
+	Before *event.Before `json:"before,omitempty"`
+
+	// Voting is the vote that it won, which early logs do not have of a refused one. Voted is
+	// the input that won it, if the person changed that.
+	Voting event.Voting `json:"voting,omitzero"`
+	Voted  event.Value  `json:"voted,omitzero"`
 }
 
 // The statuses of an effect.
@@ -152,6 +170,7 @@ func (r *Report) begin(rec event.Record) error {
 		return fmt.Errorf("the configuration of the run: %w", err)
 	}
 	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
+	r.class = e.StepClass()
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
 	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1
 	r.byStep = e.ByStep()
@@ -178,13 +197,27 @@ func (r *Report) take(h *History, e event.Event) {
 	r.takeSolve(e)
 	r.countVoters(e)
 	r.countRaces(e)
+	r.takeEffect(h.Effects, e)
 	switch e := e.(type) {
 	case event.StepCompleted:
 		r.count(e)
+		r.settled(e.Step)
+	case event.StepFailed:
+		r.unsettled(e)
+	case event.ClarificationRequested:
+		if e.Voting != nil && len(e.Call) == 0 {
+			r.unsettled(event.StepFailed{Step: e.Step, Status: event.StopWaiting, Reason: "its voters gave no result, and a person is asked", Voting: *e.Voting})
+		}
+	}
+}
+
+// takeEffect learns from an event about a call, after states did.
+func (r *Report) takeEffect(states effect.States, e event.Event) {
+	switch e := e.(type) {
 	case event.EffectClaimed:
 		r.claimed(e)
 	case event.EffectReleased:
-		if h.Effects[e.Effect].Claims == 0 { // otherwise it is as unknown as it was
+		if states[e.Effect].Claims == 0 { // otherwise it is as unknown as it was
 			r.Effects = slices.DeleteFunc(r.Effects, func(made Effect) bool { return made.Effect == e.Effect && made.Status == EffectUnknown })
 		}
 	case event.EffectDone:
@@ -196,13 +229,29 @@ func (r *Report) take(h *History, e event.Event) {
 			made.By = cmp.Or(e.By, made.By)
 		}
 	case event.EffectRefused:
-		r.addEffect(Effect{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectRefused, By: e.By})
+		r.addEffect(Effect{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectRefused, By: e.By, Voting: e.Voting})
 	}
 }
 
+// unsettled notes a step without a result.
+func (r *Report) unsettled(e event.StepFailed) {
+	if r.settled(e.Step); !r.byStep && len(r.Unsettled) < MaxListed {
+		r.Unsettled = append(r.Unsettled, e)
+	}
+}
+
+// settled notes that a step has a result now, or another reason why it has none.
+func (r *Report) settled(step int) {
+	r.Unsettled = slices.DeleteFunc(r.Unsettled, func(e event.StepFailed) bool { return e.Step == step })
+}
+
 func (r *Report) claimed(e event.EffectClaimed) {
-	made := Effect{Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved}
+	made := Effect{
+		Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved,
+		Before: e.Before, Voting: e.Voting, Voted: e.Voted,
+	}
 	if was := r.effect(e.Effect); e.Again && was != nil {
+		made.Before = cmp.Or(made.Before, was.Before)
 		*was = made
 		return
 	}
@@ -282,6 +331,9 @@ func (r *Report) finish() {
 	}
 	r.Steps = r.listed()
 	r.finishRaces()
+	if r.byStep && r.Failed != nil {
+		r.Unsettled = []event.StepFailed{*r.Failed}
+	}
 	if r.Committed > 0 {
 		r.Voting.SamplesPerStep = float64(r.Voting.Samples) / float64(r.Committed)
 	}
@@ -298,6 +350,7 @@ func (r *Report) end(e event.Event) {
 	switch e := e.(type) {
 	case event.TaskCompleted:
 		r.Status, r.DurationMS, r.Output = event.StatusCompleted, e.DurationMS, e.Output
+		r.Unsettled = nil // what was planned anew
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.TaskFailed:

@@ -1,10 +1,12 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,7 +73,7 @@ func TestReportEnd(t *testing.T) {
 		"a failure that was got over":     {"exec", []event.Event{failed, committedStep(2, 2), event.TaskCompleted{}}, ending{Status: "completed", Output: "output 2"}},
 		"stopped":                         {"exec", []event.Event{event.BudgetExhausted{}, event.TaskFailed{Status: "stopped", Stop: "max_calls"}}, ending{Status: "stopped", Stop: "max_calls"}},
 		"resumed":                         {"exec", []event.Event{failed, event.TaskFailed{Status: "failed", Reason: "why", Stop: "x", Wrong: true}, event.RunResumed{}}, ending{Status: "running"}},
-		"killed among samples":            {"exec", []event.Event{committedStep(0, 2), event.SampleCompleted{}, event.SampleFaulted{}}, ending{Status: "running", Output: "output 0"}},
+		"killed among samples":            {"exec", []event.Event{committedStep(0, 2), event.SampleCompleted{}, event.SampleFaulted{}}, ending{Status: "running", Output: "output 0", Calls: 1}},
 		"a draft of a solution":           {"solve", []event.Event{event.AnswerComposed{Path: "0", Draft: true, Answer: event.TextValue("draft")}, event.TaskFailed{Status: "failed"}}, ending{Status: "failed", Output: "draft"}},
 		"a solution that came after all":  {"solve", []event.Event{event.AnswerComposed{Path: "0", Draft: true, Answer: event.TextValue("draft")}, event.TaskCompleted{Output: event.TextValue("all")}}, ending{Status: "completed", Output: "all"}},
 		"a solution is not its last step": {"solve", []event.Event{committedStep(0, 2), event.TaskFailed{Status: "failed"}}, ending{Status: "failed"}},
@@ -135,6 +137,40 @@ func TestReportEffects(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: effects -want +got\n%s", name, diff)
 		}
+	}
+}
+
+// TestEffectVotes: a call has the vote that it won, also if it was refused, and what won if a
+// person changed it; the calls of one step are the same ones.
+func TestEffectVotes(t *testing.T) {
+	voting := event.Voting{Samples: 7, Votes: map[string]int{"a": 5, "b": 2}}
+	a, b := event.JSONValue(json.RawMessage(`{"a":1}`)), event.JSONValue(json.RawMessage(`{"b":1}`))
+	dir := written(t, task("exec"),
+		event.EffectRefused{Effect: "refused", Step: 1, Tool: "Pay", Input: a, By: "rule", Voting: voting},
+		event.EffectClaimed{Effect: "released", Step: 1, Tool: "Pay", Input: a, Voting: voting},
+		event.EffectClaimed{Effect: "other", Step: 2, Tool: "Pay", Input: a},
+		event.EffectReleased{Effect: "released", Step: 1, Tool: "Pay"},
+		event.EffectClaimed{Effect: "changed", Step: 1, Tool: "Pay", Input: b, Approved: "person", Voting: voting, Voted: a},
+		event.EffectDone{Effect: "other", Step: 2, Tool: "Pay"},
+		event.EffectDone{Effect: "changed", Step: 1, Tool: "Pay"},
+		event.EffectRefused{Effect: "early", Step: 1, Tool: "Pay", Input: a, By: "rule"},
+	)
+	want := []Effect{
+		{Effect: "refused", Step: 1, Tool: "Pay", Input: a, Status: EffectRefused, By: "rule", Voting: voting},
+		{Effect: "changed", Step: 1, Tool: "Pay", Input: b, Status: EffectDone, By: "person", Voting: voting, Voted: a},
+		{Effect: "early", Step: 1, Tool: "Pay", Input: a, Status: EffectRefused, By: "rule"},
+	}
+	got, err := ReadEffects(dir, 1)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Errorf("ReadEffects() = %v: -want +got\n%s", err, diff)
+	}
+	r, err := ReadReport(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.DeleteFunc(r.Effects, func(e Effect) bool { return e.Step != 1 })
+	if diff := cmp.Diff(want, all, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("ReadReport() has other effects: -want +got\n%s", diff)
 	}
 }
 

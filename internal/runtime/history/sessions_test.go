@@ -202,6 +202,8 @@ func TestUnkeyed(t *testing.T) {
 		{event.FormPlan, "k", event.StepStarted{}, false},
 		{event.FormChain, "", event.StepStarted{}, false},
 		{event.FormPlan, "", event.Unknown{}, false},
+		{event.FormPlan, "", event.PolicyChanged{}, false}, // of the runtime, as it follows from votes
+		{event.FormPlan, "", event.PolicyFutile{}, false},
 	} {
 		h := New("")
 		told(t, h, at(1, event.TaskSubmitted{Form: test.form}), event.Record{Key: test.key, Event: test.e})

@@ -57,6 +57,9 @@ func (r *Report) takeSolve(e event.Event) {
 		}
 		s.MaxRounds = max(s.MaxRounds, (e.Voting.Samples+at.batch-1)/at.batch)
 		r.Voting.question(e.Voting, decided)
+		if e.Voting.Contested() && len(r.Questions) < MaxListed {
+			r.Questions = append(r.Questions, e)
+		}
 	case event.Escalated:
 		s.Escalations++
 		if !isDirect(e.Question) { // that is how the tree begins

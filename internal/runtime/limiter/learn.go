@@ -12,6 +12,7 @@ import (
 func (l *Limiter) learn(t token, err error) {
 	if err == nil {
 		l.alive()
+		l.taken()
 		l.grow(t)
 		return
 	}
@@ -36,9 +37,22 @@ func (l *Limiter) alive() {
 	l.open = false
 }
 
+// taken notes that a call was not refused.
+func (l *Limiter) taken() {
+	l.rest = 0
+	if l.refused > 0 {
+		if l.refused -= l.refused / memory; l.refused < 1e-3 {
+			l.refused = 0
+		}
+	}
+}
+
+// refusing reports whether the provider refuses most calls.
+func (l *Limiter) refusing() bool { return l.refused > 0.5 }
+
 // grow raises the limit if it is what holds callers back.
 func (l *Limiter) grow(t token) {
-	if t.cuts != l.cuts || l.waiters.Len() == 0 || l.inFlight < l.limit {
+	if t.cuts != l.cuts || l.inFlight < l.limit || !l.waiters.asked() {
 		return // also under a cap, which then is what holds them back
 	}
 	l.credit++
@@ -72,11 +86,8 @@ func (l *Limiter) failed(t token, e *model.Error) {
 			l.pausedUntil = until
 		}
 	}
-	if tooMuch(e) && t.cuts == l.cuts && now.Sub(l.lastCut) >= minCutInterval {
-		l.limit = max(l.allowed()/2, l.options.Min)
-		l.credit = 0
-		l.cuts++
-		l.lastCut = now
+	if tooMuch(e) {
+		l.cut(t, e, now)
 	}
 	switch {
 	case t.outages != l.outages:
@@ -89,6 +100,36 @@ func (l *Limiter) failed(t token, e *model.Error) {
 		if l.failures >= FailuresToOpen {
 			l.openCircuit(now)
 		}
+	}
+}
+
+// cut lowers the limit, as a call that was too much suggests.
+func (l *Limiter) cut(t token, e *model.Error, now time.Time) {
+	l.credit = 0
+	if !e.TimedOut {
+		l.refused += (1 - l.refused) / memory
+		l.quota.call, l.quota.left, l.quota.at = l.calls, 0, now // whatever it said before
+		if !e.RetryNow && e.RetryAfter <= 0 {
+			l.calmAfter = now.Add(quietAfter)
+		}
+	}
+	if t.cuts != l.cuts || now.Sub(l.lastCut) < minCutInterval {
+		return
+	}
+	l.cuts++
+	l.lastCut = now
+	least := l.options.Min
+	switch {
+	case e.TimedOut || l.refusing():
+	case e.RetryNow:
+		least = l.limit
+	default:
+		least = min(l.limit, max(least, fewAtOnce))
+	}
+	l.limit = max(l.allowed()/2, least)
+	if l.refusing() && e.Kind == model.RateLimited && e.RetryAfter <= 0 {
+		l.rest = min(max(2*l.rest, FirstProbe), LastProbe)
+		l.pausedUntil = l.spread(l.rest, now)
 	}
 }
 
@@ -106,11 +147,14 @@ func (l *Limiter) openCircuit(now time.Time) {
 	l.credit = 0
 	l.interval = FirstProbe
 	l.planProbe(now)
+	l.waiters.leave()
 }
 
-// planProbe sets the time of the next probe: half of the interval, and a random
-// part of the other half, from now.
-func (l *Limiter) planProbe(now time.Time) {
-	half := l.interval / 2
-	l.nextProbe = now.Add(half + time.Duration(l.options.Rand()*float64(half)))
+// planProbe sets the time of the next probe.
+func (l *Limiter) planProbe(now time.Time) { l.nextProbe = l.spread(l.interval, now) }
+
+// spread is a time from now: half of d, and a random part of the other half.
+func (l *Limiter) spread(d time.Duration, now time.Time) time.Time {
+	half := d / 2
+	return now.Add(half + time.Duration(l.options.Rand()*float64(half)))
 }

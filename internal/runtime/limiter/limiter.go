@@ -15,6 +15,14 @@
 // to wait, no new call starts before that. Whoever knows better how much the
 // provider bears sets a cap on the limit; see [Limiter.Cap].
 //
+// A provider may say how many calls it still takes, and how soon it takes more. Then calls
+// wait for that, instead of being refused.
+//
+// Refusals among many successes do not cut the limit below what one vote needs at once,
+// and not at all if the provider says that there is no need to wait. One that refuses
+// most calls is left alone: if it does not say for how long, for intervals that double,
+// until it takes one.
+//
 // # Outages
 //
 // After [FailuresToOpen] failures (transient, overloaded) without a success in
@@ -25,11 +33,14 @@
 // caller that bears few faults still ends; all others wait for as long as their
 // contexts let them.
 //
-// Callers wait in order of arrival.
+// # Who waits
+//
+// Callers are served by their [Class], and within one in order of arrival. Those of
+// another class than the first take only what is left over: they never get a place that
+// one of the first waits for, and do not make the limit grow.
 package limiter
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -60,6 +71,16 @@ const (
 // MaxPause bounds how long a provider can keep new calls waiting by asking for
 // it.
 const MaxPause = 5 * time.Minute
+
+// fewAtOnce is how many calls may always be in flight at a provider that takes most of
+// them: about what the samples of one step need.
+const fewAtOnce = 4
+
+// memory is about how many calls the share of refused ones is taken of.
+const memory = 16
+
+// quietAfter is how long a refusal is remembered that does not say how long to wait.
+const quietAfter = 5 * time.Second
 
 // minCutInterval keeps a provider that refuses within milliseconds from cutting
 // the limit to nothing in one moment.
@@ -109,13 +130,19 @@ type Limiter struct {
 	timed     int           // calls that tell how fast the provider is at the start,
 	inAll     time.Duration // and how long they took together
 	inFlight  int
-	waiters   list.List // of *waiter
+	calls     uint64 // started so far
+	waiters   waiting
 	lastError error
 
-	cuts    uint64    // how often the limit was cut
-	lastCut time.Time // when it was cut last
+	cuts    uint64        // how often the limit was cut
+	lastCut time.Time     // when it was cut last
+	refused float64       // the share of late calls that were
+	rest    time.Duration // how long a provider that refuses most was left alone last
 
 	pausedUntil time.Time // as the provider asked; zero if it did not
+	quota       quota     // what it says that it still takes
+	untold      []State   // changes that nobody was told of yet
+	calmAfter   time.Time // when enough time has passed since a refusal
 
 	open      bool
 	outages   uint64 // how often the circuit was opened
@@ -131,13 +158,10 @@ type Limiter struct {
 // A token is the right to make one call. It remembers what the limiter knew when
 // the call started.
 type token struct {
+	n             uint64 // how many calls had been started with it
 	cuts, outages uint64
 	probe         bool
 	started       time.Time // zero if how long it takes does not matter
-}
-
-type waiter struct {
-	granted chan token // room for one
 }
 
 // New returns a limiter.
@@ -180,7 +204,9 @@ func (l *limited) Generate(ctx context.Context, req *model.Request) (*model.Resp
 	outcome := errUnfinished
 	defer func() { l.limiter.release(t, outcome) }()
 	resp, err := l.model.Generate(ctx, req)
-	outcome = err
+	if outcome = err; err == nil && resp.Quota != nil {
+		l.limiter.told(t, resp.Quota)
+	}
 	return resp, err
 }
 
@@ -194,7 +220,9 @@ func (l *limited) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 	outcome := errUnfinished
 	defer func() { l.limiter.release(t, outcome) }()
 	list, err := l.model.(model.Batcher).GenerateN(ctx, req, n) // see model.AsBatcher
-	outcome = err
+	if outcome = err; err == nil && list[0].Quota != nil {
+		l.limiter.told(t, list[0].Quota)
+	}
 	return list, err
 }
 
@@ -231,7 +259,11 @@ func (l *Limiter) allowed() int {
 func (l *Limiter) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := State{Limit: l.allowed(), InFlight: l.inFlight, Waiting: l.waiters.Len(), Open: l.open}
+	return l.state()
+}
+
+func (l *Limiter) state() State {
+	s := State{Limit: l.allowed(), InFlight: l.inFlight, Waiting: l.waiters.n, Open: l.open}
 	if l.lastError != nil {
 		s.LastError = l.lastError.Error()
 	}
@@ -241,25 +273,63 @@ func (l *Limiter) State() State {
 	return s
 }
 
+// Calm reports whether the provider takes what it gets: it is not failing, asks nobody to
+// wait, its last refusal is as long ago as it asked for, or [quietAfter], and as far as it
+// says it takes as many calls more as may be in flight.
+func (l *Limiter) Calm() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calm()
+}
+
+// Free reports whether the provider is calm and a call may start at once.
+func (l *Limiter) Free() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiters.n == 0 && l.inFlight < l.allowed() && l.calm()
+}
+
+// Failing reports whether the provider is out of order.
+func (l *Limiter) Failing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
+// Blocked reports whether a call has to wait for more than the end of another one.
+func (l *Limiter) Blocked() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open && l.probing || time.Now().Before(l.until())
+}
+
+func (l *Limiter) calm() bool {
+	now := time.Now()
+	return !l.open && !l.refusing() && !now.Before(l.pausedUntil) && !now.Before(l.calmAfter) &&
+		!now.Before(l.quota.start(l.calls+uint64(l.allowed())))
+}
+
 // acquire waits for the right to make one call.
 func (l *Limiter) acquire(ctx context.Context) (token, error) {
 	if ctx.Err() != nil {
 		return token{}, cancelled(ctx)
 	}
 	l.mu.Lock()
-	if l.waiters.Len() == 0 && l.ready() {
+	if l.waiters.n == 0 && l.ready() {
 		t := l.start()
 		l.mu.Unlock()
 		return t, nil
 	}
-	w := &waiter{granted: make(chan token, 1)}
-	place := l.waiters.PushBack(w)
+	w := newWaiter(ctx)
+	l.waiters.push(w)
 	l.dispatch()
 	l.mu.Unlock()
 
 	select {
 	case t := <-w.granted:
 		return t, nil
+	case <-w.left:
+		return token{}, &model.Error{Kind: model.Overloaded, NotSent: true, Err: ErrFailing}
 	case <-ctx.Done():
 	}
 	l.mu.Lock()
@@ -268,8 +338,9 @@ func (l *Limiter) acquire(ctx context.Context) (token, error) {
 	case t := <-w.granted: // it came at the same moment
 		l.finish(t)
 		l.dispatch()
+	case <-w.left: // likewise
 	default:
-		l.waiters.Remove(place)
+		l.waiters.remove(w)
 	}
 	return token{}, cancelled(ctx)
 }
@@ -282,20 +353,34 @@ func (l *Limiter) release(t token, err error) {
 	changed := l.allowed() != limit || l.open != open || !l.until().Equal(until)
 	l.finish(t)
 	l.dispatch()
-	l.mu.Unlock()
-
 	if changed && l.options.OnChange != nil {
-		l.notify.Lock()
-		defer l.notify.Unlock()
-		l.options.OnChange(l.State())
+		l.untold = append(l.untold, l.state())
+	}
+	l.mu.Unlock()
+	if changed && l.options.OnChange != nil {
+		l.tell()
+	}
+}
+
+// tell tells of the changes in the order in which they were.
+func (l *Limiter) tell() {
+	l.notify.Lock()
+	defer l.notify.Unlock()
+	l.mu.Lock()
+	untold := l.untold
+	l.untold = nil
+	l.mu.Unlock()
+	for _, s := range untold {
+		l.options.OnChange(s)
 	}
 }
 
 // start takes one place.
 func (l *Limiter) start() token {
 	l.inFlight++
+	l.calls++
 	l.probing = l.open
-	t := token{cuts: l.cuts, outages: l.outages, probe: l.open}
+	t := token{n: l.calls, cuts: l.cuts, outages: l.outages, probe: l.open}
 	if l.cuts == 0 && l.inFlight > 1 {
 		t.started = time.Now()
 	}
@@ -324,26 +409,32 @@ func (l *Limiter) ready() bool {
 
 // until is the time before which no call may start, zero if there is none.
 func (l *Limiter) until() time.Time {
-	if l.open && l.nextProbe.After(l.pausedUntil) {
-		return l.nextProbe
+	until := l.quota.start(l.calls + 1)
+	if l.pausedUntil.After(until) {
+		until = l.pausedUntil
 	}
-	return l.pausedUntil
+	if l.open && l.nextProbe.After(until) {
+		until = l.nextProbe
+	}
+	return until
 }
 
 // dispatch starts the waiters whose turn has come. If only time holds back the
 // next one, it sees to it that dispatch runs again then. It is called after
 // every change that may let a call start.
 func (l *Limiter) dispatch() {
-	for l.waiters.Len() > 0 && l.ready() {
-		w := l.waiters.Remove(l.waiters.Front()).(*waiter)
-		w.granted <- l.start()
+	for l.waiters.n > 0 && l.ready() {
+		l.waiters.pop().granted <- l.start()
 	}
 	until := l.until()
-	if l.waiters.Len() == 0 || until.IsZero() || until.Equal(l.wakeAt) {
+	if l.waiters.n == 0 || until.IsZero() || until.Equal(l.wakeAt) {
 		return
 	}
 	if l.open && l.probing {
 		return // the end of the probe decides
+	}
+	if !l.open && l.inFlight >= l.allowed() {
+		return // another call has to end
 	}
 	l.wakeAt = until
 	wait := time.Until(until)

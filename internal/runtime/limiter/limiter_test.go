@@ -243,8 +243,8 @@ func TestRetryAfterPauses(t *testing.T) {
 			t.Errorf("the times of the calls differ (-want +got):\n%s", diff)
 		}
 		tr.check(t, `
-0s: limit 1, rate limited, next in 3s
-3s: limit 1, rate limited, next in 5m0s`)
+0s: limit 2, rate limited, next in 3s
+3s: limit 2, rate limited, next in 5m0s`)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
@@ -21,10 +22,19 @@ import (
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // Decide implements flow.Flow.
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
+	if b.turn != nil {
+		b.turn.Unlock()
+		defer b.turn.Lock()
+	}
+	return b.decide(key, q)
+}
+
+func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	unbranched := key
 	key, err := b.fullKey(byDecide, key)
 	if err != nil {
@@ -33,38 +43,44 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if v, ok := b.past.Verdicts[key]; ok && (!b.opts.Checkpoints || v.Rule == q.Rule) {
 		// What was decided may have been acted upon: another rule, or another question,
 		// is for what is still to be decided.
+		b.progress.Known.Add(1)
 		return v.Verdict, b.compare(key, q, v)
 	}
 	if err := pause(b.ctx, time.Duration(q.DelayMS)*time.Millisecond); err != nil {
 		return nil, err
 	}
-	d := b.begin(key, q)
-	defer b.end(d)
-	watch := d.watch
-	if open := b.past.Votes[key]; open != nil {
-		watch.Earlier, watch.EarlierFaults = earlier(open), open.Faults
-		watch.Resumed = func(counted []int) {
-			_ = b.append(event.VoteResumed{Question: key, Step: q.Step, Samples: counted}) // it is remembered
-		}
-	}
-	if q.Meaning != nil && b.opts.Same != nil {
-		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return b.judge(unbranched, q, first, other) }
-	}
 	policy := b.margins(q)
-	v, err := b.opts.Ballot.DecideBy(b.ctx, q, policy.Margins, policy.GiveUp, watch)
+	var v *flow.Verdict
+	d, err := b.guessed(key, q, policy)
+	if d != nil {
+		v = d.verdict
+	} else {
+		d = b.begin(key, q)
+		d.policy = policy
+		v, err = d.vote(unbranched)
+	}
+	defer b.end(d)
 	if err != nil {
+		d.stage.clear()
 		d.logHeld() // they are paid for: a resume counts them
 		return nil, err
 	}
-	v.Voting.Policy = policy.Policy
+	if v.Status == flow.Decided {
+		b.ahead = d.stage.take()
+	} else {
+		d.stage.clear()
+	}
+	b.progress.Decided.Add(1)
+	b.extra.use(v.Voting.Samples)
+	v.Voting.Policy, v.Voting.Disputed = d.policy.Policy, b.settled(d)
 	if v.Status == flow.FlaggedOut {
 		v.Said = d.said
 	}
-	b.progress.Samples.Add(int64(v.Voting.Samples))
 	if v.Voting.Contested() {
 		b.progress.Contested.Add(1)
+		b.Runtime.watch.contested(q.Step, v)
 	}
-	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && watch.Resumed == nil && q.Confirm == nil {
+	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && !d.resumed && q.Confirm == nil {
 		return v, nil
 	}
 	d.logHeld()
@@ -89,15 +105,40 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	return v, b.failed.get()
 }
 
+// vote has the question of a decision voted on.
+func (d *decision) vote(unbranched string) (*flow.Verdict, error) {
+	watch := d.watch
+	if open := d.past.Votes[d.key]; open != nil {
+		d.resumed = true
+		watch.Earlier, watch.EarlierFaults = earlier(open), open.Faults
+		watch.Resumed = func(counted []int) {
+			_ = d.append(event.VoteResumed{Question: d.key, Step: d.q.Step, Samples: counted}) // it is remembered
+		}
+	}
+	if d.q.Meaning != nil && d.opts.Same != nil {
+		watch.Judge = func(first, other string) (bool, *flow.Verdict, error) { return d.judge(unbranched, d.q, first, other) }
+	}
+	return d.opts.Ballot.DecideBy(d.ctx, d.q, d.policy.Margins, d.policy.GiveUp, watch)
+}
+
 // A decision is a question that a branch is deciding, with what is told of it on the way.
 type decision struct {
 	*branch
 	key     string
 	q       *flow.Question
+	policy  adaptive.Change // by which it is decided
 	held    []ballot.Sample // until it is known whether they belong in the log
+	shown   *openQuestion   // to whoever watches; nil if nobody does
+	counted bool            // as one that is being decided
 	spilled bool            // into the log: there were too many to hold
+	resumed bool            // an earlier session took some of its samples
+	led     string          // the key of the first vote
+	split   bool            // there is a vote for another answer
 	said    string          // the last discarded answer
 	watch   ballot.Watch
+	stage   stage
+	ahead   bool          // it was begun as a guess
+	verdict *flow.Verdict // of one
 }
 
 // begin returns a decision for a question. A branch decides one at a time, but for
@@ -105,18 +146,37 @@ type decision struct {
 func (b *branch) begin(key string, q *flow.Question) *decision {
 	d := b.idle
 	if b.idle = nil; d == nil {
-		d = &decision{branch: b}
-		d.watch = ballot.Watch{
-			Sample:  d.sampled,
-			Retired: func(voter string) []int { return b.retired(b.class(d.q), voter) },
-			Stopped: func(s ballot.Standing) { b.leftOpen(d.key, d.q.Step, s) },
-		}
+		d = newDecision(b)
 	}
-	d.key, d.q, d.held, d.spilled, d.said = key, q, d.held[:0], false, ""
+	d.key, d.q, d.held, d.spilled, d.said, d.led, d.split = key, q, d.held[:0], false, "", "", false
+	d.resumed = false
+	d.shown, d.watch.Gauge, d.counted = b.Runtime.watch.begin(key, q.Step)
+	d.stage.over, d.stage.answer = false, domain.Answer{}
+	d.stage.lead.Store(0)
+	return d
+}
+
+func newDecision(b *branch) *decision {
+	d := &decision{branch: b}
+	d.watch = ballot.Watch{
+		Sample:  d.sampled,
+		Retired: func(voter string) []int { return b.retired(b.class(d.q), voter) },
+		Stopped: func(s ballot.Standing) { b.leftOpen(d.key, d.q.Step, s) },
+	}
+	if b.opts.Extra > 0 {
+		d.watch.Hedge = &ballot.Hedge{May: b.mayHedge, Wasted: b.waste}
+	}
+	if b.turn != nil {
+		d.watch.Leads = d.leads
+	}
 	return d
 }
 
 func (b *branch) end(d *decision) {
+	b.Runtime.watch.end(d.shown, d.counted)
+	if d.ahead {
+		return // it is told of its samples in another way
+	}
 	d.q = nil
 	clear(d.held)
 	b.idle = d
@@ -130,7 +190,7 @@ func (b *branch) judge(key string, q *flow.Question, first, other string) (bool,
 		return false, nil, err
 	}
 	ask.Step, ask.Scope = q.Step, q.Scope
-	v, err := b.Decide(fmt.Sprintf("%s/same/%s-%s", key, sumOf(first), sumOf(other)), ask)
+	v, err := b.decide(fmt.Sprintf("%s/same/%s-%s", key, sumOf(first), sumOf(other)), ask)
 	if err != nil {
 		return false, nil, err
 	}
@@ -171,14 +231,21 @@ func (r *Runtime) openVotes() []event.OpenVote {
 // sampled takes a sample that has arrived into the log, or holds it back.
 func (d *decision) sampled(s *ballot.Sample) {
 	s.Framing = cmp.Or(s.Framing, d.q.Framing)
-	d.progress.Faults.Add(int64(len(s.Faults())))
+	if faults := s.Faults(); len(faults) > 0 {
+		d.progress.Faults.Add(int64(len(faults)))
+	}
+	d.shown.take(s)
+	if s.Flag != nil || s.Err == nil && s.Response != nil {
+		d.progress.Samples.Add(1)
+	}
+	d.dispute(s)
 	if s.Flag != nil {
 		d.progress.RedFlagged.Add(1)
 		if s.Response != nil {
 			d.said = clip.Text(s.Response.Text, maxSaid)
 		}
 	}
-	if s.Response != nil && strings.HasPrefix(s.Response.Model, history.Simulator) {
+	if s.Response != nil && !d.simulated.Load() && strings.HasPrefix(s.Response.Model, history.Simulator) {
 		d.simulated.Store(true)
 	}
 	if d.opts.Compact && !d.spilled {

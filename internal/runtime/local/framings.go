@@ -44,7 +44,7 @@ func (b *branch) appendVoted(key string, e event.Event, v voted) {
 	_ = b.appendKeyed(key, e)
 	b.retire(b.past.Framings.Count(v.class, v.voting.Shares))
 	if v.step != nil {
-		b.announce(b.past.Policies.CountStep(b.opts.Kind, v.step))
+		b.announce(b.past.Policies.CountStep(b.opts.Class, v.step))
 		return
 	}
 	b.announce(b.past.Policies.Count(v.policy, v.voting, v.decided))

@@ -63,15 +63,28 @@ type Options struct {
 	Approve approval.Policy
 	Person  person.Person
 
+	// Keep keeps what effects are about to change; see [effect.Performer].
+	Keep func(key string, i event.Intent) *event.Before
+
 	// Same asks whether two texts say the same; it is answered with "same" if so. Nil means
 	// that nobody can be asked.
 	Same func(first, other string) (*flow.Question, error)
 
+	// Extra is the share of calls that may come to nothing for the sake of speed. 0 means
+	// none. Calm says whether providers take what they get, without which there are none
+	// either; nil if they do.
+	Extra float64
+	Calm  func() bool
+
+	// Guess says that what will be asked next is asked ahead, on the answer that leads, and
+	// GuessTools that tools which look at the world may be used for that.
+	Guess, GuessTools bool
+
 	// Looks are the kinds of looks at the world that orchestrators can take.
 	Looks Looks
 
-	// Kind is that of the run, after which the class of a chain's questions is called.
-	Kind string
+	// Class is that of the questions of a chain, or about records, that name no other.
+	Class string
 
 	// Length is how long the run will be, and Warm what an earlier run learnt, for an
 	// adaptive rule. GoOnIfFutile goes on when more votes will not help.
@@ -98,15 +111,18 @@ type Runtime struct {
 	started time.Time
 	past    *history.History
 
-	counting sync.Mutex // held while a vote is counted in past.Framings and past.Policies
+	counting sync.Mutex     // held while a vote is counted in past.Framings and past.Policies
+	disputed map[string]int // questions under way over which voters differ, by class
 
 	effects effect.Performer
 	usedMu  sync.Mutex
 	used    map[usedKey]bool // keys of this session
+	extra   extra
 	openMu  sync.Mutex
 	open    []event.OpenVote // votes that ended without a verdict
 
 	progress  Progress
+	watch     watch
 	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
 }
 
@@ -131,52 +147,26 @@ const (
 type Progress struct {
 	Steps      atomic.Int64 // committed, those of earlier sessions included
 	Session    atomic.Int64 // committed in this session
-	Samples    atomic.Int64 // of this session's committed steps
+	Samples    atomic.Int64 // votes and red flags of this session
 	RedFlagged atomic.Int64
 	Faults     atomic.Int64
-	Contested  atomic.Int64
+	Contested  atomic.Int64 // decisions with more than one answer, those of earlier sessions included
 
-	// Answers counts the outputs of this session's steps where these are alike; nil
-	// elsewhere.
-	Answers *Answers
-}
+	Decided  atomic.Int64 // questions of this session
+	Known    atomic.Int64 // questions that an earlier session decided
+	Expected atomic.Int64 // questions in all, if the orchestrator says so
 
-// Answers counts answers, as long as there are few different ones.
-type Answers struct {
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-// maxAnswers is how many different answers are counted.
-const maxAnswers = 30
-
-func (a *Answers) add(output json.RawMessage) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.counts) <= maxAnswers && len(output) <= maxAnswer {
-		a.counts[string(output)]++
-	}
-}
-
-// maxAnswer is how long an answer is that is counted, in bytes.
-const maxAnswer = 60
-
-// Counts are the answers with how often they were given; nil if there are too many.
-func (a *Answers) Counts() map[string]int {
-	if a == nil {
-		return nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.counts) > maxAnswers {
-		return nil
-	}
-	return maps.Clone(a.counts)
+	// Answers counts the outputs of steps where these are alike; nil elsewhere.
+	Answers *history.Outputs
 }
 
 // New returns a runtime.
 func New(opts Options) *Runtime {
-	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, used: map[usedKey]bool{}}
+	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, used: map[usedKey]bool{}, disputed: map[string]int{}}
+	spent := opts.Ledger.Spent()
+	r.extra.share, r.extra.calmNow = opts.Extra, opts.Calm
+	r.extra.useful.Store(spent.Calls - spent.Wasted)
+	r.extra.wasted.Store(spent.Wasted)
 	if r.past == nil {
 		r.past = history.New("")
 	}
@@ -184,11 +174,16 @@ func New(opts Options) *Runtime {
 	o.Pool, o.Price = opts.Pool, opts.PoolPrice
 	r.past.Policies.Configure(o, opts.Setup.Rule)
 	r.effects = effect.Performer{
-		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent,
+		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent, Keep: opts.Keep,
 	}
+	r.effects.Recall(r.past.Answers)
 	r.progress.Steps.Store(int64(r.past.Steps))
+	r.progress.Contested.Store(int64(r.past.Contested))
+	for _, c := range r.past.Contests {
+		r.watch.contested(c.Step, c.Verdict)
+	}
 	if opts.Alike {
-		r.progress.Answers = &Answers{counts: map[string]int{}}
+		r.progress.Answers = &r.past.Outputs
 	}
 	return r
 }
@@ -208,7 +203,18 @@ func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) er
 	if err := b.settle(); err != nil {
 		return err
 	}
-	if err := orchestrate(b); err != nil {
+	if r.opts.Guess {
+		b.turn = new(sync.Mutex)
+		b.turn.Lock()
+	}
+	err := orchestrate(b)
+	if b.turn != nil {
+		b.turn.Unlock()
+	}
+	if b.ahead != nil {
+		b.ahead.drop()
+	}
+	if err != nil {
 		return err
 	}
 	return b.failed.get()
@@ -243,6 +249,11 @@ type branch struct {
 	prefix string          // of its keys
 	failed *failure
 	idle   *decision // to use again
+	ahead  *guess    // at the question that will be asked next
+
+	// turn is held while the orchestrator's own code runs, so that it is not asked what
+	// follows on a guess at the same time; nil where nothing is guessed.
+	turn *sync.Mutex
 }
 
 // errNoJournal is why a chain cannot have effects: its log leaves out verdicts,
@@ -344,7 +355,7 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 		return past, nil
 	}
 	if !asked {
-		request := event.ClarificationRequested{Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free}
+		request := event.ClarificationRequested{Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan, Against: q.Against}
 		if q.Call != nil {
 			call, err := json.Marshal(q.Call)
 			if err != nil {
@@ -372,7 +383,11 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 	if err := j.Append(event.ClarificationProvided{Question: key, Step: q.Step, Answer: a.Text, By: a.By}); err != nil {
 		return nil, err
 	}
-	return a, j.Sync()
+	if err := j.Sync(); err != nil {
+		return nil, err
+	}
+	_ = person.Discard(j.opts.Log.Dir(), key) // it is in the log; what stays is thrown away by a resume
+	return a, nil
 }
 
 // append adds an event to the log and remembers if that failed.
@@ -393,7 +408,7 @@ func (b *branch) Emit(key string, e event.Event) {
 		return
 	}
 	if step, ok := e.(event.StepCompleted); ok && b.opts.Checkpoints {
-		b.commit(step)
+		b.Commit(key, &step)
 		return
 	}
 	e = b.stamp(e)
@@ -419,39 +434,49 @@ func (b *branch) Emit(key string, e event.Event) {
 		b.progress.Steps.Add(1)
 		b.progress.Session.Add(1)
 		if b.progress.Answers != nil {
-			b.progress.Answers.add(step.Output.JSON)
+			b.progress.Answers.Add(step.Output.JSON)
 		}
 	}
 	if step, ok := e.(event.StepFailed); ok && b.opts.Alike && b.byStep() { // the run goes on without it
-		b.appendVoted(key, e, voted{policy: b.opts.Kind, voting: step.Voting})
+		b.appendVoted(key, e, voted{policy: b.opts.Class, voting: step.Voting})
 		return
 	}
 	_ = b.appendKeyed(key, e) // it is remembered
 }
 
-// commit appends a step that carries its own verdict. There may be a million of them, so
-// that most of them get to the log without a copy on the heap.
-func (b *branch) commit(step event.StepCompleted) {
+// Expect implements flow.Expecter.
+func (b *branch) Expect(questions int) { b.progress.Expected.Store(int64(questions)) }
+
+// Commit implements flow.Committer. A step of a chain carries its own verdict. There may be
+// a million of them, so that most of them get to the log without a copy on the heap.
+func (b *branch) Commit(key string, step *event.StepCompleted) {
+	if !b.opts.Checkpoints {
+		b.Emit(key, *step)
+		return
+	}
+	if b.failed.get() != nil {
+		return
+	}
 	step.Spent = b.opts.Ledger.Spent()
 	b.progress.Steps.Add(1)
 	b.progress.Session.Add(1)
 	if b.progress.Answers != nil {
-		b.progress.Answers.add(step.Output.JSON)
+		b.progress.Answers.Add(step.Output.JSON)
 	}
 	if !b.byStep() || len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
-		if err := b.opts.Log.AppendStep(&step); err != nil {
+		if err := b.opts.Log.AppendStep(step); err != nil {
 			b.failed.set(err)
 		}
 		return
 	}
-	counted := step
+	counted := *step
 	b.appendVoted("", counted, voted{voting: counted.Voting, step: &counted})
 }
 
 // ends reports whether an event ends a session: there is one in each.
 func ends(e event.Event) bool {
 	switch e.(type) {
-	case event.TaskCompleted, event.TaskFailed, event.BudgetExhausted, event.RunCancelled:
+	case event.TaskCompleted, event.TaskFailed, event.BudgetExhausted, event.RunCancelled, event.RunPaused:
 		return true
 	}
 	return false
@@ -491,6 +516,9 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 	case event.RunCancelled:
 		e.Spent = r.opts.Ledger.Spent()
 		return e
+	case event.RunPaused:
+		e.Spent = r.opts.Ledger.Spent()
+		return e
 	default:
 		return e
 	}
@@ -521,7 +549,12 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 	for range min(n, window) {
 		wg.Go(func() {
 			for i, ok := take(); ok; i, ok = take() {
-				err := f(i, &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed})
+				child := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed}
+				if n == 1 { // it is the main line for a while
+					child.ctx, child.turn, child.ahead = b.ctx, b.turn, b.ahead
+					defer func() { b.ahead = child.ahead }()
+				}
+				err := f(i, child)
 				if err == nil {
 					continue
 				}

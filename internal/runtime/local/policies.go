@@ -6,6 +6,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
@@ -21,7 +22,7 @@ func (e *FutileError) Error() string {
 // questions of a chain are alike, unless its family says otherwise.
 func (b *branch) policyClass(q *flow.Question) string {
 	if b.byStep() {
-		return adaptive.ClassOf(cmp.Or(q.Class, b.opts.Kind), q.Model)
+		return adaptive.ClassOf(cmp.Or(q.Class, b.opts.Class), q.Model)
 	}
 	return adaptive.ClassOf(q.Class, q.Model)
 }
@@ -36,6 +37,38 @@ func (b *branch) margins(q *flow.Question) adaptive.Change {
 	now, begins := b.past.Policies.Now(b.policyClass(q))
 	b.announce(begins)
 	return now
+}
+
+// oneByOne reports whether questions are decided one after another, as in a chain: then there
+// are no others that voters differ over.
+func (r *Runtime) oneByOne() bool { return r.opts.Checkpoints && !r.opts.Alike }
+
+// dispute notes the first vote for a second answer.
+func (d *decision) dispute(s *ballot.Sample) {
+	switch {
+	case d.split || s.Flag != nil || d.oneByOne() || d.q.Rule.Strategy != vote.Adaptive:
+	case d.led == "":
+		d.led = s.Answer.Key
+	case d.led != s.Answer.Key:
+		d.split = true
+		d.counting.Lock()
+		d.disputed[d.policyClass(d.q)]++
+		d.counting.Unlock()
+	}
+}
+
+// settled ends a question, and is over how many others of its class voters differ.
+func (b *branch) settled(d *decision) int {
+	if b.oneByOne() || d.q.Rule.Strategy != vote.Adaptive {
+		return 0
+	}
+	b.counting.Lock()
+	defer b.counting.Unlock()
+	class := b.policyClass(d.q)
+	if d.split {
+		b.disputed[class]--
+	}
+	return b.disputed[class]
 }
 
 // announce appends what follows from votes. The run ends if more of them are of no use.

@@ -58,9 +58,9 @@ func ReadAnswers(data []byte) (Person, error) {
 			return nil, fmt.Errorf("answers: entry %d says to nothing what it answers; use question: .* for everything", i+1)
 		}
 		switch p.Kind {
-		case "", event.ClarifyQuestion, event.ClarifyApproval, event.ClarifyOutcome:
+		case "", event.ClarifyQuestion, event.ClarifyApproval, event.ClarifyOutcome, event.ClarifyPlan:
 		default:
-			return nil, fmt.Errorf("answers: entry %d: kind %q is none of question, approval, outcome", i+1, p.Kind)
+			return nil, fmt.Errorf("answers: entry %d: kind %q is none of question, approval, outcome, plan", i+1, p.Kind)
 		}
 		var err error
 		if p.pattern, err = regexp.Compile("(?is)" + p.Question); err != nil {

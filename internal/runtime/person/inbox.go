@@ -10,12 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 )
 
-// InboxFolder is where a run finds answers that were given while it did not run.
+// InboxFolder is where a run finds answers that were given elsewhere.
 const InboxFolder = "answers"
 
 // letter is an answer on its way to a run.
@@ -40,6 +41,49 @@ func Inbox(run string) Person {
 			return nil, fmt.Errorf("person: %s: %w", letterFile(run, key), err)
 		}
 		return &flow.Answer{Text: text, By: left.By}, nil
+	})
+}
+
+// inboxInterval is how often a run looks for an answer while it asks elsewhere.
+const inboxInterval = 250 * time.Millisecond
+
+// errAnswered ends the asking of a question that somebody else has answered.
+var errAnswered = errors.New("the question was answered elsewhere")
+
+// OrInbox returns p, but for an answer that is left in a run folder while p is being
+// asked: the first that there is counts. What was left and is no answer is for whoever left
+// it to mend.
+func OrInbox(run string, p Person) Person {
+	type reply struct {
+		answer *flow.Answer
+		err    error
+	}
+	return Func(func(ctx context.Context, key string, q *flow.HumanQuestion) (*flow.Answer, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		asked := make(chan reply, 1)
+		go func() {
+			a, err := p.Ask(ctx, key, q)
+			asked <- reply{a, err}
+		}()
+		tick := time.NewTicker(inboxInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case r := <-asked:
+				return r.answer, r.err
+			case <-tick.C:
+			}
+			left, err := Inbox(run).Ask(ctx, key, q)
+			if err != nil {
+				continue
+			}
+			cancel(errAnswered)
+			if r := <-asked; r.err == nil { // it was faster after all
+				return r.answer, nil
+			}
+			return left, nil
+		}
 	})
 }
 

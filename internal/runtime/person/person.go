@@ -7,6 +7,7 @@ package person
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/plan"
 )
 
 // ErrAbsent says that there is no answer to be had this way.
@@ -75,49 +77,73 @@ func is(answer string, words ...string) bool {
 	return slices.Contains(words, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// Resolve turns what a person wrote into an answer to q: the number of an option,
-// or its words in any case, stand for the option. It is an error if that is not clear:
-// then the person is to be asked again.
+// Label is what stands for an option of q: its number, or #1 and so on where a number can be
+// an answer itself, because an option is one or because q asks for a result.
+func Label(q *flow.HumanQuestion, i int) string {
+	if q.Call == nil && q.Voting != nil || slices.ContainsFunc(q.Options, isNumber) {
+		return fmt.Sprintf("#%d", i+1)
+	}
+	return strconv.Itoa(i + 1)
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// Resolve turns what a person wrote into an answer to q: the words of an option in any case,
+// or its label, stand for the option. It is an error if that is not clear: then the person is
+// to be asked again.
 func Resolve(q *flow.HumanQuestion, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return "", errors.New("the answer is empty")
 	}
 	if q.Kind == event.ClarifyApproval {
-		return approval(text)
+		a, err := ReadApproval(q, text)
+		if err != nil {
+			return "", err
+		}
+		return a.String(), nil
+	}
+	if another, ok := strings.CutPrefix(text, "edit\n"); ok && q.Kind == event.ClarifyPlan {
+		return text, checkPlan(q, another)
 	}
 	if len(q.Options) == 0 {
 		return text, nil
 	}
-	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.Options) {
-		return q.Options[n-1], nil
+	if i := slices.IndexFunc(q.Options, func(option string) bool { return strings.EqualFold(option, text) }); i >= 0 {
+		return q.Options[i], nil
 	}
-	for _, option := range q.Options {
-		if strings.EqualFold(option, text) {
+	for i, option := range q.Options {
+		if text == Label(q, i) {
 			return option, nil
 		}
 	}
-	if q.Free {
+	if q.Free && q.Kind != event.ClarifyPlan {
 		return text, nil
 	}
-	return "", fmt.Errorf("%q is none of the answers: %s", text, strings.Join(q.Options, "; "))
+	options := strings.Join(q.Options, "; ")
+	if q.Kind == event.ClarifyPlan {
+		options += "; edit, with another plan on the lines below it"
+	}
+	return "", fmt.Errorf("%q is none of the answers: %s", text, options)
 }
 
-// approval is the answer to whether a call may be made: yes, no, or the reason why not.
-// A slip of the keyboard is none of these: a reason has more than one word, and what
-// begins with yes is no refusal.
-func approval(text string) (string, error) {
-	words := strings.Fields(text)
-	first := strings.TrimRight(words[0], ",;.:!")
-	switch {
-	case IsYes(text), text == "1":
-		return Yes, nil
-	case IsNo(text), text == "2":
-		return No, nil
-	case len(words) == 1:
-		return "", fmt.Errorf("%q is neither yes nor no; say why not in more than one word", text)
-	case IsYes(first):
-		return "", fmt.Errorf("%q begins with yes and says more; say yes, or no and why not", text)
+// checkPlan says what is wrong with a plan that the person gives in place of another.
+func checkPlan(q *flow.HumanQuestion, text string) error {
+	var checks *plan.Checks // a log of an earlier version has none
+	if len(q.Against) > 0 {
+		if err := json.Unmarshal(q.Against, &checks); err != nil {
+			return fmt.Errorf("what plans are held against: %w", err)
+		}
 	}
-	return text, nil
+	_, report := plan.Validate(text, checks.Options())
+	var problems []error
+	for _, c := range report.Checks {
+		if !c.Passed && !c.Skipped {
+			problems = append(problems, fmt.Errorf("line %d: %s (%s)", c.Line, c.Message, c.Name))
+		}
+	}
+	return errors.Join(problems...)
 }

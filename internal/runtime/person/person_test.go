@@ -3,6 +3,7 @@ package person_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,18 +12,24 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/tool"
 )
 
 func TestResolve(t *testing.T) {
-	closed := &flow.HumanQuestion{Options: []string{"red", "Dark blue", "7"}}
+	closed := &flow.HumanQuestion{Options: []string{"red", "Dark blue", "other"}}
+	numbers := &flow.HumanQuestion{Options: []string{"0", "1", "3"}, Free: true}
+	result := &flow.HumanQuestion{Options: []string{`{"count":0}`, `{"count":1}`}, Free: true, Voting: &event.Voting{Samples: 2}}
 	free := &flow.HumanQuestion{Options: []string{"red"}, Free: true}
 	for _, test := range []struct {
 		q        *flow.HumanQuestion
 		in, want string // "" for an error
 	}{
-		{closed, "red", "red"}, {closed, " RED ", "red"}, {closed, "2", "Dark blue"}, {closed, "dark BLUE", "Dark blue"},
-		{closed, "3", "7"}, {closed, "4", ""}, {closed, "0", ""}, {closed, "green", ""}, {closed, "", ""},
+		{closed, "red", "red"}, {closed, " RED ", "red"}, {closed, "dark BLUE", "Dark blue"},
+		{closed, "2", "Dark blue"}, {closed, "4", ""}, {closed, "0", ""}, {closed, "green", ""}, {closed, "", ""},
 		{free, "1", "red"}, {free, "green", "green"}, {free, " ", ""},
+		{numbers, "1", "1"}, {numbers, "2", "2"}, {numbers, "#2", "1"}, {numbers, "#4", "#4"},
+		{result, "2", "2"}, {result, "#2", `{"count":1}`}, {result, `{"count":0}`, `{"count":0}`},
+		{&flow.HumanQuestion{Options: []string{"1", "5"}}, "2", ""}, {&flow.HumanQuestion{Options: []string{"1", "5"}}, "#2", "5"},
 		{&flow.HumanQuestion{}, " any thing ", "any thing"}, {&flow.HumanQuestion{}, "1", "1"},
 	} {
 		got, err := person.Resolve(test.q, test.in)
@@ -34,15 +41,42 @@ func TestResolve(t *testing.T) {
 
 // TestResolveApproval: what is not clear is neither yes nor no.
 func TestResolveApproval(t *testing.T) {
-	q := &flow.HumanQuestion{Kind: event.ClarifyApproval, Options: []string{person.Yes, person.No}, Free: true}
+	q := &flow.HumanQuestion{
+		Kind: event.ClarifyApproval, Options: []string{person.Yes, person.No}, Free: true, Folder: t.TempDir(),
+		Call: &event.Intent{Tool: "Write", Input: []byte(`{"content":"x","file_path":"docs/a.md"}`)},
+	}
 	for in, want := range map[string]string{
 		"yes": "yes", " Y ": "yes", "OK": "yes", "1": "yes", "no": "no", "N": "no", "2": "no", "deny": "no",
 		"not on a Sunday": "not on a Sunday", "no: it is Sunday": "no: it is Sunday",
+		"run": "run Write(docs/)", "Run Write": "run Write", "run: Write(docs/a.md)": "run Write(docs/a.md)", "always": "always Write(docs/)",
+		"run the tests first": "", "run Bash": "", "run Write(src/)": "", "no: run the tests first": "no: run the tests first",
+		`edit {"file_path":"b.md", "content":"y"}`: `edit {"content":"y","file_path":"b.md"}`, "edit": "", "edit it first": "", "edit []": "",
 		"": "", "?": "", "yep": "", "nope": "", "ye": "", "3": "", "yes please": "", "yes, but only docs/": "", "y y": "",
 	} {
 		if got, err := person.Resolve(q, in); got != want || (err == nil) != (want != "") {
 			t.Errorf("Resolve(approval, %q) = %q, %v, want %q", in, got, err, want)
 		}
+	}
+}
+
+// TestResolveApprovalOfACommand: there is no rule for a command line in which anything may
+// follow.
+func TestResolveApprovalOfACommand(t *testing.T) {
+	for command, want := range map[string]string{
+		"git status": "run Bash(git status)", "ls; rm -rf x": "", "echo $HOME": "",
+	} {
+		i, err := tool.NewIntent("Bash", []byte(fmt.Sprintf(`{"command":%q}`, command)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &flow.HumanQuestion{Kind: event.ClarifyApproval, Call: &i}
+		if got, err := person.Resolve(q, "run"); got != want || (err == nil) != (want != "") {
+			t.Errorf("Resolve(run %q) = %q, %v, want %q", command, got, err, want)
+		}
+	}
+	other := &flow.HumanQuestion{Kind: event.ClarifyApproval, Call: &event.Intent{Tool: "mcp__shop__order", Input: []byte(`{"item":"A"}`)}}
+	if got, err := person.Resolve(other, "always"); got != "always mcp__shop__order" || err != nil {
+		t.Errorf("Resolve(always, a tool of a server) = %q, %v, want a rule for the tool", got, err)
 	}
 }
 

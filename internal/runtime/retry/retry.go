@@ -3,10 +3,12 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/maker-mdap/maker/model"
@@ -19,6 +21,9 @@ const (
 	DefaultMaxDelay    = 30 * time.Second
 )
 
+// unknownLatency stands for how long an answer takes until one was timed.
+const unknownLatency = 50 * time.Millisecond
+
 // MaxRetryAfter bounds how long a provider can make a caller wait by asking for
 // it. Longer wishes are cut to this.
 const MaxRetryAfter = 5 * time.Minute
@@ -26,7 +31,7 @@ const MaxRetryAfter = 5 * time.Minute
 // Options say how often and how patiently to try. The zero value is useful.
 type Options struct {
 	MaxAttempts int           // in all, the first included
-	BaseDelay   time.Duration // bounds the first wait; doubles for each further one
+	BaseDelay   time.Duration // bounds the first wait; see [New]
 	MaxDelay    time.Duration // bounds every wait, but not what a provider asks for
 
 	// Rand returns numbers in [0,1) and may be called from many goroutines at
@@ -36,8 +41,16 @@ type Options struct {
 
 // New returns m with its faults retried. Between attempts it waits a random part
 // of a bound that doubles each time, after the time that the provider asked for,
-// if it did. All other errors are returned at once, and so are errors that are
-// not a [*model.Error].
+// if it did. The bound begins with BaseDelay, but for
+//   - what broke on the way, such as a 5xx: with the time that answers take lately,
+//     if that is shorter;
+//   - a provider that says that there is no need to wait: with nothing, and after the
+//     second time as above;
+//   - one that is asked too often and does not say how long to wait: with twice
+//     BaseDelay, after a wait of BaseDelay.
+//
+// All other errors are returned at once, and so are errors that are not a
+// [*model.Error].
 //
 // The faults that preceded the answer or the final error are attached to it.
 func New(m model.Model, o Options) model.Model {
@@ -59,12 +72,17 @@ func New(m model.Model, o Options) model.Model {
 type retrier struct {
 	model   model.Model
 	options Options
+
+	faulty  atomic.Bool  // there was a fault: answers are timed from then on
+	latency atomic.Int64 // a running mean of how long they take; 0 if none was timed
 }
 
 // Generate implements [model.Model].
 func (r *retrier) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
+	begin := r.clock()
 	resp, err := r.model.Generate(ctx, req)
 	if err == nil {
+		r.took(begin)
 		return resp, nil
 	}
 	var later *model.Response
@@ -82,8 +100,10 @@ func (r *retrier) Generate(ctx context.Context, req *model.Request) (*model.Resp
 // answer.
 func (r *retrier) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
 	m := r.model.(model.Batcher) // see model.AsBatcher
+	begin := r.clock()
 	list, err := m.GenerateN(ctx, req, n)
 	if err == nil {
+		r.took(begin)
 		return list, nil
 	}
 	faults, err := r.again(ctx, req, err, func() (err error) {
@@ -99,6 +119,27 @@ func (r *retrier) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 
 // Unwrap implements [model.Wrapper].
 func (r *retrier) Unwrap() model.Model { return r.model }
+
+// clock is the time, if it matters how long a call takes: looking at it costs more than
+// everything else here.
+func (r *retrier) clock() time.Time {
+	if !r.faulty.Load() {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+// took notes how long an answer took.
+func (r *retrier) took(begin time.Time) {
+	if begin.IsZero() {
+		return
+	}
+	d, mean := int64(time.Since(begin)), r.latency.Load() // of two at once one may get lost
+	if mean > 0 {
+		d = mean + (d-mean)/8
+	}
+	r.latency.Store(max(d, 1))
+}
 
 // again repeats a call that failed with err until it succeeds or there is no
 // point in going on. It returns the faults before the success, or the last error.
@@ -117,18 +158,34 @@ func (r *retrier) again(ctx context.Context, req *model.Request, err error, call
 			return nil, afterFaults(err, fault, faults)
 		}
 		faults = append(faults, fault)
-		if !sleep(ctx, r.delay(len(faults), fault.RetryAfter)) {
+		r.faulty.Store(true)
+		if !sleep(ctx, r.delay(len(faults), fault)) {
 			return nil, &model.Error{Kind: model.Cancelled, Err: context.Cause(ctx), Faults: faults}
 		}
+		begin := time.Now()
 		if err = call(); err == nil {
+			r.took(begin)
 			return faults, nil
 		}
 	}
 }
 
-// delay returns the wait after the given number of faults.
-func (r *retrier) delay(faults int, retryAfter time.Duration) time.Duration {
-	bound := r.options.BaseDelay
+// delay returns the wait after the given number of faults, of which e is the last.
+func (r *retrier) delay(faults int, e *model.Error) time.Duration {
+	wait, bound := min(max(e.RetryAfter, 0), MaxRetryAfter), r.options.BaseDelay
+	lately := min(time.Duration(cmp.Or(r.latency.Load(), int64(unknownLatency))), bound)
+	switch {
+	case wait > 0:
+	case e.RetryNow && faults == 1:
+		return 0
+	case e.RetryNow:
+		faults--
+		bound = lately
+	case e.Kind == model.RateLimited:
+		wait, bound = bound, 2*bound
+	case e.Kind != model.Overloaded && !e.NotSent && !e.TimedOut:
+		bound = lately
+	}
 	for range faults - 1 {
 		if bound >= r.options.MaxDelay {
 			break
@@ -137,7 +194,7 @@ func (r *retrier) delay(faults int, retryAfter time.Duration) time.Duration {
 	}
 	bound = min(bound, r.options.MaxDelay)
 	jitter := time.Duration(r.options.Rand() * float64(bound))
-	return min(max(retryAfter, 0), MaxRetryAfter) + jitter
+	return wait + jitter
 }
 
 // sleep reports whether d passed before ctx ended.

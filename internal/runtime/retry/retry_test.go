@@ -51,8 +51,8 @@ func TestRetries(t *testing.T) {
 		if err != nil || resp.Text != "ok" {
 			t.Fatalf("Generate() = %v, %v, want ok", resp, err)
 		}
-		// Half of 1 s; 3 s and half of 2 s; half of 3 s, the bound, twice.
-		want := []time.Duration{0, 500 * time.Millisecond, 4500 * time.Millisecond, 6 * time.Second, 7500 * time.Millisecond}
+		// Half of 1 s; 3 s and half of 2 s; half of 50 ms twice doubled; half of 3 s, the bound.
+		want := []time.Duration{0, 500 * time.Millisecond, 4500 * time.Millisecond, 4600 * time.Millisecond, 6100 * time.Millisecond}
 		if diff := cmp.Diff(want, s.at); diff != "" {
 			t.Errorf("the times of the attempts differ (-want +got):\n%s", diff)
 		}
@@ -165,23 +165,71 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 
 func TestDelay(t *testing.T) {
 	m := New(nil, Options{Rand: func() float64 { return 0.999 }}).(*retrier)
+	const ms, us = time.Millisecond, time.Microsecond
+	busy := &model.Error{Kind: model.Overloaded}
+	asks := func(wait time.Duration) *model.Error { return &model.Error{Kind: model.RateLimited, RetryAfter: wait} }
+	now := &model.Error{Kind: model.RateLimited, RetryNow: true}
+	broken := &model.Error{Kind: model.Transient, Status: 500}
 	tests := []struct {
-		faults     int
-		retryAfter time.Duration
-		want       time.Duration
+		name    string
+		latency time.Duration
+		faults  int
+		err     *model.Error
+		want    time.Duration
 	}{
-		{1, 0, 499_500 * time.Microsecond},
-		{2, 0, 999 * time.Millisecond},
-		{7, 0, 29_970 * time.Millisecond},
-		{1_000_000, 0, 29_970 * time.Millisecond},
-		{1, time.Hour, 5*time.Minute + 499_500*time.Microsecond},
-		{1, -time.Hour, 499_500 * time.Microsecond},
+		{"overloaded", 0, 1, busy, 499_500 * us},
+		{"overloaded", 20 * ms, 2, busy, 999 * ms},
+		{"overloaded", 0, 7, busy, 29_970 * ms},
+		{"overloaded", 0, 1_000_000, busy, 29_970 * ms},
+		{"asked for an hour", 0, 1, asks(time.Hour), 5*time.Minute + 499_500*us},
+		{"asked for nonsense", 0, 1, asks(-time.Hour), 1499 * ms},
+		{"did not ask", 20 * ms, 1, asks(0), 1499 * ms},
+		{"did not ask", 20 * ms, 2, asks(0), 2498 * ms},
+		{"asked for 0", 20 * ms, 1, now, 0},
+		{"asked for 0", 20 * ms, 2, now, 19_980 * us},
+		{"asked for 0", 20 * ms, 3, now, 39_960 * us},
+		{"asked for 0", 20 * ms, 1000, now, 29_970 * ms},
+		{"broken, latency not known", 0, 1, broken, 49_950 * us},
+		{"broken", 20 * ms, 1, broken, 19_980 * us},
+		{"broken", 20 * ms, 3, broken, 79_920 * us},
+		{"broken, slow", time.Minute, 1, broken, 499_500 * us},
+		{"usage that cannot be", 20 * ms, 1, &model.Error{Kind: model.BadUsage}, 19_980 * us},
+		{"not there", 20 * ms, 1, &model.Error{Kind: model.Transient, NotSent: true}, 499_500 * us},
+		{"timed out", 20 * ms, 1, &model.Error{Kind: model.Transient, TimedOut: true}, 499_500 * us},
 	}
 	for _, tt := range tests {
-		if got := m.delay(tt.faults, tt.retryAfter); got != tt.want {
-			t.Errorf("delay(%d, %v) = %v, want %v", tt.faults, tt.retryAfter, got, tt.want)
+		m.latency.Store(int64(tt.latency))
+		if got := m.delay(tt.faults, tt.err); got != tt.want {
+			t.Errorf("%s: the wait after %d faults is %v with a latency of %v, want %v", tt.name, tt.faults, got, tt.latency, tt.want)
 		}
 	}
+}
+
+// TestLatency: answers are timed once something failed, and how long they take lately
+// bounds the wait after what broke.
+func TestLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		takes, fail := 10*time.Millisecond, false
+		m := New(model.Func(func(context.Context, *model.Request) (*model.Response, error) {
+			time.Sleep(takes)
+			if fail = !fail; fail {
+				return nil, &model.Error{Kind: model.Transient, Status: 500}
+			}
+			return shared, nil
+		}), Options{Rand: func() float64 { return 0.999999 }}).(*retrier)
+		wait := func() time.Duration {
+			begin := time.Now()
+			m.Generate(t.Context(), &model.Request{})
+			return (time.Since(begin) - 2*takes).Round(time.Millisecond)
+		}
+		got := []time.Duration{wait(), wait()}
+		takes = 90 * time.Millisecond
+		got = append(got, wait(), wait())
+		want := []time.Duration{unknownLatency, 10 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the waits differ (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestTimeout(t *testing.T) {

@@ -304,7 +304,7 @@ func (s *slowDisk) Sync() error {
 func durableOf(l *Log) (durable, pending int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return int(l.durable), len(l.pending)
+	return int(l.durable), l.pending.events
 }
 
 // TestPacing: the first event goes to the disk at once; those that follow wait a moment

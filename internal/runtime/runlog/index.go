@@ -40,7 +40,7 @@ type Step struct {
 	USD        float64 // spent by the run so far
 }
 
-func newStep(offset int64, length int, t time.Time, e event.StepCompleted) Step {
+func newStep(offset int64, length int, t time.Time, e *event.StepCompleted) Step {
 	s := Step{
 		Offset: offset, Length: length, Step: e.Step, Time: t, DurationMS: e.DurationMS,
 		Samples: e.Voting.Samples, RedFlagged: e.Voting.RedFlagged, Faults: e.Voting.Faults,
@@ -193,7 +193,7 @@ func (w *indexWriter) add(l Line) error {
 	if !ok {
 		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: "it has two types"}
 	}
-	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, e).append(w.buf[:0])
+	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, &e).append(w.buf[:0])
 	w.good += stepSize
 	if _, err := w.out.Write(w.buf); err != nil {
 		return &WriteError{Dir: filepath.Dir(w.f.Name()), Err: err}

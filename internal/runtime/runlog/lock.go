@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,9 @@ type Holder struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
+
+	// Session tells this writing of the run from every other; empty of early versions.
+	Session string `json:"session,omitempty"`
 }
 
 // A LockedError says that another process is writing the run.
@@ -52,9 +56,10 @@ func (e *LostError) Error() string {
 // The log itself is locked too, in the same way: that file cannot be removed without
 // losing the run, so that whoever removes the other one lets nobody in.
 type lock struct {
-	f    *os.File
-	path string
-	info os.FileInfo
+	f       *os.File
+	path    string
+	info    os.FileInfo
+	session string
 }
 
 var errLocked = errors.New("locked")
@@ -67,7 +72,7 @@ const lockPatience = 200 * time.Millisecond
 const lockTries = 100
 
 func acquire(path string) (*lock, error) {
-	l := &lock{path: path}
+	l := &lock{path: path, session: rand.Text()}
 	for try := 0; l.f == nil; try++ {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 		if err != nil {
@@ -144,7 +149,7 @@ func (l *lock) sign() error {
 	if err != nil {
 		host = "this machine"
 	}
-	holder, err := json.Marshal(Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC().Truncate(time.Second)})
+	holder, err := json.Marshal(Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC().Truncate(time.Second), Session: l.session})
 	if err == nil {
 		err = f.Truncate(0)
 	}

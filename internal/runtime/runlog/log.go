@@ -26,14 +26,14 @@ const (
 	// syncInterval paces fsync when nobody waits for it: at most this much of
 	// a run can be lost to a power cut (a killed process loses only what was
 	// not yet handed to the kernel).
-	syncInterval = 2 * time.Millisecond
+	syncInterval = 5 * time.Millisecond
 
 	// maxPending bounds the events of a log whose disk cannot keep up; Append
 	// blocks beyond it.
 	maxPending = 1024
 
 	// writeEarly events start a write before the interval is over.
-	writeEarly = 256
+	writeEarly = 512
 
 	// maxInline is the largest value that stays in its line, and maxPlain the
 	// largest that stays there without being looked at: a smaller one cannot be
@@ -60,12 +60,14 @@ type Log struct {
 	file   os.FileInfo // of the log
 
 	mu       sync.Mutex
-	pending  []entry // not written yet
-	seq      uint64  // of the next event
-	durable  uint64  // how many events are on disk
-	size     int64   // of the log on disk
-	waiters  int     // callers of Sync and blocked Appends
+	pending  group  // not written yet
+	seq      uint64 // of the next event
+	durable  uint64 // how many events are on disk
+	size     int64  // of the log on disk
+	end      int64  // of the log once all is written
+	waiters  int    // callers of Sync and blocked Appends
 	closing  bool
+	gathers  bool          // the writer wakes up by itself in a moment
 	err      error         // the first failure; sticky
 	spare    []*os.File    // see keepSpare
 	progress chan struct{} // closed and replaced whenever durable, err or closed changes
@@ -74,16 +76,12 @@ type Log struct {
 	done chan struct{} // closed when the writer has ended
 }
 
-// entry is an event on its way to the disk. The event that a long run has a
-// million of is encoded by the writer, next to the run instead of within it; all
-// others are encoded when they are appended, so that the caller learns of one
-// that cannot be.
-type entry struct {
-	seq  uint64
-	time time.Time
-	key  string
-	step event.StepCompleted
-	line []byte // nil for a step
+// group is events on their way to the disk. They are encoded when they are appended: a step
+// is in the cache of the processor then, and keeps nothing alive until it is written.
+type group struct {
+	events int
+	lines  []byte
+	steps  []byte // index records
 }
 
 // file is what a Log needs of an *os.File; tests substitute failing ones.
@@ -103,8 +101,12 @@ type Redact func([]byte) []byte
 
 // Create makes a new run folder and opens its log.
 func Create(dir, run string, redact Redact) (*Log, error) {
+	first := isMissing(filepath.Dir(dir))
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("run log: %w", err)
+	}
+	if first {
+		hideFromGit(filepath.Dir(dir))
 	}
 	lk, err := acquire(filepath.Join(dir, LockFile))
 	if err != nil {
@@ -248,7 +250,7 @@ func start(dir, run string, redact Redact, events *os.File, index file, lk *lock
 	l := &Log{
 		dir: dir, run: run, clock: time.Now, redact: redact,
 		events: events, index: index, lock: lk, file: info,
-		seq: seq, durable: seq, size: end,
+		seq: seq, durable: seq, size: end, end: end,
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
@@ -266,6 +268,9 @@ func (l *Log) Dir() string { return l.dir }
 
 // Run is the run's id.
 func (l *Log) Run() string { return l.run }
+
+// Session is the name that this writing of the run has in its [Holder].
+func (l *Log) Session() string { return l.lock.session }
 
 // Append stamps e and hands it to the writer. It returns before the event is
 // on disk; an error means that the log failed, now or earlier, and that the
@@ -313,7 +318,7 @@ func (l *Log) AppendStep(step *event.StepCompleted) error {
 func (l *Log) add(key string, step *event.StepCompleted, other event.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.err == nil && len(l.pending) >= maxPending {
+	for l.err == nil && l.pending.events >= maxPending {
 		if err := l.waitLocked(context.Background()); err != nil {
 			return err
 		}
@@ -324,19 +329,27 @@ func (l *Log) add(key string, step *event.StepCompleted, other event.Event) erro
 	if l.closing {
 		return errors.New("run log: append after close")
 	}
-	next := entry{seq: l.seq, time: l.clock(), key: key}
+	g, at, now := &l.pending, len(l.pending.lines), l.clock()
+	lines := g.lines
 	if step != nil {
-		next.step = *step
+		lines = step.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})
 	} else {
-		line, err := encodeLine(event.Record{Seq: l.seq, Time: next.time, Run: l.run, Key: key, Event: other})
+		line, err := encodeLine(event.Record{Seq: l.seq, Time: now, Run: l.run, Key: key, Event: other})
 		if err != nil {
 			return err
 		}
-		next.line = line
+		lines = append(lines, line...)
 	}
-	l.pending = append(l.pending, next)
+	// The checksum is of what is written, so that it comes after redaction.
+	lines = append(seal(append(lines[:at], l.redact(lines[at:])...), at), '\n')
+	g.lines = lines
+	if step != nil {
+		g.steps = newStep(l.end, len(lines)-at, now, step).append(g.steps)
+	}
+	g.events++
 	l.seq++
-	if n := len(l.pending); n == 1 || n >= writeEarly {
+	l.end += int64(len(lines) - at)
+	if g.events == 1 && !l.gathers || g.events == writeEarly {
 		l.wakeWriter()
 	}
 	return nil
@@ -398,23 +411,21 @@ func (l *Log) Close() error {
 // write is the only goroutine that touches the files.
 func (l *Log) write() {
 	defer close(l.done)
-	var group []entry
-	var lines, steps []byte
+	var g group
 	timer := time.NewTimer(syncInterval)
 	defer timer.Stop()
 	for range l.wake {
 		l.mu.Lock()
-		group, l.pending = l.pending, group[:0]
+		g, l.pending = l.pending, group{lines: g.lines[:0], steps: g.steps[:0]}
 		size, closing := l.size, l.closing
 		l.mu.Unlock()
 
-		if len(group) > 0 {
-			lines, steps = l.encode(group, size, lines[:0], steps[:0])
-			err := l.commit(size, lines, steps)
+		if g.events > 0 {
+			err := l.commit(size, g.lines, g.steps)
 			l.mu.Lock()
 			if err == nil {
-				l.durable += uint64(len(group))
-				l.size += int64(len(lines))
+				l.durable += uint64(g.events)
+				l.size += int64(len(g.lines))
 			} else {
 				l.err = err
 			}
@@ -424,11 +435,10 @@ func (l *Log) write() {
 				l.drain()
 				return
 			}
-			clear(group) // let go of what the events refer to
 		}
 		if closing {
 			l.mu.Lock()
-			finished := len(l.pending) == 0
+			finished := l.pending.events == 0
 			if finished {
 				l.announceLocked()
 			} else {
@@ -447,45 +457,23 @@ func (l *Log) write() {
 // gather lets a group grow, unless somebody waits for it.
 func (l *Log) gather(timer *time.Timer) {
 	timer.Reset(syncInterval)
-	for {
+	for waits := true; ; {
 		l.mu.Lock()
-		urgent := l.waiters > 0 || l.closing || len(l.pending) >= writeEarly
-		l.mu.Unlock()
-		if urgent {
+		urgent := l.waiters > 0 && l.pending.events > 0 || l.closing || l.pending.events >= writeEarly
+		l.gathers = waits && !urgent
+		if urgent || !waits && l.pending.events > 0 {
 			l.wakeWriter()
+		}
+		l.mu.Unlock()
+		if urgent || !waits {
 			return
 		}
 		select {
 		case <-timer.C:
-			l.mu.Lock()
-			if len(l.pending) > 0 {
-				l.wakeWriter()
-			}
-			l.mu.Unlock()
-			return
+			waits = false
 		case <-l.wake:
 		}
 	}
-}
-
-// encode appends the lines of a group that begins at offset, and the index
-// records of its steps.
-func (l *Log) encode(group []entry, offset int64, lines, steps []byte) (_, _ []byte) {
-	for i := range group {
-		e := &group[i]
-		before := len(lines)
-		if e.line != nil {
-			lines = append(lines, e.line...)
-		} else {
-			lines = e.step.AppendLine(lines, event.Header{Seq: e.seq, Timestamp: e.time, Run: l.run, Key: e.key})
-		}
-		// The checksum is of what is written, so that it comes after redaction.
-		lines = append(seal(append(lines[:before], l.redact(lines[before:])...), before), '\n')
-		if e.line == nil {
-			steps = newStep(offset+int64(before), len(lines)-before, e.time, e.step).append(steps)
-		}
-	}
-	return lines, steps
 }
 
 // commit puts one group on disk. If that fails, it takes the part that was

@@ -32,6 +32,16 @@ func To(name string, names []string) string {
 	return ""
 }
 
+// Among says which name was probably meant, and which there are: "did you mean a? There are
+// a, b".
+func Among(name string, names []string) string {
+	list := "here are " + strings.Join(names, ", ")
+	if meant := To(name, names); meant != "" {
+		return "did you mean " + meant + "? T" + list
+	}
+	return "t" + list
+}
+
 var marks = strings.NewReplacer(" ", "", "_", "", "-", "")
 
 func plain(name string) string { return marks.Replace(strings.ToLower(name)) }

@@ -28,3 +28,12 @@ func TestTo(t *testing.T) {
 		}
 	}
 }
+
+func TestAmong(t *testing.T) {
+	names := []string{"Read", "Write"}
+	for name, want := range map[string]string{"Raed": "did you mean Read? There are Read, Write", "Sleep": "there are Read, Write"} {
+		if got := Among(name, names); got != want {
+			t.Errorf("Among(%s) = %s, want %s", name, got, want)
+		}
+	}
+}

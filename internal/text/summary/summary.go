@@ -86,6 +86,9 @@ func (x *Context) Add(f flow.Flow, key string, step int, title, result string) e
 	c.Add(step+1, title, result, "")
 	for n := 0; ; n++ {
 		request := c.Request()
+		if before := c.Dropped(); before > 0 {
+			f.Emit(fmt.Sprintf("%s/left_out/%d", key, n), Compacted(step, before, c))
+		}
 		if request == nil {
 			return nil
 		}
@@ -103,7 +106,7 @@ func (x *Context) Add(f flow.Flow, key string, step int, title, result string) e
 
 // Compacted is the event that a context was brought back into its budget.
 func Compacted(step, before int, c *outline.Compactor) event.ContextCompacted {
-	return event.ContextCompacted{Step: step, Before: before, After: c.Size(), Summary: event.TextValue(c.Summary())}
+	return event.ContextCompacted{Step: step, Before: before, After: c.Size(), Summary: event.TextValue(c.Summary()), LeftOut: c.LeftOut()}
 }
 
 // Reader is the reader of summaries. Its parameters are an [outline.SummaryRequest].

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/maker-mdap/maker/internal/text/clip"
 )
 
 // maxRecord is how long a record may be, in bytes.
@@ -19,7 +21,8 @@ const maxRecord = 16 << 20
 
 // Scan yields records one after another: JSON objects, one on a line, if the first
 // character says so, and otherwise rows with the names of the columns in the first one,
-// with commas or another character between the fields. A record that cannot be read is a
+// with commas or another character between the fields, or with tabs if the first one has
+// tabs and no comma. A record that cannot be read is a
 // [*LineError], and the next one follows; after any other error there is no more.
 func Scan(r io.Reader, comma rune) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -124,7 +127,9 @@ func readObject(text []byte) (Record, error) {
 	if _, more := d.Token(); !errors.Is(more, io.EOF) {
 		return r, errors.New("something follows the JSON object; want one on each line")
 	}
-	if err := checkKeys(json.NewDecoder(bytes.NewReader(text))); err != nil {
+	keys := json.NewDecoder(bytes.NewReader(text))
+	keys.UseNumber()
+	if err := checkKeys(keys); err != nil {
 		return r, err
 	}
 	fields := json.NewDecoder(bytes.NewReader(text))
@@ -144,11 +149,53 @@ func readObject(text []byte) (Record, error) {
 
 var errEncoding = errors.New("it is not UTF-8")
 
-func scanRows(in *bufio.Reader, before int, comma rune, yield func(Record, error) bool) {
-	r := csv.NewReader(in)
+// rows reads rows of fields.
+type rows struct {
+	*csv.Reader
+	read bytes.Buffer // what was read from row on
+	row  int64        // where the next row begins
+	line int          // where the last one does, from 1
+}
+
+func newRows(in io.Reader, comma rune) *rows {
+	r := &rows{}
+	r.Reader = csv.NewReader(io.TeeReader(in, &r.read))
 	r.Comma = comma
 	r.FieldsPerRecord = -1
 	r.TrimLeadingSpace = comma == ','
+	return r
+}
+
+// Read reads a row. Quotes that do not belong in one stand for themselves, as those of
+// 5" pipe do, if it is clear all the same where the row ends.
+func (r *rows) Read() ([]string, error) {
+	fields, err := r.Reader.Read()
+	raw := r.read.Next(int(r.InputOffset() - r.row))
+	r.row = r.InputOffset()
+	if err == nil {
+		r.line, _ = r.FieldPos(0)
+	}
+	wrong, ok := errors.AsType[*csv.ParseError](err)
+	if !ok {
+		return fields, err
+	}
+	r.line = wrong.StartLine
+	const next = "next"
+	lazy := newRows(io.MultiReader(bytes.NewReader(raw), strings.NewReader(next)), r.Comma)
+	lazy.LazyQuotes = true
+	fields, lazyErr := lazy.Reader.Read()
+	if after, _ := lazy.Reader.Read(); lazyErr != nil || !slices.Equal(after, []string{next}) {
+		return nil, err // a quote is open
+	}
+	return fields, nil
+}
+
+func scanRows(in *bufio.Reader, before int, comma rune, yield func(Record, error) bool) {
+	head, _ := in.Peek(in.Size())
+	if head, _, _ := bytes.Cut(head, []byte("\n")); bytes.ContainsRune(head, '\t') && !bytes.ContainsRune(head, ',') {
+		comma = '\t'
+	}
+	r := newRows(in, comma)
 	names, err := r.Read()
 	if err == nil {
 		err = checkNames(names)
@@ -171,8 +218,7 @@ func scanRows(in *bufio.Reader, before int, comma rune, yield func(Record, error
 			yield(Record{}, err)
 			return
 		}
-		line, _ := r.FieldPos(0)
-		record := Record{Line: before + line, Columns: names, Values: make(map[string]any, len(names))}
+		record := Record{Line: before + r.line, Columns: names, Values: make(map[string]any, len(names))}
 		for i := range min(len(names), len(fields)) {
 			record.Values[names[i]] = fields[i]
 			if err == nil && !utf8.ValidString(fields[i]) {
@@ -180,7 +226,11 @@ func scanRows(in *bufio.Reader, before int, comma rune, yield func(Record, error
 			}
 		}
 		if len(fields) != len(names) {
-			err = &LineError{record.Line, fmt.Errorf("%d fields, and there are %d columns", len(fields), len(names))}
+			wrong := fmt.Errorf("%d fields, and there are %d columns", len(fields), len(names))
+			if len(fields) > len(names) {
+				wrong = fmt.Errorf("%w: %q is too much", wrong, clip.Short(strings.Join(fields[len(names):], string(comma))))
+			}
+			err = &LineError{record.Line, wrong}
 		}
 		if !yield(record, err) {
 			return

@@ -42,7 +42,25 @@ func TestRead(t *testing.T) {
 		"bad fields": {
 			text: "a,b\n1,2\n1\n1,2,3\n",
 			want: []Record{{Line: 2, Values: map[string]any{"a": "1", "b": "2"}}},
-			bad:  []string{"line 3: 1 fields, and there are 2 columns", "line 4: 3 fields"},
+			bad:  []string{"line 3: 1 fields, and there are 2 columns", `line 4: 3 fields, and there are 2 columns: "3" is too much`},
+		},
+		"bare quotes": {
+			text: "id,b\n1\",5\" pipe, 6\" valve\n2,\"a 5\" pipe\"\n3,\"multi\nline\"\n4,x\n",
+			want: []Record{
+				{Line: 3, Values: map[string]any{"id": "2", "b": `a 5" pipe`}},
+				{Line: 4, Values: map[string]any{"id": "3", "b": "multi\nline"}},
+				{Line: 6, Values: map[string]any{"id": "4", "b": "x"}},
+			},
+			bad: []string{"line 2: 3 fields"},
+		},
+		"a quote that a bare one hides": {text: "a,b\n5\" pipe,\"x\ny\"\n1,2\n", bad: []string{"line 2: bare"}},
+		"tabs": {
+			text: "id\tb\n1\t5\" pipe, old\n",
+			want: []Record{{Line: 2, Values: map[string]any{"id": "1", "b": `5" pipe, old`}}},
+		},
+		"large number": {
+			text: "{\"a\":\"x\",\"f\":1e400}\n",
+			want: []Record{{Line: 1, Values: map[string]any{"a": "x", "f": json.Number("1e400")}}},
 		},
 		"open quote":  {text: "a,b\n1,2\n\"x,3\n", want: []Record{{Line: 2, Values: map[string]any{"a": "1", "b": "2"}}}, bad: []string{"line 3: "}},
 		"JSON list":   {text: "[\n  {\"question\": \"a?\", \"answer\": 1},\n]", bad: []string{"a JSON list; want one JSON object on each line"}},
@@ -99,6 +117,7 @@ func TestScan(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	f.Add("a,b\n1,\"2\n", false)
 	f.Add("{\"a\":1}\n{}\n\n[", true)
+	f.Add("a,b\n5\",\"6\" x\"\n\n1\",2\n", false)
 	f.Fuzz(func(t *testing.T, text string, tabs bool) {
 		comma := ','
 		if tabs {

@@ -24,10 +24,12 @@ func TestFaults(t *testing.T) {
 		retryAfter, inMs string
 	}{
 		{"f429=1&retry_after=1500ms", openAIPath, 429, "requests", "rate_limit_exceeded", "2", "1500"},
+		{"f429=1&retry_after=0s", openAIPath, 429, "requests", "rate_limit_exceeded", "0", "0"},
 		{"f429=1", openAIPath, 429, "requests", "rate_limit_exceeded", "", ""},
 		{"f529=1&retry_after=2s", openAIPath, 503, "service_unavailable_error", nil, "2", ""},
 		{"f500=1&retry_after=2s", openAIPath, 500, "server_error", nil, "", ""},
 		{"f429=1&retry_after=2s", anthropicPath, 429, "rate_limit_error", nil, "2", ""},
+		{"f529=1&retry_after=0s", anthropicPath, 529, "overloaded_error", nil, "0", ""},
 		{"f529=1", anthropicPath, 529, "overloaded_error", nil, "", ""},
 		{"f500=1", anthropicPath, 500, "api_error", nil, "", ""},
 	} {

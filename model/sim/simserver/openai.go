@@ -141,7 +141,7 @@ func (openAI) fail(header http.Header, f *failure) (int, []byte) {
 		status = http.StatusRequestEntityTooLarge
 	case rateLimit:
 		status, kind, code = http.StatusTooManyRequests, "requests", "rate_limit_exceeded"
-		if f.retryAfter > 0 {
+		if f.retryAfter > 0 || f.retryNow {
 			header.Set("Retry-After-Ms", strconv.FormatInt(f.retryAfter.Milliseconds(), 10))
 		}
 	case overload:

@@ -118,6 +118,7 @@ type failure struct {
 	param      string // the field of the request that is wrong, if it is one
 	code       string // what kind of wrong, if the provider has a word for it
 	retryAfter time.Duration
+	retryNow   bool // 0 is sent as a wait
 }
 
 type class int
@@ -254,10 +255,10 @@ func (s *Server) deliver(ctx context.Context, w http.ResponseWriter, format wire
 	}
 	switch o.Fault {
 	case sim.F429:
-		s.fail(w, format, &failure{class: rateLimit, message: "too many requests (simulated)", retryAfter: o.RetryAfter})
+		s.fail(w, format, &failure{class: rateLimit, message: "too many requests (simulated)", retryAfter: o.RetryAfter, retryNow: o.RetryNow})
 		return
 	case sim.F529:
-		s.fail(w, format, &failure{class: overload, message: "no capacity at the moment (simulated)", retryAfter: o.RetryAfter})
+		s.fail(w, format, &failure{class: overload, message: "no capacity at the moment (simulated)", retryAfter: o.RetryAfter, retryNow: o.RetryNow})
 		return
 	case sim.F500:
 		s.fail(w, format, &failure{class: internal, message: "something broke on the server (simulated)"})
@@ -318,7 +319,7 @@ func (s *Server) fail(w http.ResponseWriter, format wire, f *failure) {
 	if f.class < rateLimit {
 		s.stats.rejected.Add(1)
 	}
-	if f.retryAfter > 0 {
+	if f.retryAfter > 0 || f.retryNow {
 		// The header has whole seconds; rounding up never makes a client hurry.
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
 	}

@@ -1,0 +1,231 @@
+// Package consent shows a person what an agent wants to do and takes the answer.
+//
+// What is approved is what is on the screen: a change as a difference, a command with its
+// folder, arguments one by one, every character of which that could not be seen as an escape.
+package consent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/runtime/approval"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// What is shown of a question, in characters and options: it has to fit on a screen,
+// because what is above it is not seen. The end is always there.
+const (
+	questionHead = 1000
+	questionTail = 600
+	mostOptions  = 20
+)
+
+// ShowAll is what to type to see a question as a whole.
+const ShowAll = "?"
+
+// Show shows a question of a step without a prompt for its answer: what the call would do,
+// if it is about one, and the vote that the call won. What others wrote cannot look like what
+// the program says. It reports whether something was left out, which it is not if the whole
+// is wanted.
+func Show(w io.Writer, step string, q maker.Question, whole bool) (folded bool) {
+	fold := func(text string) string {
+		if whole {
+			return text
+		}
+		return show.Fold(text, questionHead, questionTail, func(n, all int) string {
+			folded = true
+			return fmt.Sprintf("[… %s of %s characters are not shown: %s shows them …]", report.Thousands(n), report.Thousands(all), ShowAll)
+		})
+	}
+	fmt.Fprintf(w, "\n%s: %s\n", step, strings.ReplaceAll(fold(show.Text(q.Text)), "\n", "\n  | "))
+	if q.Call != nil {
+		fmt.Fprintf(w, "  call   %s, %s bytes of input\n", show.Exact(q.Call.Tool), report.Thousands(len(q.Call.Input)))
+		for line := range strings.Lines(fold(describe(q.Call, q.Folder))) {
+			fmt.Fprintf(w, "         %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	if v := q.Voting; q.Call != nil && v != nil && v.Samples > 0 { // a literal command was not voted on
+		fmt.Fprintf(w, "  vote   %s of %d samples, %d discarded\n", v.Split(), v.Samples, v.RedFlagged)
+		won, _ := json.Marshal(q.Call)
+		for _, line := range runs.DescribeDissent(*v, event.JSONValue(won)) {
+			fmt.Fprintf(w, "  but    %s\n", fold(line))
+		}
+	}
+	for i, option := range q.Options {
+		if q.Kind == event.ClarifyApproval {
+			break // the prompt names them
+		}
+		if last := len(q.Options) - 1; i >= mostOptions && i < last && !whole {
+			if folded = true; i == mostOptions {
+				fmt.Fprintf(w, "  [… %s options are not shown: %s shows them …]\n", report.Thousands(last-i), ShowAll)
+			}
+			continue
+		}
+		fmt.Fprintf(w, "  %s) %s%s\n", person.Label(&q, i), fold(show.Line(option)), votesFor(q, i))
+	}
+	if q.Kind == event.ClarifyApproval && q.Call != nil {
+		choices(w, q)
+	}
+	return folded
+}
+
+// votesFor says how many votes an option got, if that is what they were about.
+func votesFor(q maker.Question, i int) string {
+	if q.Call != nil || q.Voting == nil || i >= len(q.Voting.Answers) {
+		return ""
+	}
+	return fmt.Sprintf("  (votes: %d)", q.Voting.Answers[i].Votes)
+}
+
+// choices says what can be answered to whether a call may be made.
+func choices(w io.Writer, q maker.Question) {
+	fmt.Fprintln(w, "  yes    this once")
+	policy := approval.Policy{Workspace: q.Folder}
+	if rule, ok := policy.Suggest(*q.Call); ok {
+		fmt.Fprintf(w, "  run    for the rest of this run, for calls that fit %s; run RULE for another rule\n", show.Line(rule))
+		fmt.Fprintln(w, "  always the same in all runs, by a rule in your own settings")
+	}
+	fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the agents read it")
+}
+
+// hasRule reports whether there is a rule that lets calls like that of a question pass.
+func hasRule(q maker.Question) bool {
+	_, ok := (&approval.Policy{Workspace: q.Folder}).Suggest(*q.Call)
+	return ok
+}
+
+// describe says what a call would do.
+func describe(call *event.Intent, folder string) string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(call.Input, &in) != nil || in == nil {
+		return show.Call(call.Input)
+	}
+	switch call.Tool {
+	case "Write", "Edit":
+		if text, ok := describeChange(call, folder); ok {
+			return text
+		}
+	case "Bash":
+		var command string
+		if json.Unmarshal(in["command"], &command) == nil {
+			delete(in, "command")
+			text := commandLines(command)
+			if folder != "" {
+				text += "\nin " + show.Exact(folder)
+			}
+			if len(in) > 0 {
+				text += "\n" + table(in)
+			}
+			return text
+		}
+	}
+	return table(in)
+}
+
+// commandLines are the lines of a command as a shell gets them. A command that is more than a
+// line could look like something that the program says, so that it stays on one.
+func commandLines(command string) string {
+	if !strings.Contains(command, "\n") {
+		return "$ " + show.Exact(command)
+	}
+	quoted, err := plainJSON(command)
+	if err != nil {
+		return show.Exact(command)
+	}
+	return "$ " + show.Exact(quoted)
+}
+
+func plainJSON(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return strings.TrimRight(b.String(), "\n"), err
+}
+
+// table has an argument on each line.
+func table(in map[string]json.RawMessage) string {
+	width := 0
+	for name := range in {
+		width = max(width, len([]rune(show.Exact(name))))
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		var value any
+		text := string(in[name])
+		dec := json.NewDecoder(bytes.NewReader(in[name]))
+		dec.UseNumber()
+		if dec.Decode(&value) == nil {
+			if plain, err := plainJSON(value); err == nil {
+				text = plain
+			}
+		}
+		fmt.Fprintf(&b, "%-*s  %s\n", width, show.Exact(name), show.Exact(text))
+	}
+	return b.String()
+}
+
+// largest is how large a file is that is compared with what it is to become.
+const largest = 1 << 20
+
+// describeChange says what a file is and what it would become. It reports false if that
+// cannot be told from the call.
+func describeChange(call *event.Intent, folder string) (string, bool) {
+	var in struct {
+		FilePath   string  `json:"file_path"`
+		Content    *string `json:"content"`
+		OldString  *string `json:"old_string"`
+		NewString  *string `json:"new_string"`
+		ReplaceAll bool    `json:"replace_all"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(call.Input))
+	dec.DisallowUnknownFields() // nothing of a call may stay out of sight
+	if dec.Decode(&in) != nil || in.FilePath == "" {
+		return "", false
+	}
+	path := in.FilePath
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
+	}
+	was, state := "", "a new file"
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= largest {
+		if content, err := os.ReadFile(path); err == nil {
+			was, state = string(content), "changed"
+		}
+	} else if err == nil {
+		state = "which is there and cannot be compared"
+	}
+	becomes := ""
+	switch {
+	case call.Tool == "Write" && in.Content != nil && in.OldString == nil && in.NewString == nil:
+		becomes = *in.Content
+	case call.Tool == "Edit" && in.Content == nil && in.OldString != nil && in.NewString != nil:
+		n := 1
+		if in.ReplaceAll {
+			n = -1
+			state += ", everywhere"
+		}
+		if becomes = strings.Replace(was, *in.OldString, *in.NewString, n); *in.OldString == "" || !strings.Contains(was, *in.OldString) {
+			was, becomes, state = *in.OldString, *in.NewString, "which does not hold the text to replace now"
+		}
+	default:
+		return "", false
+	}
+	changes := difference(was, becomes)
+	if changes == "" {
+		changes = "(nothing changes)"
+	}
+	return fmt.Sprintf("%s, %s\n%s", show.Exact(in.FilePath), state, changes), true
+}

@@ -1,0 +1,100 @@
+package manage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// followInterval is how often people hear of a run that has a step for every blink.
+const followInterval = 2 * time.Second
+
+// Follow shows what happens in a run, whichever process writes it, until no process does,
+// and then how it stands. With --json it is the events, and then the result.
+func Follow(ctx context.Context, a App, run *runs.Run) error {
+	fmt.Fprintf(a.Err, "run %s\n", run.ID())
+	follow := a.describe
+	if a.JSON() {
+		follow = a.printLines
+	}
+	if err := follow(ctx, run); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return a.Interrupt
+	}
+	r, err := run.Result()
+	if err != nil {
+		return err
+	}
+	return a.Finish(r)
+}
+
+// printLines prints the events as they are in the log.
+func (a App) printLines(ctx context.Context, run *runs.Run) error {
+	for line, err := range run.FollowLines(ctx, 0) {
+		if err == nil {
+			_, err = fmt.Fprintf(a.Out, "%s\n", line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe tells people what happens.
+func (a App) describe(ctx context.Context, run *runs.Run) error {
+	titles, asks := map[int]string{}, map[string]bool{}
+	var counted progress
+	for rec, err := range run.Follow(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if run.Form() == event.FormChain || run.Form() == event.FormRecords {
+			counted.take(a, rec)
+			continue
+		}
+		if line := report.Describe(run.Form(), rec.Event, titles); line != "" {
+			fmt.Fprintln(a.Err, line)
+		}
+		if e, ok := rec.Event.(event.ClarificationRequested); ok && !asks[e.Question] && time.Since(rec.Time) < time.Minute {
+			asks[e.Question] = true
+			fmt.Fprintf(a.Err, "         answer with: maker answer %s\n", run.ID())
+		}
+	}
+	return nil
+}
+
+// progress counts the steps of a long run.
+type progress struct {
+	steps, total, contested int
+	said                    time.Time
+}
+
+// take counts an event, and says how it stands every now and then.
+func (p *progress) take(a App, rec event.Record) {
+	switch e := rec.Event.(type) {
+	case event.TaskSubmitted:
+		p.total = e.Steps
+	case event.StepCompleted:
+		p.steps++
+		if e.Voting.Contested() {
+			p.contested++
+		}
+	default:
+		if line := report.Describe(event.FormChain, rec.Event, map[int]string{}); line != "" {
+			fmt.Fprintln(a.Err, line)
+		}
+	}
+	// What was before is counted, and said with the first thing that happens now.
+	if time.Since(p.said) < followInterval || p.steps == 0 || time.Since(rec.Time) > followInterval {
+		return
+	}
+	p.said = time.Now()
+	fmt.Fprintf(a.Err, "%s/%s steps, %s contested\n", report.Thousands(p.steps), report.Thousands(p.total), report.Thousands(p.contested))
+}

@@ -1,0 +1,2 @@
+// Package release tests that releases are built as release.sh says.
+package release
