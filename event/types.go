@@ -453,6 +453,15 @@ type StepCompleted struct {
 	Right *bool `json:"right,omitempty"`
 }
 
+// Taken is what the step took: its vote, with the samples of those who were asked before.
+// The second result is how many different answers got votes.
+func (e *StepCompleted) Taken() (all Voting, answers int) {
+	if e.First == nil {
+		return e.Voting, len(e.Voting.Votes)
+	}
+	return e.Voting.Plus(*e.First), max(len(e.Voting.Votes), len(e.First.Votes))
+}
+
 // StepFailed ends a step without a result.
 type StepFailed struct {
 	Step    int         `json:"step"`

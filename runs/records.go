@@ -103,10 +103,8 @@ func (o *outcomes) decode(line []byte) (int, RecordResult, error) {
 	}
 	switch e := rec.Event.(type) {
 	case event.StepCompleted:
-		if e.First != nil { // a second pool agreed: its votes, and the samples of both
-			e.Voting.Samples += e.First.Samples
-		}
-		return e.Step, RecordResult{Status: string(flow.Decided), Output: e.Output, Voting: e.Voting, CostUSD: e.CostUSD, Right: e.Right}, nil
+		all, _ := e.Taken()
+		return e.Step, RecordResult{Status: string(flow.Decided), Output: e.Output, Voting: all, CostUSD: e.CostUSD, Right: e.Right}, nil
 	case event.StepFailed:
 		return e.Step, RecordResult{Status: e.Status, Reason: e.Reason, Voting: e.Voting, CostUSD: e.CostUSD}, nil
 	}

@@ -280,13 +280,7 @@ func (r *Report) effect(key string) *Effect {
 // count adds a committed step to the totals and the lists.
 func (r *Report) count(e event.StepCompleted) {
 	if r.Solve == nil { // which counts all questions
-		all, answers := e.Voting, len(e.Voting.Votes)
-		if e.First != nil {
-			all.Samples += e.First.Samples
-			all.RedFlagged += e.First.RedFlagged
-			all.Faults += e.First.Faults
-			answers = max(answers, len(e.First.Votes))
-		}
+		all, answers := e.Taken()
 		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, all.Margin, answers)
 	}
 	r.last = e

@@ -91,9 +91,8 @@ type Options struct {
 	Start, Min, Max int // calls at once
 
 	// OnChange, if set, is told the new state when the limit changes, calls are
-	// told to wait until some time, or the circuit opens or closes. It is called
-	// by one goroutine at a time, between calls to the provider, so it should
-	// return soon.
+	// told to wait until some time, or the circuit opens or closes, in the order of
+	// the changes. The limiter is locked meanwhile: it must not be called.
 	OnChange func(State)
 
 	// Rand returns numbers in [0,1). It is called by one goroutine at a time.
@@ -121,8 +120,6 @@ type State struct {
 type Limiter struct {
 	options Options
 
-	notify sync.Mutex // held while OnChange runs; taken before mu
-
 	mu        sync.Mutex
 	limit     int
 	caps      []*int        // in force; the lowest holds
@@ -141,7 +138,6 @@ type Limiter struct {
 
 	pausedUntil time.Time // as the provider asked; zero if it did not
 	quota       quota     // what it says that it still takes
-	untold      []State   // changes that nobody was told of yet
 	calmAfter   time.Time // when enough time has passed since a refusal
 
 	open      bool
@@ -348,30 +344,14 @@ func (l *Limiter) acquire(ctx context.Context) (token, error) {
 // release ends a call and learns from its outcome.
 func (l *Limiter) release(t token, err error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	limit, open, until := l.allowed(), l.open, l.until()
 	l.learn(t, err)
 	changed := l.allowed() != limit || l.open != open || !l.until().Equal(until)
 	l.finish(t)
 	l.dispatch()
 	if changed && l.options.OnChange != nil {
-		l.untold = append(l.untold, l.state())
-	}
-	l.mu.Unlock()
-	if changed && l.options.OnChange != nil {
-		l.tell()
-	}
-}
-
-// tell tells of the changes in the order in which they were.
-func (l *Limiter) tell() {
-	l.notify.Lock()
-	defer l.notify.Unlock()
-	l.mu.Lock()
-	untold := l.untold
-	l.untold = nil
-	l.mu.Unlock()
-	for _, s := range untold {
-		l.options.OnChange(s)
+		l.options.OnChange(l.state())
 	}
 }
 

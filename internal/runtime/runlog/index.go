@@ -41,19 +41,13 @@ type Step struct {
 }
 
 func newStep(offset int64, length int, t time.Time, e *event.StepCompleted) Step {
-	s := Step{
+	all, answers := e.Taken()
+	return Step{
 		Offset: offset, Length: length, Step: e.Step, Time: t, DurationMS: e.DurationMS,
-		Samples: e.Voting.Samples, RedFlagged: e.Voting.RedFlagged, Faults: e.Voting.Faults,
-		Margin: e.Voting.Margin, Answers: len(e.Voting.Votes), USD: e.Spent.USD,
+		Samples: all.Samples, RedFlagged: all.RedFlagged, Faults: all.Faults,
+		Margin: all.Margin, Answers: answers, USD: e.Spent.USD,
 		Special: e.Class != "" || e.First != nil,
 	}
-	if e.First != nil {
-		s.Samples += e.First.Samples
-		s.RedFlagged += e.First.RedFlagged
-		s.Faults += e.First.Faults
-		s.Answers = max(s.Answers, len(e.First.Votes))
-	}
-	return s
 }
 
 func (s Step) append(b []byte) []byte {
