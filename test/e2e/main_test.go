@@ -22,7 +22,7 @@ import (
 
 // patience bounds everything that is waited for. It is far beyond what anything
 // takes: reaching it is a failure.
-const patience = 4 * time.Minute
+const patience = 10 * time.Minute
 
 // makerPath is the program under test.
 var makerPath string

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,16 +135,17 @@ func TestMapAMillionRecords(t *testing.T) {
 		}
 		return peak, o
 	}
-	var peaks []int64
-	for range 3 {
+	// The peak is the worst moment of the garbage collector, and a long run has more moments:
+	// so the worst of several short runs is compared.
+	var short int64
+	for range 10 {
 		p, _ := peakOf(10_000)
-		peaks = append(peaks, p)
+		short = max(short, p)
 	}
-	slices.Sort(peaks)
 	peak, o := peakOf(1_000_000)
 	const mb = 1 << 20
-	ratio := float64(peak) / float64(peaks[1])
-	t.Logf("a million records in %s: peak memory %.1f MB, %.2f times the %.1f MB of ten thousand", o.took.Round(time.Second), float64(peak)/mb, ratio, float64(peaks[1])/mb)
+	ratio := float64(peak) / float64(short)
+	t.Logf("a million records in %s: peak memory %.1f MB, %.2f times the %.1f MB of ten thousand", o.took.Round(time.Second), float64(peak)/mb, ratio, float64(short)/mb)
 	if ratio > 1.3 {
 		t.Errorf("peak memory = %.2f times that of ten thousand records, want at most 1.3", ratio)
 	}
