@@ -84,7 +84,7 @@ func (c Config) WithDefaults(k Kinds) Config {
 		switch {
 		case k&(Solving|Measuring) != 0:
 			flags = SolveFlags(c.MaxOutput)
-		case k&(Asking|Items|Mapping) != 0:
+		case k&(Asking|Items|Mapping|Scripting) != 0:
 			flags = AskFlags(c.MaxOutput)
 		}
 		c.Flags = &flags

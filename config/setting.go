@@ -21,9 +21,10 @@ const (
 	Asking                      // one question
 	Items                       // measure the voters with questions of one's own
 	Mapping                     // the same question for many records
+	Scripting                   // a procedure of one's own
 
 	Planning = Run | PlanOnly | Exec | Validate
-	Agents   = Planning | Do // whose steps are done by agents
+	Agents   = Planning | Do | Scripting // whose steps are done by agents
 	Voting   = Chain | Agents | Solving | Asking | Mapping
 	All      = Voting | Measuring | Items
 )

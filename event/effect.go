@@ -26,6 +26,16 @@ type Intent struct {
 // Key decides which intents agree.
 func (i Intent) Key() string { return i.Tool + " " + string(i.Input) }
 
+// NewIntent is a call of a tool, with its input in canonical form.
+func NewIntent(tool string, input json.RawMessage) (Intent, error) {
+	var i Intent
+	data, err := json.Marshal(Intent{Tool: tool, Input: input})
+	if err == nil {
+		err = json.Unmarshal(data, &i)
+	}
+	return i, err
+}
+
 // UnmarshalJSON implements [json.Unmarshaler]. Logs escape some characters that
 // the canonical form has as they are; what is read back is canonical again.
 func (i *Intent) UnmarshalJSON(data []byte) error {
@@ -54,6 +64,9 @@ type EffectClaimed struct {
 	// a rule, a policy or a person.
 	Voting   Voting `json:"voting"`
 	Approved string `json:"approved"`
+
+	// By says who decided on the call, if it was not a vote: [ByCode], of a script.
+	By string `json:"by,omitempty"`
 
 	// Again says that an earlier claim of the same effect had no outcome.
 	Again bool `json:"again,omitempty"`

@@ -36,6 +36,7 @@ const (
 	TypeRunResumed       Type = "run_resumed"
 	TypeRunCancelled     Type = "run_cancelled"
 	TypeRunPaused        Type = "run_paused"
+	TypeNoted            Type = "noted"
 )
 
 // How a run stands.
@@ -101,6 +102,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeCompletenessChecked:   decodeAs[CompletenessChecked],
 	TypeEscalated:             decodeAs[Escalated],
 	TypeCalibrated:            decodeAs[Calibrated],
+	TypeNoted:                 decodeAs[Noted],
 }
 
 func decodeAs[E Event](line []byte) (Event, error) {
@@ -435,6 +437,12 @@ type Candidate struct {
 	Key    string          `json:"key,omitempty"` // in full, if answers are compared by meaning
 }
 
+// Noted is something that a script wrote down.
+type Noted struct {
+	Step int    `json:"step"` // the last one that was begun
+	Text string `json:"text"`
+}
+
 // StepCompleted commits a step. There is exactly one for each, in all modes.
 type StepCompleted struct {
 	Step       int         `json:"step"`
@@ -632,3 +640,4 @@ func (BudgetExhausted) Type() Type  { return TypeBudgetExhausted }
 func (RunResumed) Type() Type       { return TypeRunResumed }
 func (RunCancelled) Type() Type     { return TypeRunCancelled }
 func (RunPaused) Type() Type        { return TypeRunPaused }
+func (Noted) Type() Type            { return TypeNoted }

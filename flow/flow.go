@@ -315,6 +315,9 @@ type Effect struct {
 	Scope  string       `json:"scope,omitempty"` // the key of the step
 	Intent event.Intent `json:"intent"`
 	Voting event.Voting `json:"voting"` // that it won
+
+	// By says who decided on it, if it was not a vote, as in [event.EffectClaimed].
+	By string `json:"by,omitempty"`
 }
 
 // A HumanQuestion is put to the person.

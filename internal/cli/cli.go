@@ -361,7 +361,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		}
 	}
 	root.AddCommand(
-		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.hanoi(), a.calibrate(), a.estimate(),
+		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.script(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
 		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(), a.demo(),
 	)

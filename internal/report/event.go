@@ -84,6 +84,8 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return "         " + e.Says()
 	case event.QuestionChanged:
 		return "         " + AskedDifferently(e.Changed)
+	case event.Noted:
+		return "  log    " + show.Text(e.Text)
 	case event.ContextCompacted:
 		text := fmt.Sprintf("         context compacted from %d to %d tokens", e.Before, e.After)
 		if e.LeftOut != "" {

@@ -278,12 +278,7 @@ func intentOf(tool string, input map[string]string) (event.Intent, error) {
 	if err != nil {
 		return event.Intent{}, fmt.Errorf("outline: %w", err)
 	}
-	var i event.Intent
-	data, err := json.Marshal(event.Intent{Tool: tool, Input: raw})
-	if err == nil {
-		err = json.Unmarshal(data, &i) // which makes it canonical
-	}
-	return i, err
+	return event.NewIntent(tool, raw)
 }
 
 // settle writes down what became of a task, if the event settled it, or of the context.

@@ -255,7 +255,7 @@ func (p *Performer) execute(ctx context.Context, key string, e *flow.Effect, t t
 	if changed {
 		intent.Input = claim.Input.JSON
 	}
-	claim.Input, claim.Voting = event.JSONValue(intent.Input), e.Voting
+	claim.Input, claim.Voting, claim.By = event.JSONValue(intent.Input), e.Voting, e.By
 	if p.Keep != nil && !claim.Again { // what an earlier try has left is not what was before
 		claim.Before = p.Keep(key, intent)
 	}

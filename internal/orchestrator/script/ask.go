@@ -1,0 +1,386 @@
+package script
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/reader"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// askParams are the parameters of ask and act beyond the question itself.
+var askParams = []string{
+	"one_of", "number", "unit", "within", "bool", "date", "date_order", "match", "schema", "vote_on", "ignore", "list", "unordered",
+	"compare", "k", "model", "framings", "otherwise",
+}
+
+// An asking is how a question is put and its answers are read, as a script says it.
+type asking struct {
+	oneOf, schema, voteOn, ignore          starlark.Value
+	number, boolean, date, list, unordered bool
+	unit, within, dateOrder, match         string
+	compare, model                         string
+	k, framings                            int
+	otherwise                              starlark.Value
+}
+
+// pairs are the parameters for [starlark.UnpackArgs].
+func (a *asking) pairs() []any {
+	return []any{
+		"one_of??", &a.oneOf, "number?", &a.number, "unit?", &a.unit, "within?", &a.within, "bool?", &a.boolean, "date?", &a.date,
+		"date_order?", &a.dateOrder, "match?", &a.match, "schema??", &a.schema, "vote_on??", &a.voteOn, "ignore??", &a.ignore,
+		"list?", &a.list, "unordered?", &a.unordered, "compare?", &a.compare, "k?", &a.k, "model?", &a.model, "framings?", &a.framings,
+		"otherwise?", &a.otherwise,
+	}
+}
+
+func askBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var prompt string
+	var a asking
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, append([]any{"prompt", &prompt}, a.pairs()...)...); err != nil {
+		return nil, err
+	}
+	return a.ask(t, b.Name(), prompt, nil, 0)
+}
+
+// actBuiltin has a task done by agents with tools, whose calls are voted on.
+func actBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var task string
+	var tools starlark.Value
+	var a asking
+	maxMoves := 0
+	pairs := append([]any{"task", &task, "tools", &tools}, a.pairs()...)
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, append(pairs, "max_moves?", &maxMoves)...); err != nil {
+		return nil, err
+	}
+	names, err := texts(tools)
+	if err != nil {
+		return nil, fmt.Errorf("act: tools: %w", err)
+	}
+	return a.ask(t, b.Name(), task, &flow.Work{Tools: names}, maxMoves)
+}
+
+// ask puts a question, with tools if there is work to do.
+func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, maxMoves int) (starlark.Value, error) {
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	q, err := a.question(t, s, prompt)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	q.Work = work
+	key, err := s.key(t, what, asked(q))
+	if err != nil {
+		return nil, err
+	}
+	if work != nil {
+		if q.System, err = s.Prompts.Render(prompts.ExecutorSystem{}); err != nil {
+			return nil, err
+		}
+		if err := s.usable(key, work.Tools); err != nil {
+			return nil, err
+		}
+	}
+	var own bool
+	q.Step, own = s.begin()
+	if work != nil {
+		q.Scope = s.scopeKey(key, own)
+	}
+	done := event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
+	out, err := s.decide(key, q, maxMoves, &done)
+	if err != nil {
+		return nil, err
+	}
+	v := out.Verdict
+	if !own {
+		s.title = cmp.Or(s.title, done.Title)
+		s.add(out)
+	}
+	if v.Status != flow.Decided {
+		if a.otherwise == nil {
+			e := &stepError{step: q.Step, status: v.Status, reason: v.Reason, open: []string{s.prefix + key}}
+			return nil, s.failStep(key, own, e, out.All(), out.CostUSD)
+		}
+		if v.Answer, err = toJSON(t, a.otherwise); err != nil {
+			return nil, fmt.Errorf("%s: otherwise: %w", what, err)
+		}
+		done.By = event.ByCode
+	}
+	if own {
+		done.Output, done.CostUSD, done.DurationMS = event.JSONValue(v.Answer), out.CostUSD, out.DurationMS
+		if done.First == nil {
+			done.Voting = out.Voting
+		}
+		s.complete(key, done)
+	}
+	return fromJSON(t, v.Answer)
+}
+
+// decide asks the voters, and others where these do not agree.
+func (s *scope) decide(key string, q *flow.Question, maxMoves int, done *event.StepCompleted) (*flow.Outcome, error) {
+	if q.Work != nil {
+		out, err := flow.Act(s.flow, key, q, maxMoves)
+		return out, over(err)
+	}
+	q.Second = s.Pool != ""
+	v, err := s.flow.Decide(key, q)
+	if err != nil {
+		return nil, over(err)
+	}
+	var out flow.Outcome
+	if out.Take(v); v.Status != flow.Decided && s.Pool != "" {
+		second, err := flow.AskSecond(s.flow, key, s.Pool, q, v, done)
+		if err != nil {
+			return nil, over(err)
+		}
+		if second.Status == flow.Decided {
+			out.Take(second)
+		}
+		out.Verdict = second
+	}
+	return &out, nil
+}
+
+// add counts what a question of a step took that is more than the question.
+func (s *scope) add(out *flow.Outcome) {
+	if out.Verdict == nil {
+		return
+	}
+	v := *out.Verdict
+	v.Voting, v.CostUSD, v.DurationMS = out.Voting, out.CostUSD, out.DurationMS
+	s.taken.Take(&v)
+}
+
+// usable refuses tools that are not there.
+func (s *scope) usable(key string, tools []string) error {
+	u, err := flow.Usable(s.flow, key+"/usable", flow.Wanted{Tools: tools})
+	if err != nil {
+		return over(err)
+	}
+	for _, name := range tools {
+		if why := u.Tools[name]; why != "" {
+			return &stepError{step: max(s.step, s.steps), status: flow.Failed, reason: why, open: []string{s.prefix + key}}
+		}
+	}
+	return nil
+}
+
+// asked is what makes a question the one it is: all that a script says of it.
+func asked(q *flow.Question) any {
+	var tools []string
+	if q.Work != nil {
+		tools = q.Work.Tools
+	}
+	return []any{q.Prompt, q.Answer, q.Meaning != nil, q.Model, tools}
+}
+
+// question puts a question into words.
+func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Question, error) {
+	if strings.TrimSpace(prompt) == "" {
+		return nil, errors.New("the question is empty")
+	}
+	as, err := a.reader(t)
+	if err != nil {
+		return nil, err
+	}
+	q := &flow.Question{Terms: s.Terms, Model: a.model}
+	reader.Put(q, as)
+	switch a.compare {
+	case "":
+		if s.Meaning {
+			q.Meaning = &flow.Meaning{}
+		}
+	case "meaning":
+		q.Meaning = &flow.Meaning{}
+	case "exact":
+	default:
+		return nil, fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
+	}
+	if a.k < 0 {
+		return nil, fmt.Errorf("k = %d, want at least 1", a.k)
+	}
+	if a.k > 0 {
+		q.Rule.Strategy, q.Rule.K = vote.FirstToK, a.k
+		if err := q.Rule.Validate(); err != nil {
+			return nil, fmt.Errorf("k: %w", err)
+		}
+	}
+	set := s.Prompts
+	if a.framings > 0 {
+		set = set.Limited(a.framings)
+	}
+	return q, set.Put(q, prompts.Ask{Question: prompt, Instructions: reader.Instructions(as, prompts.MaxFramings)})
+}
+
+// reader is how answers are read.
+func (a *asking) reader(t *starlark.Thread) (reader.Reader, error) {
+	var chosen []string
+	var r reader.Reader = reader.Text{}
+	choose := func(name string, on bool, as reader.Reader) {
+		if on {
+			chosen, r = append(chosen, name), as
+		}
+	}
+	if a.oneOf != nil {
+		options, err := texts(a.oneOf)
+		if err != nil {
+			return nil, fmt.Errorf("one_of: %w", err)
+		}
+		choose("one_of", true, reader.OneOf{Options: options})
+	}
+	choose("number", a.number || a.unit != "" || a.within != "", a.numbers())
+	choose("bool", a.boolean, reader.Bool{})
+	choose("date", a.date || a.dateOrder != "", reader.Date{Order: a.dateOrder})
+	choose("match", a.match != "", reader.Regexp{Pattern: a.match})
+	if a.schema != nil {
+		as, err := a.fields(t)
+		if err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
+		choose("schema", true, as)
+	}
+	if len(chosen) > 1 {
+		return nil, fmt.Errorf("%s: an answer is one of these", strings.Join(chosen, " and "))
+	}
+	if _, ok := r.(reader.JSON); !ok && (a.voteOn != nil || a.ignore != nil) {
+		return nil, errors.New("vote_on and ignore name fields of a JSON schema; of other schemas, fields of the type prose are not voted on")
+	}
+	if a.list || a.unordered {
+		chosen, r = append(chosen, "list"), reader.List{Of: r, Unordered: a.unordered}
+	}
+	if err := r.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %s", strings.Join(chosen, " "), strings.TrimPrefix(err.Error(), "reader: "))
+	}
+	return r, nil
+}
+
+// numbers takes a percentage as a relative distance.
+func (a *asking) numbers() reader.Number {
+	n := reader.Number{Unit: a.unit}
+	if share, ok := strings.CutSuffix(strings.TrimSpace(a.within), "%"); ok {
+		n.RelativeTolerance = json.Number(strings.TrimSpace(share) + "e-2")
+	} else {
+		n.Tolerance = json.Number(a.within)
+	}
+	return n
+}
+
+// fields reads a schema: a JSON schema, or a mapping of fields to what they are.
+func (a *asking) fields(t *starlark.Thread) (reader.Reader, error) {
+	d, ok := a.schema.(*starlark.Dict)
+	if !ok {
+		return nil, fmt.Errorf("got %s, want a mapping of fields to their types", a.schema.Type())
+	}
+	if isJSONSchema(d) {
+		data, err := toJSON(t, d)
+		if err != nil {
+			return nil, err
+		}
+		j := reader.JSON{Schema: data}
+		if a.voteOn != nil {
+			if j.VoteOn, err = texts(a.voteOn); err != nil {
+				return nil, fmt.Errorf("vote_on: %w", err)
+			}
+		}
+		if a.ignore != nil {
+			if j.Ignore, err = texts(a.ignore); err != nil {
+				return nil, fmt.Errorf("ignore: %w", err)
+			}
+		}
+		return j, nil
+	}
+	return objectOf(d, a.compare == "meaning", 0)
+}
+
+// isJSONSchema reports whether a mapping is a schema rather than fields with their types.
+func isJSONSchema(d *starlark.Dict) bool {
+	if v, ok, _ := d.Get(starlark.String("properties")); ok {
+		_, nested := v.(*starlark.Dict)
+		return nested
+	}
+	v, ok, _ := d.Get(starlark.String("type"))
+	s, isText := starlark.AsString(v)
+	return ok && isText && (s == "object" || s == "array") && d.Len() > 1
+}
+
+// objectOf reads fields with their types. Prose is not voted on, unless texts are compared by
+// what they say or there is nothing else.
+func objectOf(d *starlark.Dict, meaning bool, depth int) (reader.Reader, error) {
+	if depth > maxDepth {
+		return nil, errDeep
+	}
+	var o reader.Object
+	aside := 0
+	for k, v := range starlark.Entries(d) {
+		name, ok := starlark.AsString(k)
+		if !ok {
+			return nil, fmt.Errorf("the name of a field is a %s, want a string", k.Type())
+		}
+		f := reader.Field{Name: name}
+		var err error
+		switch v := v.(type) {
+		case starlark.String:
+			f.Of, f.Prose, err = typeOf(string(v))
+		case *starlark.List, starlark.Tuple:
+			var options []string
+			options, err = texts(v)
+			f.Of = reader.OneOf{Options: options}
+		case *starlark.Dict:
+			f.Of, err = objectOf(v, meaning, depth+1)
+		default:
+			err = fmt.Errorf("got %s, want a type, a list of options or a mapping", v.Type())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if f.Prose {
+			aside++
+		}
+		o.Fields = append(o.Fields, f)
+	}
+	if meaning || aside == len(o.Fields) {
+		for i := range o.Fields {
+			o.Fields[i].Prose = false
+		}
+	}
+	return o, nil
+}
+
+// typeOf is how a field of a type is read, and whether it is prose.
+func typeOf(name string) (as reader.Reader, prose bool, err error) {
+	if inner, ok := strings.CutPrefix(name, "list of "); ok {
+		as, prose, err = typeOf(strings.TrimSuffix(inner, "s"))
+		return reader.List{Of: as}, prose, err
+	}
+	switch name {
+	case "string":
+		return reader.Text{}, false, nil
+	case "prose", "text":
+		return reader.Text{}, true, nil
+	case "integer":
+		return reader.Number{Integer: true}, false, nil
+	case "number":
+		return reader.Number{}, false, nil
+	case "bool", "boolean":
+		return reader.Bool{}, false, nil
+	case "date":
+		return reader.Date{}, false, nil
+	}
+	return nil, false, fmt.Errorf("%q is no type; there are string, prose, integer, number, bool, date, \"list of strings\" and the like, a list of options, and a mapping of further fields", name)
+}
+
+const maxTitle = 80
+
+// titleOf is what a step is called.
+func titleOf(prompt string) string { return clip.Words(prompt, maxTitle) }

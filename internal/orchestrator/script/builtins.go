@@ -1,0 +1,468 @@
+package script
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
+	"github.com/maker-mdap/maker/internal/text/table"
+	"github.com/maker-mdap/maker/vote"
+)
+
+// A builtin is a function that scripts find defined.
+type builtin struct {
+	name     string
+	params   []string // in order
+	required int      // that many have to be given
+	keywords bool     // it takes others by name, whatever they are called
+	variadic bool     // it takes any number
+	call     func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
+}
+
+var builtins = []builtin{
+	{name: "ask", params: slices.Concat([]string{"prompt"}, askParams), required: 1, call: askBuiltin},
+	{name: "act", params: slices.Concat([]string{"task", "tools"}, askParams, []string{"max_moves"}), required: 2, call: actBuiltin},
+	{name: "map", params: []string{"items", "f"}, required: 2, call: mapBuiltin},
+	{name: "chain", params: []string{"state", "step", "times", "until"}, required: 2, call: chainBuiltin},
+	{name: "call", params: []string{"tool"}, required: 1, keywords: true, call: callBuiltin},
+	{name: "human", params: []string{"question", "options"}, required: 1, call: humanBuiltin},
+	{name: "rows", params: []string{"path"}, required: 1, call: rowsBuiltin},
+	{name: "read", params: []string{"path"}, required: 1, call: readBuiltin},
+	{name: "log", variadic: true, call: logBuiltin},
+	{name: "fail", variadic: true, call: failBuiltin},
+}
+
+// Names are those of the functions that scripts find defined beyond the language itself.
+func Names() []string {
+	var names []string
+	for _, b := range builtins {
+		names = append(names, b.name)
+	}
+	return names
+}
+
+// mapBuiltin calls a function for each item, many at a time.
+func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var items starlark.Iterable
+	var f starlark.Callable
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "items", &items, "f", &f); err != nil {
+		return nil, err
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if s.depth >= maxMaps {
+		return nil, fmt.Errorf("map: there are more than %d in each other", maxMaps)
+	}
+	list := slices.Collect(starlark.Elements(items))
+	if err := freeze(starlark.Tuple{starlark.Tuple(list), f}); err != nil {
+		return nil, err
+	}
+	key, err := s.key(t, "map", nil)
+	if err != nil {
+		return nil, err
+	}
+	first := s.steps
+	own := s.step == onMainLine
+	if own {
+		s.steps += len(list)
+	}
+	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
+	took := make([]flow.Outcome, len(list))
+	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
+		number := s.step
+		if own {
+			number = first + i
+		}
+		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
+		t := in.thread(t.Name)
+		v, err := starlark.Call(t, f, starlark.Tuple{list[i]}, nil)
+		var output json.RawMessage
+		if err == nil {
+			if output, err = toJSON(t, v); err != nil {
+				err = fmt.Errorf("what the function of map returns: %w", err)
+			}
+		}
+		if over, ok := errors.AsType[*overError](err); ok {
+			return over.err
+		}
+		took[i] = in.taken
+		if err != nil && reached(t) {
+			return &boundError{&itemError{i, err}}
+		}
+		if err != nil { // the others go on: they are paid for, and a resume finds them done
+			if failures[i] = err; own {
+				in.fail(err)
+			}
+			return nil
+		}
+		if v.Freeze(); own {
+			branch.Emit("completed", in.completed(output))
+		}
+		values[i] = v
+		return nil
+	})
+	if e, ok := errors.AsType[*boundError](err); ok {
+		return nil, e.err
+	}
+	if err != nil {
+		return nil, over(err)
+	}
+	if !own {
+		for i := range took {
+			s.add(&took[i])
+		}
+	}
+	if err := firstOf(failures); err != nil {
+		return nil, err
+	}
+	return starlark.NewList(values), nil
+}
+
+// A boundError ends a map because an item reached a bound.
+type boundError struct{ err error }
+
+func (e *boundError) Error() string { return e.err.Error() }
+
+// fail writes down that the step of a scope has no result.
+func (s *scope) fail(err error) {
+	e := event.StepFailed{Step: s.step, Status: string(flow.Failed), Reason: clip.Words(Describe(err), maxReason), Voting: s.taken.Voting, CostUSD: s.taken.CostUSD}
+	if step, ok := errors.AsType[*stepError](err); ok {
+		e.Status = string(step.status)
+	}
+	s.flow.Emit("failed", e)
+}
+
+const maxReason = 2000
+
+// firstOf is the first of the failures of a map, which opens what all of them are about.
+func firstOf(failures []error) error {
+	var first error
+	var open []string
+	undecided := true
+	for i, err := range failures {
+		if err == nil {
+			continue
+		}
+		if first == nil {
+			first = &itemError{i, err}
+		}
+		step, ok := errors.AsType[*stepError](err)
+		if undecided = undecided && ok && step.status == flow.Undecided; ok {
+			open = append(open, step.open...)
+		}
+	}
+	if step, ok := errors.AsType[*stepError](first); ok {
+		step.open = open
+		if !undecided {
+			step.status = flow.Failed
+		}
+	}
+	return first
+}
+
+// chainBuiltin calls a function with a state again and again. What it returns is the next
+// state, and where a resume goes on.
+func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var state starlark.Value
+	var step starlark.Callable
+	times := -1
+	var until starlark.Callable
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "state", &state, "step", &step, "times?", &times, "until?", &until); err != nil {
+		return nil, err
+	}
+	if times < 0 && until == nil {
+		return nil, errors.New("chain: say when it ends: times = …, until = …, or both")
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if s.step != onMainLine {
+		return nil, errors.New("chain: it can be called on the main line only; inside of map and chain use for")
+	}
+	if err := freeze(starlark.Tuple{step, starlark.Tuple{orNone(until)}}); err != nil {
+		return nil, err
+	}
+	key, err := s.key(t, "chain", nil)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := flow.Loop(s.flow, key)
+	if err != nil {
+		return nil, over(err)
+	}
+	at := turns.At()
+	if at.N > 0 {
+		if state, err = fromJSON(t, at.State); err != nil {
+			return nil, err
+		}
+	}
+	first := s.steps
+	s.steps += at.N
+	for n := at.N; times < 0 || n < times; n++ {
+		if until != nil {
+			done, err := starlark.Call(s.thread(t.Name), until, starlark.Tuple{state}, nil)
+			if err != nil {
+				return nil, err
+			}
+			if done.Truth() {
+				break
+			}
+		}
+		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
+		s.steps++
+		t := in.thread(t.Name)
+		next, err := starlark.Call(t, step, starlark.Tuple{state}, nil)
+		var output json.RawMessage
+		if err == nil {
+			if output, err = toJSON(t, next); err != nil {
+				err = fmt.Errorf("what the function of chain returns: %w", err)
+			}
+		}
+		if err != nil {
+			if _, isOver := errors.AsType[*overError](err); !isOver {
+				in.fail(err)
+			}
+			return nil, &itemError{n, err}
+		}
+		done := in.completed(output)
+		done.Title = "" // there may be a million of them
+		turns.Commit(n, &done)
+		state = next
+	}
+	return state, nil
+}
+
+func orNone(c starlark.Callable) starlark.Value {
+	if c == nil {
+		return starlark.None
+	}
+	return c
+}
+
+// callBuiltin calls a tool, once. Code decided on it, not a vote.
+func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var tool string
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, nil, 1, &tool); err != nil {
+		return nil, fmt.Errorf("%w; what the tool is called with is given by name", err)
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	input := starlark.NewDict(len(kwargs))
+	for _, kv := range kwargs {
+		if err := input.SetKey(kv[0], kv[1]); err != nil {
+			return nil, err
+		}
+	}
+	data, err := toJSON(t, input)
+	if err != nil {
+		return nil, err
+	}
+	intent, err := event.NewIntent(tool, data)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.key(t, "call", intent)
+	if err != nil {
+		return nil, err
+	}
+	step, own := s.begin()
+	result, err := s.flow.Perform(key, &flow.Effect{Step: step, Scope: s.scopeKey(key, own), Intent: intent, Voting: event.Voting{Strategy: vote.None}, By: event.ByCode})
+	if err != nil {
+		return nil, over(err)
+	}
+	if result.IsError || result.Unknown {
+		failed := &stepError{step: step, status: flow.Failed, reason: fmt.Sprintf("%s: %s", tool, result.Text)}
+		if result.Refused {
+			failed.open = []string{s.prefix + key}
+		}
+		return nil, s.failStep(key, own, failed, event.Voting{Strategy: vote.None}, nil)
+	}
+	if own {
+		s.complete(key, event.StepCompleted{Step: step, Title: clip.Words(tool, maxTitle), By: event.ByCode, Output: event.TextValue(result.Text), Voting: event.Voting{Strategy: vote.None}})
+	}
+	return starlark.String(result.Text), nil
+}
+
+// scopeKey is the key of the step that a call belongs to, in the run.
+func (s *scope) scopeKey(key string, own bool) string {
+	if own {
+		return key
+	}
+	return strings.TrimSuffix(s.prefix, "/")
+}
+
+// failStep writes down that a call that is a step by itself came to nothing.
+func (s *scope) failStep(key string, own bool, e *stepError, v event.Voting, cost *float64) error {
+	if own {
+		failed := key + "/failed"
+		if len(e.open) > 0 {
+			e.open = append(e.open, s.prefix+failed)
+		}
+		s.flow.Emit(failed, event.StepFailed{Step: e.step, Status: string(e.status), Reason: e.reason, Voting: v, CostUSD: cost})
+	} else if len(e.open) > 0 {
+		e.open = append(e.open, s.prefix+"failed")
+	}
+	return e
+}
+
+// humanBuiltin asks the person, once.
+func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var question string
+	var options starlark.Value
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "question", &question, "options?", &options); err != nil {
+		return nil, err
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	q := &flow.HumanQuestion{Kind: event.ClarifyQuestion, Text: question, Free: true}
+	if options != nil && options != starlark.None {
+		if q.Options, err = texts(options); err != nil {
+			return nil, fmt.Errorf("human: options: %w", err)
+		}
+		q.Free = len(q.Options) == 0
+	}
+	key, err := s.key(t, "human", q)
+	if err != nil {
+		return nil, err
+	}
+	var own bool
+	q.Step, own = s.begin()
+	answer, err := s.flow.Ask(key, q)
+	if err != nil {
+		return nil, over(err)
+	}
+	if own {
+		s.complete(key, event.StepCompleted{
+			Step: q.Step, Title: titleOf(question), By: event.ByPerson, Output: event.TextValue(answer.Text), Voting: event.Voting{Strategy: vote.None},
+		})
+	}
+	return starlark.String(answer.Text), nil
+}
+
+// readBuiltin looks at a file, once.
+func readBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	text, err := look(t, b, args, kwargs)
+	return starlark.String(text), err
+}
+
+func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
+	var path string
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &path); err != nil {
+		return "", err
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return "", err
+	}
+	key, err := s.key(t, b.Name(), path)
+	if err != nil {
+		return "", err
+	}
+	file, err := flow.ReadAttachment(s.flow, key, flow.Reference{Kind: "file", Ref: path})
+	if err != nil {
+		return "", over(err)
+	}
+	switch {
+	case file.Problem != "":
+		return "", &stepError{step: max(s.step, 0), status: flow.Failed, reason: fmt.Sprintf("%s: %s", path, file.Problem), open: []string{s.prefix + key}}
+	case file.Data != nil:
+		return "", fmt.Errorf("%s: %s is %s, want a text", b.Name(), path, file.MediaType)
+	}
+	return file.Text, charge(t, int64(len(file.Text)))
+}
+
+// rowsBuiltin looks at a table, once.
+func rowsBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	text, err := look(t, b, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	records, err := table.Read([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	var list []starlark.Value
+	for _, r := range records {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("rows: %w", err)
+		}
+		row, err := fromJSON(t, data)
+		if err != nil {
+			return nil, fmt.Errorf("rows: %w", err)
+		}
+		list = append(list, row)
+	}
+	return starlark.NewList(list), nil
+}
+
+// words are the arguments of log and fail as a text.
+func words(t *starlark.Thread, args starlark.Tuple) (string, error) {
+	var parts []string
+	for _, v := range args {
+		if s, ok := starlark.AsString(v); ok {
+			parts = append(parts, s)
+			continue
+		}
+		n, err := printedLen(v)
+		if err == nil {
+			err = charge(t, n)
+		}
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, v.String())
+	}
+	return strings.Join(parts, " "), nil
+}
+
+// maxNote is how much a note of a script holds, in bytes.
+const maxNote = 10_000
+
+// logBuiltin writes a note into the log of the run.
+func logBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := starlark.UnpackPositionalArgs(b.Name(), nil, kwargs, 0); err != nil {
+		return nil, err
+	}
+	text, err := words(t, args)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
+	}
+	text = clip.Words(text, maxNote)
+	key, err := s.key(t, "log", text)
+	if err != nil {
+		return nil, err
+	}
+	s.flow.Emit(key, event.Noted{Step: max(s.step, s.steps-1, 0), Text: text})
+	return starlark.None, nil
+}
+
+// failBuiltin ends the script.
+func failBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := starlark.UnpackPositionalArgs(b.Name(), nil, kwargs, 0); err != nil {
+		return nil, err
+	}
+	text, err := words(t, args)
+	if err != nil {
+		return nil, err
+	}
+	return nil, errors.New(clip.Words(text, maxReason))
+}

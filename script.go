@@ -1,0 +1,39 @@
+package maker
+
+import (
+	"context"
+
+	"github.com/maker-mdap/maker/internal/engine"
+	"github.com/maker-mdap/maker/internal/engine/kind"
+)
+
+// A Script is a procedure in Starlark, a small language like Python that is deterministic and
+// has no way to the world but what MAKER gives it: docs/scripts.md. It begins with the
+// function main, and what that returns is the output of the run.
+type Script struct {
+	Name  string // of its file, for people
+	Text  string
+	Files map[string]string // that it loads, by the names that it loads them by
+	Args  map[string]string // what main finds in args
+}
+
+// LoadScript reads a script and the files beside it that it loads.
+func LoadScript(file string) (Script, error) {
+	s, err := engine.LoadScript(file)
+	return Script{Name: s.Name, Text: s.Text, Files: s.Files}, err
+}
+
+func (s Script) params() kind.ScriptParams {
+	p := kind.ScriptParams{Args: s.Args}
+	p.Script.Name, p.Script.Text, p.Script.Files = s.Name, s.Text, s.Files
+	return p
+}
+
+// Check finds what is wrong with a script without running it: syntax, unknown names, and
+// calls that cannot succeed.
+func (s Script) Check() error { return engine.CheckScript(s.params()) }
+
+// Script starts to run a script. It returns at once, and the run ends with ctx.
+func (e *Engine) Script(ctx context.Context, s Script) (*Run, error) {
+	return begun(e.engine.Script(ctx, s.params()))
+}
