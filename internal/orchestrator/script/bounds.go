@@ -14,7 +14,8 @@ import (
 // The bounds of what a script may do.
 const (
 	maxInitSteps = 1 << 20     // of execution, outside of functions
-	maxSteps     = 200_000_000 // of execution, in main, in one item of a map, in one turn of a chain
+	maxSteps     = 200_000_000 // of execution, in main
+	maxItemSteps = 10_000_000  // of execution, in one item of a map or one turn of a chain
 	maxValue     = 64 << 20    // bytes of one value that an operation makes
 	maxRange     = 10_000_000  // numbers in a range
 	maxDepth     = 100         // lists in lists, of data that leaves the script
@@ -78,7 +79,7 @@ func (m *meter) look() error {
 // charge notes that a thread is about to make so much.
 func charge(t *starlark.Thread, bytes int64) error {
 	if bytes > maxValue {
-		return fmt.Errorf("this would take %d MB, and a value may take %d", bytes>>20, maxValue>>20)
+		return fmt.Errorf("this would take more than %d MB", maxValue>>20)
 	}
 	m, ok := t.Local(meterLocal).(*meter)
 	if !ok {
@@ -247,7 +248,7 @@ func operate(t *starlark.Thread, operator, x, y starlark.Value) (starlark.Value,
 		if n, ok := y.(starlark.Int); ok {
 			times, fits := n.Int64()
 			if size := sizeOf(x); size > 0 && (!fits && n.Sign() > 0 || times > maxValue/size) {
-				return nil, fmt.Errorf("%s * %s is too large: a value may take %d MB", x.Type(), n, maxValue>>20)
+				return nil, fmt.Errorf("%s * %s would take more than %d MB", x.Type(), n, maxValue>>20)
 			} else if times > 0 {
 				bytes = size * times
 			}

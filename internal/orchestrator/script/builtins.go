@@ -77,12 +77,16 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	}
 	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
 	took := make([]flow.Outcome, len(list))
+	full := make(chan struct{}, 1)
 	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
 		number := s.step
 		if own {
 			number = first + i
 		}
 		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
+		if in.full == nil {
+			in.full = full
+		}
 		t := in.thread(t.Name)
 		v, err := starlark.Call(t, f, starlark.Tuple{list[i]}, nil)
 		var output json.RawMessage
@@ -96,6 +100,10 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		}
 		took[i] = in.taken
 		if err != nil && reached(t) {
+			select {
+			case in.full <- struct{}{}:
+			default:
+			}
 			return &boundError{&itemError{i, err}}
 		}
 		if err != nil { // the others go on: they are paid for, and a resume finds them done

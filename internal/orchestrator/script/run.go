@@ -97,6 +97,7 @@ type scope struct {
 	taken  flow.Outcome   // by the questions of the step
 	depth  int            // maps around it
 	title  string         // of its first question
+	full   chan struct{}  // holds something once an item beside it reached a bound; nil outside of maps
 }
 
 const onMainLine = -1
@@ -104,7 +105,19 @@ const onMainLine = -1
 const scopeLocal = "scope"
 
 func (s *scope) thread(name string) *starlark.Thread {
-	t := newThread(name, maxSteps, s.Room)
+	most := uint64(maxSteps)
+	if s.step != onMainLine {
+		most = maxItemSteps // there may be hundreds at once
+	}
+	t := newThread(name, most, func() error {
+		if len(s.full) > 0 {
+			return errors.New("another item reached a bound")
+		}
+		if s.Room == nil {
+			return nil
+		}
+		return s.Room()
+	})
 	t.SetLocal(scopeLocal, s)
 	return t
 }
@@ -121,7 +134,7 @@ func scopeOf(t *starlark.Thread) (*scope, error) {
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
-	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, depth: s.depth + 1}
+	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, depth: s.depth + 1, full: s.full}
 }
 
 // key is the key of a call: which functions made it, what it asks for, and how often that was
