@@ -27,9 +27,9 @@ import (
 
 // Decide implements flow.Flow.
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	if b.turn != nil {
-		b.turn.Unlock()
-		defer b.turn.Lock()
+	if b.line != nil {
+		b.line.Unlock()
+		defer b.line.Lock()
 	}
 	return b.decide(key, q)
 }
@@ -65,8 +65,8 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		d.logHeld() // they are paid for: a resume counts them
 		return nil, err
 	}
-	if v.Status == flow.Decided {
-		b.ahead = d.stage.take()
+	if v.Status == flow.Decided && b.line != nil {
+		b.line.ahead = d.stage.take()
 	} else {
 		d.stage.clear()
 	}
@@ -166,7 +166,7 @@ func newDecision(b *branch) *decision {
 	if b.opts.Extra > 0 {
 		d.watch.Hedge = &ballot.Hedge{May: b.mayHedge, Wasted: b.waste}
 	}
-	if b.turn != nil {
+	if b.line != nil {
 		d.watch.Leads = d.leads
 	}
 	return d

@@ -204,15 +204,15 @@ func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) er
 		return err
 	}
 	if r.opts.Guess {
-		b.turn = new(sync.Mutex)
-		b.turn.Lock()
+		b.line = new(line)
+		b.line.Lock()
 	}
 	err := orchestrate(b)
-	if b.turn != nil {
-		b.turn.Unlock()
-	}
-	if b.ahead != nil {
-		b.ahead.drop()
+	if b.line != nil {
+		b.line.Unlock()
+		if b.line.ahead != nil {
+			b.line.ahead.drop()
+		}
 	}
 	if err != nil {
 		return err
@@ -249,11 +249,7 @@ type branch struct {
 	prefix string          // of its keys
 	failed *failure
 	idle   *decision // to use again
-	ahead  *guess    // at the question that will be asked next
-
-	// turn is held while the orchestrator's own code runs, so that it is not asked what
-	// follows on a guess at the same time; nil where nothing is guessed.
-	turn *sync.Mutex
+	line   *line     // if it is the main one; nil where nothing is guessed
 }
 
 // errNoJournal is why a chain cannot have effects: its log leaves out verdicts,
@@ -551,8 +547,7 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 			for i, ok := take(); ok; i, ok = take() {
 				child := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed}
 				if n == 1 { // it is the main line for a while
-					child.ctx, child.turn, child.ahead = b.ctx, b.turn, b.ahead
-					defer func() { b.ahead = child.ahead }()
+					child.ctx, child.line = b.ctx, b.line
 				}
 				err := f(i, child)
 				if err == nil {
