@@ -80,12 +80,13 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		b.progress.Contested.Add(1)
 		b.Runtime.watch.contested(q.Step, v)
 	}
-	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && !d.resumed && q.Confirm == nil {
+	if !b.compact() || d.spilled || v.Status != flow.Decided || v.Voting.Contested() || d.resumed || q.Confirm != nil {
+		d.logHeld()
+	} else if b.opts.Checkpoints {
 		return v, nil
 	}
-	d.logHeld()
 	var asked map[string]string
-	if !b.opts.Checkpoints { // a chain goes on after its verdicts
+	if !b.opts.Checkpoints && !b.loops { // these go on after their verdicts
 		asked = partsOf(q)
 	}
 	e := event.VoteCompleted{
@@ -104,6 +105,9 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	}
 	return v, b.failed.get()
 }
+
+// compact reports whether samples on which all agree are left out of the log.
+func (b *branch) compact() bool { return b.opts.Compact && (b.opts.Checkpoints || b.loops) }
 
 // vote has the question of a decision voted on.
 func (d *decision) vote(unbranched string) (*flow.Verdict, error) {
@@ -248,7 +252,7 @@ func (d *decision) sampled(s *ballot.Sample) {
 	if s.Response != nil && !d.simulated.Load() && strings.HasPrefix(s.Response.Model, history.Simulator) {
 		d.simulated.Store(true)
 	}
-	if d.opts.Compact && !d.spilled {
+	if d.compact() && !d.spilled {
 		if d.held = append(d.held, *s); len(d.held) < maxHeld {
 			return
 		}
