@@ -17,6 +17,10 @@ const (
 	FormScript Form = "script" // steps as a script comes to them
 	FormTree   Form = "tree"   // a problem, its parts, and how they are put together
 
+	// FormScript has steps as a script comes to them, numbered from 0. Those that it takes at
+	// once are committed in any order; none is left out.
+	FormScript Form = "script"
+
 	// FormRecords has a step for each record of a table. They do not depend on each other
 	// and are committed in any order, each once; some may fail.
 	FormRecords Form = "records"
