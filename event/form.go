@@ -12,10 +12,9 @@ const (
 	// without a gap. What comes of it is the output of the last one.
 	FormChain Form = "chain"
 
-	FormPlan   Form = "plan"   // the steps of a plan, some of which may be left out
-	FormTasks  Form = "tasks"  // tasks as a person wrote them, which people count from 1
-	FormScript Form = "script" // steps as a script comes to them
-	FormTree   Form = "tree"   // a problem, its parts, and how they are put together
+	FormPlan  Form = "plan"  // the steps of a plan, some of which may be left out
+	FormTasks Form = "tasks" // tasks as a person wrote them, which people count from 1
+	FormTree  Form = "tree"  // a problem, its parts, and how they are put together
 
 	// FormScript has steps as a script comes to them, numbered from 0. Those that it takes at
 	// once are committed in any order; none is left out.
