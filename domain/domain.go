@@ -31,6 +31,13 @@ type Reader interface {
 	Read(text string) (Answer, *redflag.Flag)
 }
 
+// Repeatable is a reader that can be had for another question of the same format, for less
+// than making it takes.
+type Repeatable interface {
+	Reader
+	Again() Reader
+}
+
 // NewReader makes the reader of one question from the parameters of its format.
 type NewReader func(params json.RawMessage) (Reader, error)
 

@@ -44,6 +44,8 @@ func (d Date) open() (form, error) { return dates{d.Order}, nil }
 
 type dates struct{ order string }
 
+func (d dates) again() form { return d }
+
 func (d dates) text(said string) (item, *redflag.Flag) { return readText(said, "date", d, d.field) }
 
 func (d dates) field(raw json.RawMessage) (item, *redflag.Flag) {

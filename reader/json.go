@@ -172,6 +172,12 @@ type documents struct {
 	wrapped  bool // structured output has the value in an object
 }
 
+func (d *documents) again() form {
+	next := *d
+	next.clusters = d.clusters.Again()
+	return &next
+}
+
 func (d *documents) text(said string) (item, *redflag.Flag) { return fromParts(said, d.field) }
 
 // nearlyJSON finds what is JSON or was meant to be.

@@ -79,6 +79,8 @@ type lists struct {
 	of form
 }
 
+func (l *lists) again() form { return &lists{of: l.of.again(), List: l.List} }
+
 func (l *lists) text(said string) (item, *redflag.Flag) {
 	if whole, ok := jsonpart.Whole(said); ok && strings.IndexByte(`{["`, whole[0]) >= 0 {
 		return l.field(whole)

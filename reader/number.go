@@ -122,6 +122,10 @@ type numbers struct {
 	seen string
 }
 
+func (n *numbers) again() form {
+	return &numbers{Number: n.Number, clusters: n.clusters.Again(), asked: n.asked}
+}
+
 // formula finds LaTeX between dollar signs that are no currency.
 var formula = regexp.MustCompile(`\$([^$\n]+)\$([^0-9]|$)`)
 

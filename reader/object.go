@@ -194,6 +194,14 @@ type objects struct {
 	forms  []form // of the fields
 }
 
+func (o *objects) again() form {
+	next := &objects{fields: o.fields}
+	for _, f := range o.forms {
+		next.forms = append(next.forms, f.again())
+	}
+	return next
+}
+
 func (o *objects) text(said string) (item, *redflag.Flag) { return fromParts(said, o.field) }
 
 func (o *objects) field(raw json.RawMessage) (item, *redflag.Flag) {

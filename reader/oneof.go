@@ -136,6 +136,8 @@ type choices struct {
 	plain map[string]bool // keys of those that say yes or no, with which a denial is no surprise
 }
 
+func (c *choices) again() form { return c }
+
 type choice struct {
 	text string // folded
 	item

@@ -48,6 +48,9 @@ type form interface {
 
 	// field reads a value that is JSON already.
 	field(raw json.RawMessage) (item, *redflag.Flag)
+
+	// again is the same for the answers to another question.
+	again() form
 }
 
 // An item is a value that was read, and its key: JSON as well, so that the keys of
@@ -144,6 +147,9 @@ func (a answers) Read(text string) (domain.Answer, *redflag.Flag) {
 	}
 	return domain.Answer{Value: it.value, Key: it.key}, nil
 }
+
+// Again implements [domain.Repeatable].
+func (a answers) Again() domain.Reader { return answers{a.form.again()} }
 
 // ReadField reads a value that is a part of an answer which somebody else has read: the
 // field of a mapping. It returns the value in its normal form and its key.

@@ -61,6 +61,8 @@ func (r Regexp) open() (form, error) { return r.compile() }
 
 type pattern struct{ whole, part *regexp.Regexp }
 
+func (p *pattern) again() form { return p }
+
 func (p *pattern) text(said string) (item, *redflag.Flag) {
 	if it, ok := p.exact(said); ok { // what is JSON to others may be what is asked for
 		return it, nil

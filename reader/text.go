@@ -31,6 +31,8 @@ func (Text) Instruction() string {
 
 func (t Text) open() (form, error) { return t, nil }
 
+func (t Text) again() form { return t }
+
 func (t Text) text(said string) (item, *redflag.Flag) {
 	if whole, ok := jsonpart.Whole(said); ok && whole[0] == '{' {
 		var fields map[string]json.RawMessage

@@ -33,6 +33,9 @@ type cluster struct {
 	members [][]*big.Rat
 }
 
+// Again is an empty set of clusters with the same tolerances.
+func (c *Clusters) Again() *Clusters { return &Clusters{absolute: c.absolute, relative: c.relative} }
+
 // NewClusters returns an empty set of clusters with the tolerances of o. Two
 // numbers a and b are near each other if
 //

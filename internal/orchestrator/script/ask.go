@@ -190,12 +190,11 @@ func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Qu
 	if strings.TrimSpace(prompt) == "" {
 		return nil, errors.New("the question is empty")
 	}
-	as, err := a.reader(t)
+	as, err := a.prepared(t, s)
 	if err != nil {
 		return nil, err
 	}
-	q := &flow.Question{Terms: s.Terms, Model: a.model}
-	reader.Put(q, as)
+	q := &flow.Question{Terms: s.Terms, Model: a.model, Answer: as.format, Schema: as.schema}
 	switch a.compare {
 	case "":
 		if s.Meaning {
@@ -220,8 +219,45 @@ func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Qu
 	if a.framings > 0 {
 		set = set.Limited(a.framings)
 	}
-	return q, set.Put(q, prompts.Ask{Question: prompt, Instructions: reader.Instructions(as, prompts.MaxFramings)})
+	return q, set.Put(q, prompts.Ask{Question: prompt, Instructions: as.instructions})
 }
+
+// A prepared reader is all that a question needs of it.
+type prepared struct {
+	format       flow.Format
+	schema       json.RawMessage
+	instructions []string
+}
+
+// prepared is how answers are read. The turns of a chain mostly read alike, so that what was
+// prepared is kept for the next.
+func (a *asking) prepared(t *starlark.Thread, s *scope) (*prepared, error) {
+	key, err := toJSON(t, starlark.Tuple{
+		orNone(a.oneOf), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), starlark.Bool(a.number), starlark.Bool(a.boolean), starlark.Bool(a.date),
+		starlark.Bool(a.list), starlark.Bool(a.unordered), starlark.String(a.unit), starlark.String(a.within), starlark.String(a.dateOrder),
+		starlark.String(a.match), starlark.Bool(a.compare == "meaning"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if known := s.known[string(key)]; known != nil {
+		return known, nil
+	}
+	as, err := a.reader(t)
+	if err != nil {
+		return nil, err
+	}
+	var q flow.Question
+	reader.Put(&q, as)
+	p := &prepared{format: q.Answer, schema: q.Schema, instructions: reader.Instructions(as, prompts.MaxFramings)}
+	if len(s.known) < maxKnown {
+		s.known[string(key)] = p
+	}
+	return p, nil
+}
+
+// maxKnown is how many readers are kept.
+const maxKnown = 100
 
 // reader is how answers are read.
 func (a *asking) reader(t *starlark.Thread) (reader.Reader, error) {

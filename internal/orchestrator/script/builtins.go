@@ -197,7 +197,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	if s.step != onMainLine {
 		return nil, errors.New("chain: it can be called on the main line only; inside of map and chain use for")
 	}
-	if err := freeze(starlark.Tuple{step, starlark.Tuple{orNone(until)}}); err != nil {
+	if err := freeze(step); err != nil {
 		return nil, err
 	}
 	key, err := s.key(t, "chain", nil)
@@ -227,6 +227,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 			}
 		}
 		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
+		in.known = s.known // one turn after the other
 		s.steps++
 		t := in.thread(t.Name)
 		next, err := starlark.Call(t, step, starlark.Tuple{state}, nil)
@@ -248,13 +249,6 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		state = next
 	}
 	return state, nil
-}
-
-func orNone(c starlark.Callable) starlark.Value {
-	if c == nil {
-		return starlark.None
-	}
-	return c
 }
 
 // callBuiltin calls a tool, once. Code decided on it, not a vote.

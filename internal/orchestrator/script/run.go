@@ -73,7 +73,7 @@ func (r *runner) main(f flow.Flow) (json.RawMessage, error) {
 	if main.NumParams() > 0 {
 		args = starlark.Tuple{arguments(r.Args)}
 	}
-	s := &scope{runner: r, flow: f, step: onMainLine, counts: map[string]int{}}
+	s := &scope{runner: r, flow: f, step: onMainLine, counts: map[string]int{}, known: map[string]*prepared{}}
 	t := s.thread(r.Program.source.Name)
 	v, err := starlark.Call(t, main, args, nil)
 	if err != nil {
@@ -94,10 +94,11 @@ type scope struct {
 	prefix string         // of its keys in the run
 	step   int            // its number; onMainLine there, where each question is a step
 	counts map[string]int // how often there was a key
-	taken  flow.Outcome   // by the questions of the step
-	depth  int            // maps around it
-	title  string         // of its first question
-	full   chan struct{}  // holds something once an item beside it reached a bound; nil outside of maps
+	known  map[string]*prepared
+	taken  flow.Outcome  // by the questions of the step
+	depth  int           // maps around it
+	title  string        // of its first question
+	full   chan struct{} // holds something once an item beside it reached a bound; nil outside of maps
 }
 
 const onMainLine = -1
@@ -134,7 +135,7 @@ func scopeOf(t *starlark.Thread) (*scope, error) {
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
-	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, depth: s.depth + 1, full: s.full}
+	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, known: map[string]*prepared{}, depth: s.depth + 1, full: s.full}
 }
 
 // key is the key of a call: which functions made it, what it asks for, and how often that was

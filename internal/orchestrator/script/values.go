@@ -51,6 +51,14 @@ func cause(err error) error {
 	return err
 }
 
+// orNone is a value that may not be given.
+func orNone(v starlark.Value) starlark.Value {
+	if v == nil {
+		return starlark.None
+	}
+	return v
+}
+
 // texts is a list of strings.
 func texts(v starlark.Value) ([]string, error) {
 	list := []string{}

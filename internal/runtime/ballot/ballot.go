@@ -107,6 +107,7 @@ const DefaultMaxFaults = 20
 type Ballot struct {
 	voters  []Voter
 	readers domain.Readers
+	known   knownReaders
 	opts    Options
 	crew    crew
 	pace    pace
@@ -235,7 +236,7 @@ func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, 
 	if err := q.Rule.Validate(); err != nil {
 		return nil, err
 	}
-	reader, err := b.readers.New(q.Answer.Reader, q.Answer.Params)
+	reader, err := b.reader(q.Answer)
 	if err != nil {
 		return nil, err
 	}
