@@ -77,15 +77,15 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	}
 	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
 	took := make([]flow.Outcome, len(list))
-	full := make(chan struct{}, 1)
+	spent := make(chan struct{}, maxSteps/stepsBetween)
 	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
 		number := s.step
 		if own {
 			number = first + i
 		}
 		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
-		if in.full == nil {
-			in.full = full
+		if in.spent == nil {
+			in.spent = spent
 		}
 		t := in.thread(t.Name)
 		v, err := starlark.Call(t, f, starlark.Tuple{list[i]}, nil)
@@ -100,10 +100,6 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		}
 		took[i] = in.taken
 		if err != nil && reached(t) {
-			select {
-			case in.full <- struct{}{}:
-			default:
-			}
 			return &boundError{&itemError{i, err}}
 		}
 		if err != nil { // the others go on: they are paid for, and a resume finds them done
@@ -399,7 +395,7 @@ func rowsBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	}
 	var list []starlark.Value
 	for _, r := range records {
-		data, err := json.Marshal(r)
+		data, err := json.Marshal(r.Values)
 		if err != nil {
 			return nil, fmt.Errorf("rows: %w", err)
 		}
