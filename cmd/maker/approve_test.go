@@ -34,11 +34,7 @@ func calling(t *testing.T, title, tool, input string, env ...string) *console {
 	t.Helper()
 	c, screen := newConsole(t)
 	c.env = env
-	for name, text := range map[string]string{"plan.yaml": fmt.Sprintf(onePlan, title), "rules.yaml": fmt.Sprintf(oneCall, tool, input)} {
-		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c.write(map[string]string{"plan.yaml": fmt.Sprintf(onePlan, title), "rules.yaml": fmt.Sprintf(oneCall, tool, input)})
 	c.start(screen, "exec", "plan.yaml", "--model", "sim/default?script=rules.yaml", "--sandbox", "off", "--max-output", "100000")
 	return c
 }
