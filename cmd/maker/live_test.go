@@ -127,6 +127,15 @@ func TestLivePaused(t *testing.T) {
 	}
 }
 
+// TestLiveAsk: one question is all of the run, and its votes are shown as they arrive.
+func TestLiveAsk(t *testing.T) {
+	c := onConsole(t, "", "ask", "Compute: (12 + 3) * 4", "--model", "sim/default?p=0.7&latency=600ms,0.7", "--number", "-k", "4")
+	c.await("● 60", 1)
+	if code := c.finish(); code != 0 {
+		t.Errorf("maker ask = exit code %d, want 0:\n%s", code, c.seen())
+	}
+}
+
 // tmux is a real terminal, with a shell in it.
 type tmux struct {
 	t      *testing.T
