@@ -235,6 +235,47 @@ func TestLiveInTmux(t *testing.T) {
 	s.await(`shell\$ echo still echo`)
 }
 
+// TestLiveStopped: a program that was stopped without being asked draws anew when it goes on,
+// and hears keys; behind the shell it draws nothing.
+func TestLiveStopped(t *testing.T) {
+	s := newTmux(t, 100, 30)
+	s.keys("maker hanoi --disks 9 --model 'sim/default?latency=200ms'", "Enter")
+	s.await(`^p pause  q cancel`)
+	stop := func() {
+		s.command("run-shell", "kill -STOP $(pgrep -P "+strings.TrimSpace(s.command("display-message", "-p", "#{pane_pid}"))+" maker)")
+	}
+	stop()
+	s.await(`Stopped +maker hanoi`)
+	s.keys("clear", "Enter")
+	s.await(`^shell\$$`)
+	s.keys("fg", "Enter")
+	s.await(`^p pause  q cancel`)
+	screen := s.await(` of 511 steps`)
+	for _, once := range []string{" of 511 steps", "p pause", "Towers of Hanoi"} {
+		if strings.Count(screen, once) != 1 {
+			t.Errorf("%q is on the screen %d times:\n%s", once, strings.Count(screen, once), screen)
+		}
+	}
+	s.keys("p")
+	s.await(`^paused: p goes on`)
+	s.keys("p")
+	s.await(`^p pause  q cancel`)
+	stop()
+	s.await(`Stopped +maker hanoi`)
+	s.keys("clear", "Enter")
+	s.await(`^shell\$$`)
+	s.keys("bg", "Enter")
+	s.await(`maker hanoi .* &$`)
+	s.keys("jobs", "Enter")
+	if screen := s.await(`Running +maker hanoi`); strings.Contains(screen, "p pause") {
+		t.Errorf("it is drawn from behind the shell:\n%s", screen)
+	}
+	s.keys("fg", "Enter")
+	s.await(`^p pause  q cancel`)
+	s.keys("C-c")
+	s.await(`^interrupted; everything committed is kept`)
+}
+
 // TestLiveLeavesNoCopies: a terminal that becomes narrower keeps no copies of the drawing above
 // the screen, where tmux puts what it takes for a screen that is cleared.
 func TestLiveLeavesNoCopies(t *testing.T) {

@@ -102,12 +102,14 @@ func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
 // again when it goes on.
 func (a *app) suspendable() (stop func()) {
 	asked, ignore := tty.Suspensions()
+	goOn, ignoreGoOn := tty.Continuations()
 	over := make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-asked:
 				tty.Suspend()
+			case <-goOn:
 				if prompt := a.prompt.Load(); prompt != nil {
 					fmt.Fprint(a.Err, *prompt)
 				}
@@ -118,6 +120,7 @@ func (a *app) suspendable() (stop func()) {
 	}()
 	return func() {
 		ignore()
+		ignoreGoOn()
 		close(over)
 	}
 }
