@@ -195,7 +195,7 @@ func (s *tmux) await(pattern string) string {
 // ends it: on every size there is one drawing and nothing of the one before.
 func TestLiveInTmux(t *testing.T) {
 	s := newTmux(t, 120, 30)
-	s.keys("maker hanoi --disks 9 --model 'sim/default?p=0.9&latency=20ms'", "Enter")
+	s.keys("maker hanoi --disks 9 --model 'sim/default?p=0.9&latency=100ms'", "Enter")
 	for _, size := range [][2]int{{120, 30}, {80, 24}, {40, 20}, {61, 12}, {120, 30}, {33, 30}, {100, 8}, {90, 30}} {
 		s.resize(size[0], size[1])
 		s.await(`^p pause  q cancel`)

@@ -433,8 +433,8 @@ func (m *Model) help() string {
 		parts = append(parts, "↑↓ enter show a step")
 	}
 	keys := strings.Join(parts, "  ")
-	if Width(keys) > m.columns() {
-		keys = strings.Join(parts, " ")
+	if closer := strings.Join(parts, " "); Width(keys) > m.columns() && Width(closer) <= m.columns() {
+		keys = closer
 	}
 	return m.style(dim, m.cut(keys))
 }
