@@ -40,10 +40,11 @@ func TestSettingsAreSound(t *testing.T) {
 		if s.For == 0 || s.Help == "" || s.Group == "" {
 			t.Errorf("%s is for nothing, or says nothing about itself", s.Name)
 		}
-		if name, want, ok := strings.Cut(s.Needs, " "); ok {
+		for _, needs := range s.Needs {
+			name, want, _ := strings.Cut(needs, " ")
 			other := Find(name)
 			if other == nil || len(other.Choices) > 0 && !slices.Contains(other.Choices, want) {
-				t.Errorf("%s needs %q, which there is not", s.Name, s.Needs)
+				t.Errorf("%s needs %q, which there is not", s.Name, needs)
 			}
 		}
 		for _, k := range every {

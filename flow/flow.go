@@ -329,6 +329,10 @@ type HumanQuestion struct {
 	Folder  string        `json:"folder,omitempty"`  // that the call would be made in
 	Plan    string        `json:"plan,omitempty"`    // that the question is about
 
+	// Holds stands for what the file that the call would change holds: an approval is for
+	// the change that the person was shown.
+	Holds string `json:"holds,omitempty"`
+
 	// Against is what a person's own arguments of the call, or plan, have to fit: the JSON
 	// schema of the input, or a plan.Checks.
 	Against json.RawMessage `json:"against,omitempty"`
@@ -338,6 +342,8 @@ type HumanQuestion struct {
 type Answer struct {
 	Text string `json:"text"`
 	By   string `json:"by"`
+
+	Holds string `json:"holds,omitempty"` // of the question, when it was put
 }
 
 // A Format says how to turn the text of an answer into a value and a vote key.

@@ -217,7 +217,11 @@ func (a App) print(list []shown) error {
 		return nil
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(a.Err, "nothing is set; `maker init` writes a %s to set something in\n", settingsfile.Name)
+		hint := "`maker init` writes a " + settingsfile.Name + " to set something in"
+		if _, err := os.Stat(settingsfile.Name); err == nil {
+			hint = "take away the # before a line of " + settingsfile.Name + " to set something"
+		}
+		fmt.Fprintf(a.Err, "nothing is set; %s\n", hint)
 		return nil
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
