@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/vote"
@@ -17,22 +16,15 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 		flow.Verdict
 		cost float64
 	}{cost: r.cost}
-	v := &priced.Verdict
-	*v = flow.Verdict{
-		Status:     status,
-		DurationMS: r.now.Sub(r.started).Milliseconds(),
-		Voting: event.Voting{
-			Strategy:   r.q.Rule.Strategy,
-			Samples:    r.tally.Samples(),
-			RedFlagged: r.tally.Flags(),
-			Faults:     r.before + r.faults,
-			Cancelled:  r.inFlight,
-			Votes:      make(map[string]int, len(r.tally.Counts())),
-			Margin:     r.tally.Margin(),
-		},
-	}
-	for _, c := range r.tally.Counts() {
-		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
+	v := &priced.Verdict // filled in where it is: it is large
+	v.Status, v.DurationMS = status, r.now.Sub(r.started).Milliseconds()
+	voting, counts := &v.Voting, r.tally.Counts()
+	voting.Strategy, voting.Margin = r.q.Rule.Strategy, r.tally.Margin()
+	voting.Samples, voting.RedFlagged = r.tally.Samples(), r.tally.Flags()
+	voting.Faults, voting.Cancelled = r.before+r.faults, r.inFlight
+	voting.Votes = make(map[string]int, len(counts))
+	for _, c := range counts {
+		voting.Votes[vote.ShortKey(c.Key)] += c.Votes
 	}
 	for i, votes := range r.byVoter {
 		if votes != nil {
@@ -48,7 +40,9 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			}
 		}
 	}
-	v.Voting.Shares = r.sharesFor(status, key)
+	if len(r.shares) > 0 {
+		voting.Shares = r.sharesFor(status, key)
+	}
 	if status != flow.Decided {
 		v.Voting.Discarded = slices.Clone(r.discarded)
 	}
