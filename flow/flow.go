@@ -71,12 +71,14 @@ type Flow interface {
 }
 
 // A Committer is a flow that takes a step as Emit does, without keeping it: whoever has a
-// million of them makes one.
+// million of them makes one. The verdict that the step is from is the flow's again, but for
+// its answer.
 type Committer interface {
 	Commit(key string, step *event.StepCompleted)
 }
 
-// Commit emits a step, which may be used again afterwards.
+// Commit emits a step, which may be used again afterwards. The verdict that it is from, but
+// for its answer, must not be.
 func Commit(f Flow, key string, step *event.StepCompleted) {
 	if c, ok := f.(Committer); ok {
 		c.Commit(key, step)

@@ -81,6 +81,7 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		b.Runtime.watch.contested(q.Step, v)
 	}
 	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && !d.resumed && q.Confirm == nil {
+		b.lent = d.watch.Room // nobody else knows the verdict
 		return v, nil
 	}
 	d.logHeld()
@@ -151,6 +152,9 @@ func (b *branch) begin(key string, q *flow.Question) *decision {
 	d.key, d.q, d.held, d.spilled, d.said, d.led, d.split = key, q, d.held[:0], false, "", "", false
 	d.resumed = false
 	d.shown, d.watch.Gauge, d.counted = b.Runtime.watch.begin(key, q.Step)
+	if d.watch.Room, b.room = b.room, nil; d.watch.Room == nil && b.opts.Compact {
+		d.watch.Room = new(ballot.Room)
+	}
 	d.stage.over, d.stage.answer = false, domain.Answer{}
 	d.stage.lead.Store(0)
 	return d

@@ -250,8 +250,10 @@ type branch struct {
 	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
 	prefix string          // of its keys
 	failed *failure
-	idle   *decision // to use again
-	ahead  *guess    // at the question that will be asked next
+	idle   *decision    // to use again
+	lent   *ballot.Room // has the verdict that was returned last, if nobody else knows it
+	room   *ballot.Room // for the next verdict
+	ahead  *guess       // at the question that will be asked next
 
 	// turn is held while the orchestrator's own code runs, so that it is not asked what
 	// follows on a guess at the same time; nil where nothing is guessed.
@@ -484,6 +486,9 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	if !b.byStep() || len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
 		if err := b.opts.Log.AppendStep(step); err != nil {
 			b.failed.set(err)
+		}
+		if b.lent.Holds(step.CostUSD) {
+			b.room, b.lent = b.lent, nil
 		}
 		return
 	}
