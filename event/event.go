@@ -157,7 +157,7 @@ type Header struct {
 
 // Decode reads one line of a log.
 func Decode(line []byte) (Record, error) {
-	h, err := decodeHeader(line)
+	h, err := DecodeHeader(line)
 	if err != nil {
 		return Record{}, err
 	}
@@ -178,9 +178,9 @@ func Decode(line []byte) (Record, error) {
 	return r, nil
 }
 
-// decodeHeader reads the fields that all events share: by their place in lines
+// DecodeHeader reads the fields that all events share: by their place in lines
 // as this package writes them, by decoding in any others.
-func decodeHeader(line []byte) (Header, error) {
+func DecodeHeader(line []byte) (Header, error) {
 	if h, ok := ownHeader(line); ok {
 		return h, nil
 	}

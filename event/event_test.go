@@ -85,7 +85,7 @@ func transcript() []event.Record {
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
 			Step: 4, By: event.ByModel, Title: "move", Class: "end", Pool: "strong", First: &voting, Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
-			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent, Right: new(true),
+			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent, Right: new(true), Loop: true,
 		},
 		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, CostUSD: dollars(0.003), Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup},

@@ -16,6 +16,10 @@ const (
 	FormTasks Form = "tasks" // tasks as a person wrote them, which people count from 1
 	FormTree  Form = "tree"  // a problem, its parts, and how they are put together
 
+	// FormScript has steps as a script comes to them, numbered from 0. Those that it takes at
+	// once are committed in any order; none is left out.
+	FormScript Form = "script"
+
 	// FormRecords has a step for each record of a table. They do not depend on each other
 	// and are committed in any order, each once; some may fail.
 	FormRecords Form = "records"

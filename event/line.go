@@ -53,6 +53,9 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	if e.Right != nil {
 		b = strconv.AppendBool(append(b, `,"right":`...), *e.Right)
 	}
+	if e.Loop {
+		b = append(b, `,"loop":true`...)
+	}
 	return append(b, '}')
 }
 

@@ -451,6 +451,10 @@ type StepCompleted struct {
 
 	// Right says whether the output is the known answer, where there is one.
 	Right *bool `json:"right,omitempty"`
+
+	// Loop says that it is a turn of a loop: with its output nothing is needed any more of
+	// what happened in it.
+	Loop bool `json:"loop,omitempty"`
 }
 
 // Taken is what the step took: its vote, with the samples of those who were asked before.

@@ -22,7 +22,7 @@
 // What was recorded stays, whatever came of it: something may have been built on it.
 // An orchestrator that gives up says in [event.TaskFailed] which keys a resume is to
 // forget, so that the run can go on from there. Effects are never forgotten; a call that
-// the person refused is none.
+// the person refused is none. Turns of a loop that are committed stay as well: see [Loop].
 package flow
 
 import (

@@ -103,6 +103,9 @@ func TestSteps(t *testing.T) {
 	}
 	chain := written(t, submitted("hanoi"), committed(0), contested(1), committed(2), committed(3))
 	plan := written(t, submitted("exec"), committed(0), contested(4), committed(2), committed(7)) // step 2 failed at first
+	begin := submitted("script")
+	begin.Form = event.FormScript
+	script := written(t, begin, committed(0), contested(2), committed(1), committed(3)) // two at once
 	for _, index := range []bool{true, false} {
 		for _, test := range []struct {
 			run  *runs.Run
@@ -118,6 +121,9 @@ func TestSteps(t *testing.T) {
 			{plan, nil, []int{0, 4, 2, 7}},
 			{plan, &runs.StepOptions{From: 2, To: 5}, []int{4, 2}},
 			{plan, &runs.StepOptions{From: 1, Contested: true}, []int{4}},
+			{script, nil, []int{0, 2, 1, 3}},
+			{script, &runs.StepOptions{From: 1, To: 3}, []int{2, 1}},
+			{script, &runs.StepOptions{From: 3}, []int{3}},
 		} {
 			var got []int
 			for s, err := range test.run.Steps(test.o) {
@@ -137,7 +143,7 @@ func TestSteps(t *testing.T) {
 			run   *runs.Run
 			step  int
 			found bool
-		}{{chain, 0, true}, {chain, 3, true}, {chain, 4, false}, {chain, -1, false}, {plan, 7, true}, {plan, 2, true}, {plan, 1, false}, {plan, 3, false}} {
+		}{{chain, 0, true}, {chain, 3, true}, {chain, 4, false}, {chain, -1, false}, {plan, 7, true}, {plan, 2, true}, {plan, 1, false}, {plan, 3, false}, {script, 0, true}, {script, 1, true}, {script, 2, true}, {script, 3, true}, {script, 4, false}} {
 			s, err := test.run.Step(test.step)
 			if missing, ok := errors.AsType[*runs.NoStepError](err); ok == test.found || ok && missing.Steps != 4 || test.found && s.Step != test.step {
 				t.Errorf("Step(%d) of %s, index %t = step %d, %v, want it found: %t", test.step, test.run.Kind(), index, s.Step, err, test.found)

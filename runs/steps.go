@@ -80,10 +80,12 @@ func (r *Run) Steps(o *StepOptions) iter.Seq2[Step, error] {
 			return
 		}
 		defer x.Close()
-		// The numbers of a chain are places in its index. Other runs leave steps out, and
-		// may come back to one that failed.
+		// The numbers of a chain are places in its index, as are most of those of a script,
+		// which commits each once. Other runs leave steps out, and may come back to one that
+		// failed.
 		begin, inRow := 0, false
-		if s, err := x.At(max(o.From, 0)); err == nil && s.Step == o.From && r.Form() == event.FormChain {
+		places := r.Form() == event.FormChain || r.Form() == event.FormScript && o.To == o.From+1
+		if s, err := x.At(max(o.From, 0)); err == nil && s.Step == o.From && places {
 			begin, inRow = o.From, true
 		}
 		for s, err := range x.From(begin) {

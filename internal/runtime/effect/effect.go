@@ -76,13 +76,20 @@ type Performer struct {
 // Recall takes the rules of the person from the answers of earlier sessions.
 func (p *Performer) Recall(answers map[string]*flow.Answer) {
 	for key, a := range answers {
-		if effect, _, ok := strings.Cut(key, Approval("")); ok && a != nil && effect != "" {
-			word, rule, _ := strings.Cut(a.Text, " ")
-			if word == person.ForRun || word == person.ForEver {
-				p.allow(rule)
-			}
+		if rule, ok := Allows(key, a); ok {
+			p.allow(rule)
 		}
 	}
+}
+
+// Allows is the rule by which the answer to a question lets further calls pass for the rest of
+// the run; false if it does not.
+func Allows(key string, a *flow.Answer) (rule string, ok bool) {
+	if effect, _, asked := strings.Cut(key, Approval("")); !asked || a == nil || effect == "" {
+		return "", false
+	}
+	word, rule, _ := strings.Cut(a.Text, " ")
+	return rule, word == person.ForRun || word == person.ForEver
 }
 
 // allow lets calls that fit a rule pass for the rest of the run. A text that is none, as a

@@ -34,13 +34,14 @@ type Audit struct {
 	begun  bool
 	form   event.Form
 	rule   vote.Rule // in force
+	full   bool      // the log has all samples, of loops too
 	steps  int       // committed so far
 	output json.RawMessage
 
 	policies map[int]event.PolicyChanged // by their numbers
 
-	committed map[int]bool   // steps, by number, unless they are those of a chain
-	scopes    map[int]string // the key under which each of them happens, where the log has it
+	committed row            // steps, by number, unless they are those of a chain
+	scopes    map[int]string // the key under which each of them happens, where the log has it and it matters still
 
 	found []difference
 }
@@ -55,7 +56,7 @@ type difference struct {
 }
 
 func newAudit(chains Chains) *Audit {
-	return &Audit{chains: chains, committed: map[int]bool{}, scopes: map[int]string{}}
+	return &Audit{chains: chains, scopes: map[int]string{}}
 }
 
 // Differences are what does not fit, in the order of the log, at most
@@ -121,7 +122,9 @@ func (a *Audit) take(h *History, rec event.Record) error {
 	case event.StepFailed:
 		a.under(e.Step, scopeOf(rec.Key, "/failed"), "failed")
 	case event.StepCompleted:
-		a.under(e.Step, scopeOf(rec.Key, "/completed"), "committed")
+		if a.under(e.Step, scopeOf(rec.Key, "/completed"), "committed"); e.Loop {
+			a.turn(h, rec.Key, e.Step)
+		}
 		a.step(h, e)
 	case event.TaskFailed:
 		for _, v := range e.Open {
@@ -155,7 +158,7 @@ func (a *Audit) configured(raw json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("the rule in the log: %w", err)
 	}
-	a.rule = c.Voting
+	a.rule, a.full = c.Voting, c.FullLog
 	return nil
 }
 
@@ -184,7 +187,7 @@ func standing(s effect.State) string {
 
 // settled reports an effect of a step that is over.
 func (a *Audit) settled(step int, key, what string) {
-	if a.committed[step] {
+	if a.committed.has(step) {
 		a.differ("the effect %s is %s after step %d was committed", key, what, step)
 	}
 }
@@ -199,9 +202,16 @@ func scopeOf(key, suffix string) string {
 }
 
 // under notes that something about a step happened under the key of a step: it has
-// only one. Early logs do not have it.
+// only one. Early logs do not have it. Nothing happens in a step of a script after it was
+// committed, so that the keys of a million of them are not kept.
 func (a *Audit) under(step int, scope, what string) {
 	if scope == "" || a.form == event.FormChain || a.form == event.FormRecords {
+		return
+	}
+	if a.form == event.FormScript && a.committed.has(step) {
+		if what != "committed" { // which is said anyway
+			a.differ("step %d is %s under %s after it was committed", step, what, scope)
+		}
 		return
 	}
 	if was, ok := a.scopes[step]; ok && was != scope {
@@ -285,7 +295,6 @@ func (a *Audit) margins(step int, rule vote.Rule, policy int) (margins []int, ok
 
 // decided holds a verdict against the samples before it.
 func (a *Audit) decided(h *History, e event.VoteCompleted) {
-	a.Races++
 	rule, chain := a.rule, a.form == event.FormChain
 	if (!chain || isJudgement(e.Question)) && e.Rule.Validate() == nil {
 		rule = e.Rule
@@ -301,7 +310,13 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	if e.Second {
 		giveUp = a.policies[e.Voting.Policy].GiveUp
 	}
-	tally, late := recount(rule, margins, giveUp, h.vote(e.Question).Samples)
+	samples := h.vote(e.Question).Samples
+	if a.leftOut(h, e) {
+		samples = agreeing(e.Voting)
+	} else {
+		a.Races++
+	}
+	tally, late := recount(rule, margins, giveUp, samples)
 	votes := map[string]int{}
 	for _, c := range tally.Counts() {
 		votes[c.Key] = c.Votes
@@ -373,11 +388,13 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 		if status, _ := h.Records.Ended(e.Step); status == flow.Decided {
 			a.differ("step %d is committed twice", e.Step)
 		}
-	} else if a.form == event.FormPlan || a.form == event.FormTasks { // branches leave steps out
-		if a.committed[e.Step] {
+	} else if a.form == event.FormPlan || a.form == event.FormTasks || a.form == event.FormScript { // in any order
+		if !a.committed.add(e.Step) {
 			a.differ("step %d is committed twice", e.Step)
 		}
-		a.committed[e.Step] = true
+		if a.form == event.FormScript {
+			delete(a.scopes, e.Step)
+		}
 	} else if e.Step != a.steps {
 		a.differ("step %d is committed where step %d belongs", e.Step, a.steps)
 	}
@@ -428,6 +445,9 @@ func addUp(votes map[string]int) (total, margin int) {
 func (a *Audit) finish(r *Report) {
 	if r.Wrong {
 		a.found = slices.DeleteFunc(a.found, func(d difference) bool { return d.wrong })
+	}
+	if r.Status == event.StatusCompleted && a.form == event.FormScript && len(a.committed.apart) > 0 {
+		a.differ("the run is completed without step %d", a.committed.next)
 	}
 	if r.Status != event.StatusCompleted || a.form != event.FormChain && a.form != event.FormRecords {
 		return

@@ -37,9 +37,13 @@ func FuzzFold(f *testing.F) {
 		`{"type":"effect_released","seq":1,"effect":"e"}`,
 		`{"type":"run_resumed","seq":1,"config":{"voting":{"strategy":"majority"}}}`,
 		`{"type":"step_completed","seq":1,"output":{"$sha256":"../../x","bytes":1}}`,
+		`{"type":"step_completed","seq":1,"key":"a/turn/0","output":{"$sha256":"../../x","bytes":1},"loop":true}`,
+		`{"type":"step_completed","seq":1,"key":"a/turn/0/b/turn/-1","step":-1,"loop":true}`,
+		`{"type":"vote_completed","seq":1,"question":"a/turn/0/q","voting":{"strategy":"","samples":0,"red_flagged":0,"margin":0}}`,
 	} {
 		f.Add([]byte(head + rest + "\n"))
 		f.Add([]byte(strings.Replace(head, "exec", "hanoi", 1) + rest + "\n"))
+		f.Add([]byte(strings.Replace(head, `"exec"`, `"script","form":"script"`, 1) + rest + "\n"))
 	}
 	f.Add([]byte(`{"type":"vote_completed","seq":0}` + "\n"))
 	dir := f.TempDir()

@@ -69,6 +69,10 @@ type History struct {
 	// Holds is what questions to the person said of a file.
 	Holds map[string]string
 
+	// Loops are how those of the run stand, by their keys, once the log was read. Of their
+	// turns the journal has only what happened in those under way.
+	Loops map[string]flow.Turn
+
 	// Reopened are the keys of the calls that the person refused and is asked about
 	// again, since the last session failed over them.
 	Reopened []string
@@ -93,6 +97,8 @@ type History struct {
 	Unkeyed bool
 
 	emitted map[string]emitted
+	loops   map[string]*loop
+	held    []heldVote
 
 	Framings Framings // how they did; of a chain by its steps
 	Policies Policies // of an adaptive rule
@@ -106,9 +112,10 @@ type History struct {
 	sessions []event.Session
 
 	dir          string
-	bare         bool // large values are not needed
-	compact      bool // only what happened after the last committed step is needed
-	records      bool // its steps are those of records
+	bare         bool   // large values are not needed
+	asksFor      string // the key of an answer that is wanted in any case
+	compact      bool   // only what happened after the last committed step is needed
+	records      bool   // its steps are those of records
 	sessionStart time.Time
 	last         []byte      // the last line
 	lastStep     runlog.Line // the last step_completed line; no Raw if there is none
@@ -138,6 +145,7 @@ func New(dir string) *History {
 		dir:      dir,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
 		Effects: effect.States{}, Holds: map[string]string{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+		Loops: map[string]flow.Turn{}, loops: map[string]*loop{},
 	}
 }
 
@@ -157,9 +165,26 @@ func (h *History) Visit(l runlog.Line) error {
 		clear(h.Votes)
 		return h.committed(l)
 	}
-	if h.passesOver(l.Type) {
+	if l.Type == event.TypeStepCompleted && h.report == nil {
+		turn, err := h.turnLine(l)
+		if err != nil {
+			return err
+		}
+		if turn {
+			return h.committed(l)
+		}
+	}
+	if h.passesOver(l.Type) || h.report == nil && h.holdVote(l) {
 		return nil
 	}
+	if err := h.learnHeld(); err != nil {
+		return err
+	}
+	return h.decode(l)
+}
+
+// decode learns from a line.
+func (h *History) decode(l runlog.Line) error {
 	rec, err := l.Decode()
 	if err != nil {
 		return h.damaged(l, err.Error())
@@ -269,6 +294,7 @@ func (h *History) take(rec event.Record) {
 		return // it says nothing more about how the session stands
 	}
 	h.End = nil
+	h.note(recordedUnder(rec))
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
@@ -332,6 +358,9 @@ func (h *History) take(rec event.Record) {
 		if h.records {
 			h.takeRecord(e)
 			return // they have no keys
+		}
+		if step, ok := e.(event.StepCompleted); ok && step.Loop && h.turn(rec.Key, step.Output.JSON) {
+			return
 		}
 		h.emit(rec.Key, e)
 	}
@@ -510,8 +539,14 @@ func (h *History) endSession() {
 
 // Finish is called after the last line.
 func (h *History) Finish() error {
+	if err := h.learnHeld(); err != nil {
+		return err
+	}
 	h.endSession()
 	if err := h.takeLastStep(); err != nil {
+		return err
+	}
+	if err := h.finishLoops(); err != nil {
 		return err
 	}
 	h.hold()
@@ -561,19 +596,11 @@ func (h *History) takeLastStep() error {
 	if h.lastStep.Raw == nil {
 		return nil
 	}
-	rec, err := h.lastStep.Decode()
+	e, err := h.decodeStep(h.lastStep)
 	if err != nil {
-		return h.damaged(h.lastStep, err.Error())
+		return err
 	}
-	e, ok := rec.Event.(event.StepCompleted)
-	if !ok {
-		return h.damaged(h.lastStep, "it has two types")
-	}
-	out, err := runlog.Load(h.dir, e.Output)
-	if err != nil {
-		return fmt.Errorf("the run log in %s, line %d: %w", h.dir, h.lastStep.Seq+1, err)
-	}
-	h.Checkpoint = chain.Checkpoint{Step: e.Step + 1, Output: out.JSON}
+	h.Checkpoint = chain.Checkpoint{Step: e.Step + 1, Output: e.Output.JSON}
 	if e.Spent.Calls > h.Spent.Calls {
 		h.Spent = e.Spent
 	}

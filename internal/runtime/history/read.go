@@ -56,6 +56,7 @@ func ReadWaiting(dir string) ([]event.ClarificationRequested, error) {
 // nobody has.
 func ReadAnswer(dir, key string) (*flow.Answer, error) {
 	h := reader(dir, nil, nil)
+	h.asksFor = key
 	err := h.read()
 	return h.Answers[key], err
 }

@@ -132,6 +132,7 @@ type config struct {
 	Voters         []string  `json:"voters"`
 	Voting         vote.Rule `json:"voting"`
 	BatchSize      int       `json:"batch_size"`
+	FullLog        bool      `json:"full_log"`
 
 	Warm map[string]adaptive.Learnt `json:"warm"`
 

@@ -240,7 +240,7 @@ func TestFoldStaysSmall(t *testing.T) {
 		take(committedStep(n, 2))
 	}
 	for name, n := range map[string]int{
-		"verdicts": len(h.Verdicts), "votes": len(h.Votes), "keys": len(h.emitted), "numbers": len(h.audit.committed), "scopes": len(h.audit.scopes),
+		"verdicts": len(h.Verdicts), "votes": len(h.Votes), "keys": len(h.emitted), "numbers": len(h.audit.committed.apart), "scopes": len(h.audit.scopes),
 	} {
 		if n > 0 {
 			t.Errorf("after %d steps the fold holds %d %s, want none", 2*MaxListed, n, name)

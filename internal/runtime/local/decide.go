@@ -27,9 +27,9 @@ import (
 
 // Decide implements flow.Flow.
 func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
-	if b.turn != nil {
-		b.turn.Unlock()
-		defer b.turn.Lock()
+	if b.line != nil {
+		b.line.Unlock()
+		defer b.line.Lock()
 	}
 	return b.decide(key, q)
 }
@@ -65,8 +65,8 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		d.logHeld() // they are paid for: a resume counts them
 		return nil, err
 	}
-	if v.Status == flow.Decided {
-		b.ahead = d.stage.take()
+	if v.Status == flow.Decided && b.line != nil {
+		b.line.ahead = d.stage.take()
 	} else {
 		d.stage.clear()
 	}
@@ -80,13 +80,14 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		b.progress.Contested.Add(1)
 		b.Runtime.watch.contested(q.Step, v)
 	}
-	if b.opts.Compact && !d.spilled && v.Status == flow.Decided && !v.Voting.Contested() && !d.resumed && q.Confirm == nil {
+	if !b.compact() || d.spilled || v.Status != flow.Decided || v.Voting.Contested() || d.resumed || q.Confirm != nil {
+		d.logHeld()
+	} else if b.opts.Checkpoints {
 		b.lent = d.watch.Room // nobody else knows the verdict
 		return v, nil
 	}
-	d.logHeld()
 	var asked map[string]string
-	if !b.opts.Checkpoints { // a chain goes on after its verdicts
+	if !b.opts.Checkpoints && !b.loops { // these go on after their verdicts
 		asked = partsOf(q)
 	}
 	e := event.VoteCompleted{
@@ -105,6 +106,9 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	}
 	return v, b.failed.get()
 }
+
+// compact reports whether samples on which all agree are left out of the log.
+func (b *branch) compact() bool { return b.opts.Compact && (b.opts.Checkpoints || b.loops) }
 
 // vote has the question of a decision voted on.
 func (d *decision) vote(unbranched string) (*flow.Verdict, error) {
@@ -152,7 +156,7 @@ func (b *branch) begin(key string, q *flow.Question) *decision {
 	d.key, d.q, d.held, d.spilled, d.said, d.led, d.split = key, q, d.held[:0], false, "", "", false
 	d.resumed = false
 	d.shown, d.watch.Gauge, d.counted = b.Runtime.watch.begin(key, q.Step)
-	if d.watch.Room, b.room = b.room, nil; d.watch.Room == nil && b.opts.Compact {
+	if d.watch.Room, b.room = b.room, nil; d.watch.Room == nil && b.opts.Checkpoints && b.opts.Compact {
 		d.watch.Room = new(ballot.Room)
 	}
 	d.stage.over, d.stage.answer = false, domain.Answer{}
@@ -170,7 +174,7 @@ func newDecision(b *branch) *decision {
 	if b.opts.Extra > 0 {
 		d.watch.Hedge = &ballot.Hedge{May: b.mayHedge, Wasted: b.waste}
 	}
-	if b.turn != nil {
+	if b.line != nil {
 		d.watch.Leads = d.leads
 	}
 	return d
@@ -252,7 +256,7 @@ func (d *decision) sampled(s *ballot.Sample) {
 	if s.Response != nil && !d.simulated.Load() && strings.HasPrefix(s.Response.Model, history.Simulator) {
 		d.simulated.Store(true)
 	}
-	if d.opts.Compact && !d.spilled {
+	if d.compact() && !d.spilled {
 		if d.held = append(d.held, *s); len(d.held) < maxHeld {
 			return
 		}

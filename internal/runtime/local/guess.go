@@ -16,6 +16,14 @@ import (
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
+// A line is the main one of a run, through whatever branches it goes. It is locked while the
+// orchestrator's own code runs, so that this is not asked what follows on a guess at the same
+// time.
+type line struct {
+	sync.Mutex
+	ahead *guess // at the question that will be asked next
+}
+
 // A guess is a question that is being decided before it is asked: the one that follows if
 // what leads in another wins. Nothing of it is in the log until it is asked indeed, in the
 // same words; then it is a question like any other, of which a part is done. Guesses stand
@@ -79,9 +87,9 @@ func (d *decision) goOn() {
 	s := &d.stage
 	votes := int(s.lead.Load())
 	if s.next == nil && !s.over && votes > 0 && s.answer.Value != nil && d.q.Next != nil && d.mayGuess() {
-		d.turn.Lock()
+		d.line.Lock()
 		key, q := d.q.Next(s.answer.Value)
-		d.turn.Unlock()
+		d.line.Unlock()
 		if q != nil {
 			if s.next = d.guess(key, q, votes); s.next != nil {
 				s.on = s.answer.Key
@@ -241,10 +249,11 @@ func (s *stage) take() *guess {
 // guessed is the guess at a question that is asked now, with its verdict; nil if there is
 // none.
 func (b *branch) guessed(key string, q *flow.Question, policy adaptive.Change) (*decision, error) {
-	g := b.ahead
-	if b.ahead = nil; g == nil {
+	if b.line == nil || b.line.ahead == nil {
 		return nil, nil
 	}
+	g := b.line.ahead
+	b.line.ahead = nil
 	if g.key != key || !sameQuestion(g.q, q) || !asStrict(g.policy, policy) || !g.ask() {
 		g.drop()
 		return nil, nil

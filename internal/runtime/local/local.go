@@ -50,8 +50,8 @@ type Options struct {
 	// that a step may be several votes.
 	Alike, Several bool
 
-	// Compact keeps only contested verdicts and their samples in the log. It goes
-	// with Checkpoints.
+	// Compact keeps only the samples of contested verdicts in the log, with Checkpoints and
+	// in loops; with Checkpoints it has no other verdicts either.
 	Compact bool
 
 	// Redact is what the log takes out of events, nil for nothing.
@@ -117,8 +117,7 @@ type Runtime struct {
 	disputed map[string]int // questions under way over which voters differ, by class
 
 	effects effect.Performer
-	usedMu  sync.Mutex
-	used    map[usedKey]bool // keys of this session
+	keys    keys // of this session, outside of loops
 	extra   extra
 	openMu  sync.Mutex
 	open    []event.OpenVote // votes that ended without a verdict
@@ -127,23 +126,6 @@ type Runtime struct {
 	watch     watch
 	simulated atomic.Bool // an answer came from a simulator, whatever its model is called
 }
-
-// usedKey is a key of one of the methods of a flow.
-type usedKey struct {
-	method method
-	key    string
-}
-
-type method byte
-
-const (
-	byDecide method = iota
-	byPerform
-	byAsk
-	byObserve
-	byParallel
-	byEmit
-)
 
 // Progress is where a run stands. Its fields may be read at any time.
 type Progress struct {
@@ -162,9 +144,18 @@ type Progress struct {
 	Answers *history.Outputs
 }
 
+// commit counts a step.
+func (p *Progress) commit(step *event.StepCompleted) {
+	p.Steps.Add(1)
+	p.Session.Add(1)
+	if p.Answers != nil {
+		p.Answers.Add(step.Output.JSON)
+	}
+}
+
 // New returns a runtime.
 func New(opts Options) *Runtime {
-	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, used: map[usedKey]bool{}, disputed: map[string]int{}}
+	r := &Runtime{opts: opts, started: time.Now(), past: opts.Past, disputed: map[string]int{}}
 	spent := opts.Ledger.Spent()
 	r.extra.share, r.extra.calmNow = opts.Extra, opts.Calm
 	r.extra.useful.Store(spent.Calls - spent.Wasted)
@@ -195,26 +186,26 @@ func (r *Runtime) Progress() *Progress { return &r.progress }
 
 // Flow returns the flow of the run's main line. It ends with ctx.
 func (r *Runtime) Flow(ctx context.Context) flow.Flow {
-	return &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+	return &branch{Runtime: r, ctx: ctx, failed: new(failure), keys: &r.keys}
 }
 
 // Run runs an orchestrator on the run's main line, which ends with ctx. Its error is
 // also that of an Emit, which cannot return one.
 func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) error {
-	b := &branch{Runtime: r, ctx: ctx, failed: new(failure)}
+	b := &branch{Runtime: r, ctx: ctx, failed: new(failure), keys: &r.keys}
 	if err := b.settle(); err != nil {
 		return err
 	}
 	if r.opts.Guess {
-		b.turn = new(sync.Mutex)
-		b.turn.Lock()
+		b.line = new(line)
+		b.line.Lock()
 	}
 	err := orchestrate(b)
-	if b.turn != nil {
-		b.turn.Unlock()
-	}
-	if b.ahead != nil {
-		b.ahead.drop()
+	if b.line != nil {
+		b.line.Unlock()
+		if b.line.ahead != nil {
+			b.line.ahead.drop()
+		}
 	}
 	if err != nil {
 		return err
@@ -249,15 +240,13 @@ type branch struct {
 	*Runtime
 	ctx    context.Context // bounds the branch, which is itself one call of the orchestrator
 	prefix string          // of its keys
+	keys   *keys           // that are used in it, and beside it
+	loops  bool            // it is part of a turn of a loop
 	failed *failure
 	idle   *decision    // to use again
 	lent   *ballot.Room // has the verdict that was returned last, if nobody else knows it
 	room   *ballot.Room // for the next verdict
-	ahead  *guess       // at the question that will be asked next
-
-	// turn is held while the orchestrator's own code runs, so that it is not asked what
-	// follows on a guess at the same time; nil where nothing is guessed.
-	turn *sync.Mutex
+	line   *line        // if it is the main one; nil where nothing is guessed
 }
 
 // errNoJournal is why a chain cannot have effects: its log leaves out verdicts,
@@ -284,17 +273,11 @@ func (b *branch) fullKey(m method, key string) (string, error) {
 // claimKey refuses a key that was used before: after a resume both calls would get
 // one result. An orchestrator that numbers its steps may do so a million times, and
 // is not watched.
-func (r *Runtime) claimKey(m method, key string) error {
-	if r.opts.Checkpoints {
+func (b *branch) claimKey(m method, key string) error {
+	if b.opts.Checkpoints {
 		return nil
 	}
-	r.usedMu.Lock()
-	defer r.usedMu.Unlock()
-	if r.used[usedKey{m, key}] {
-		return fmt.Errorf("local: the key %q is used twice", key)
-	}
-	r.used[usedKey{m, key}] = true
-	return nil
+	return b.keys.claim(m, key)
 }
 
 // Perform implements flow.Flow.
@@ -451,11 +434,7 @@ func (b *branch) Emit(key string, e event.Event) {
 		}
 	}
 	if step, ok := e.(event.StepCompleted); ok {
-		b.progress.Steps.Add(1)
-		b.progress.Session.Add(1)
-		if b.progress.Answers != nil {
-			b.progress.Answers.Add(step.Output.JSON)
-		}
+		b.progress.commit(&step)
 	}
 	if step, ok := e.(event.StepFailed); ok && b.opts.Alike && b.byStep() { // the run goes on without it
 		b.appendVoted(key, e, voted{policy: b.opts.Class, voting: step.Voting})
@@ -478,13 +457,9 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 		return
 	}
 	step.Spent = b.opts.Ledger.Spent()
-	b.progress.Steps.Add(1)
-	b.progress.Session.Add(1)
-	if b.progress.Answers != nil {
-		b.progress.Answers.Add(step.Output.JSON)
-	}
+	b.progress.commit(step)
 	if !b.byStep() || len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
-		if err := b.opts.Log.AppendStep(step); err != nil {
+		if err := b.opts.Log.AppendStep("", step); err != nil {
 			b.failed.set(err)
 		}
 		if b.lent.Holds(step.CostUSD) {
@@ -517,7 +492,7 @@ func (r *Runtime) setup() event.Setup {
 func (r *Runtime) stamp(e event.Event) event.Event {
 	switch e := e.(type) {
 	case event.StepCompleted:
-		e.Spent = r.opts.Ledger.Spent()
+		e.Spent, e.Loop = r.opts.Ledger.Spent(), false // a loop commits its turns itself
 		return e
 	case event.StepFailed:
 		e.Spent = r.opts.Ledger.Spent()
@@ -572,10 +547,9 @@ func (b *branch) Parallel(key string, n int, f func(i int, f flow.Flow) error) e
 	for range min(n, window) {
 		wg.Go(func() {
 			for i, ok := take(); ok; i, ok = take() {
-				child := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), failed: b.failed}
+				child := &branch{Runtime: b.Runtime, ctx: ctx, prefix: flow.Branch(key, i), keys: b.keys, loops: b.loops, failed: b.failed}
 				if n == 1 { // it is the main line for a while
-					child.ctx, child.turn, child.ahead = b.ctx, b.turn, b.ahead
-					defer func() { b.ahead = child.ahead }()
+					child.ctx, child.line = b.ctx, b.line
 				}
 				err := f(i, child)
 				if err == nil {

@@ -306,12 +306,12 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 	return l.add(key, nil, e)
 }
 
-// AppendStep is Append for a step, which is not kept.
-func (l *Log) AppendStep(step *event.StepCompleted) error {
+// AppendStep is AppendKeyed for a step, which is not kept.
+func (l *Log) AppendStep(key string, step *event.StepCompleted) error {
 	if len(step.Output.JSON) > maxPlain {
-		return l.AppendKeyed("", *step)
+		return l.AppendKeyed(key, *step)
 	}
-	return l.add("", step, nil)
+	return l.add(key, step, nil)
 }
 
 // add hands a step, or another event, to the writer.
