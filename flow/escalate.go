@@ -190,12 +190,14 @@ func Unsettled(step int, text string, v event.Voting, option func(answer json.Ra
 
 // A Whole is what could not be settled as it is, and is to be done in several steps.
 type Whole struct {
-	Step   int    // for the log
-	Scope  string // the key of the step
-	Task   string
-	Fields string              // that the result has
-	Done   []event.NamedOutput // outputs that it refers to
-	Why    string              // it could not be settled
+	Step    int    // for the log
+	Scope   string // the key of the step
+	Task    string
+	Fields  string              // that the result has
+	Context string              // what those who could not settle it were told, and its parts are told too
+	Images  []Image             // that they were shown
+	Done    []event.NamedOutput // outputs that it refers to
+	Why     string              // it could not be settled
 }
 
 // A SplitFunc does a whole in several steps. The verdict of the outcome has the result,

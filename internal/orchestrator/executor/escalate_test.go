@@ -213,3 +213,21 @@ func TestSplitTakesInputs(t *testing.T) {
 		t.Errorf("asked: -want +got\n%s", diff)
 	}
 }
+
+// TestSplitTakesContext: where steps are told of those before them, so are the parts of one
+// and who makes them.
+func TestSplitTakesContext(t *testing.T) {
+	c := escalating(flow.Split)
+	c.Context, c.ContextBudget = executor.Summary, 1000
+	const step = "plan/0/step/1"
+	w := newWorld(t, map[string]string{
+		"plan/0/step/0/move/0": "value: 41", step + "/split/plan": makePlan(stepSpec{}, stepSpec{}), step + "/split/step/0/move/0": "value: 42", step + "/split/step/1/move/0": "value: 43",
+		"*": "undecided: no answer won",
+	})
+	w.execute(c, makePlan(stepSpec{}, stepSpec{}))
+	for _, key := range []string{step + "/split/plan", step + "/split/step/0/move/0", step + "/split/step/1/move/0"} {
+		if q := w.questions[key]; q == nil || !strings.Contains(q.Prompt, "<context>\nResults:\nTask 1: s0\nvalue: 41\n") {
+			t.Errorf("%s is asked %+v, want what the step before came to", key, q)
+		}
+	}
+}

@@ -142,6 +142,10 @@ type run struct {
 
 	safe    map[string]bool // tools that change nothing
 	askTool string          // that asks the person, if there is one
+
+	// What the whole was told and shown that the steps are parts of, if they are.
+	context string
+	images  []flow.Image
 }
 
 // look learns which tools there are. They stay the same for the plan, whatever comes
