@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how steps are carried out.
@@ -314,9 +315,19 @@ func (r *run) rename() []event.NamedOutput {
 	list, renamed := []event.NamedOutput{}, map[string]output{}
 	for i, variable := range r.order {
 		name := fmt.Sprintf("done_%d_output", i)
-		list = append(list, event.NamedOutput{Name: name, Output: r.outputs[variable].value})
-		renamed[name], r.order[i] = r.outputs[variable], name
+		o := r.outputs[variable]
+		list = append(list, event.NamedOutput{Name: name, Output: o.value, Unvoted: r.marked(o)})
+		renamed[name], r.order[i] = o, name
 	}
 	r.outputs = renamed
 	return list
+}
+
+// marked are the paths that whoever plans anew is told nobody voted on. Where nobody votes,
+// that goes without saying.
+func (r *run) marked(o output) []string {
+	if r.config.Rule.Strategy == vote.None && slices.Contains(o.unvoted, event.WholeAnswer) {
+		return nil
+	}
+	return o.unvoted
 }

@@ -37,7 +37,7 @@ func NewSplit(c Config, makePlan func(f flow.Flow, key string, w flow.Whole) (st
 		}
 		r := run{Executor: New(c), plan: p, key: key, context: w.Context, images: w.Images}
 		for _, o := range w.Done {
-			r.outputs[o.Name] = output{value: o.Output}
+			r.outputs[o.Name] = output{o.Output, o.Unvoted}
 		}
 		if err := r.look(f); err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 		if o, ok := r.outputs[variable]; ok { // under a name that no step of the new plan takes
 			name := fmt.Sprintf("done_%d_output", i)
 			task = strings.ReplaceAll(task, variable, name)
-			w.Done = append(w.Done, event.NamedOutput{Name: name, Output: o.value})
+			w.Done = append(w.Done, event.NamedOutput{Name: name, Output: o.value, Unvoted: o.unvoted})
 		}
 	}
 	w.Task = task

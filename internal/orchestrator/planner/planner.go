@@ -230,15 +230,18 @@ func (p *Planner) Split(f flow.Flow, key string, w flow.Whole) (string, *flow.Ve
 	return answer.Plan, v, nil
 }
 
-// doneInputs are outputs as a planner is told of them.
+// outputTag is the tag around an output that exists already.
+const outputTag = "output"
+
+// doneInputs are outputs as a planner is told of them, with what of them nobody voted on.
 func doneInputs(outputs []event.NamedOutput) []prompts.Input {
 	var list []prompts.Input
 	for _, o := range outputs {
-		text, err := prompts.YAML("output", o.Output)
+		text, err := prompts.YAML(outputTag, o.Output)
 		if err != nil {
 			text = string(o.Output) // it is JSON, which can be read as well
 		}
-		list = append(list, prompts.Input{Name: o.Name, YAML: text})
+		list = append(list, prompts.Input{Name: o.Name, YAML: prompts.Unvoted(outputTag, o.Unvoted) + text})
 	}
 	return list
 }
