@@ -115,6 +115,10 @@ func DescribeDissent(v event.Voting, output event.Value) []string {
 // describeVotes tells of answers, the first of which has the most votes.
 func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string {
 	var lines []string
+	others := 0
+	for _, n := range v.Votes {
+		others += n
+	}
 	for i, c := range answers {
 		first, this := legible(answers[0].Answer), legible(c.Answer)
 		what := clip.Line(show.Line(this), 200)
@@ -127,13 +131,30 @@ func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string
 		if i > 0 || !won {
 			lines = append(lines, fmt.Sprintf("%s for %s", plural(c.Votes, "vote"), what))
 		}
+		others -= c.Votes
 	}
+	if others > 0 && len(answers) > 0 { // not all are listed
+		what := "other answers"
+		if others == 1 {
+			what = "another answer"
+		}
+		lines = append(lines, plural(others, "vote")+" for "+what)
+	}
+	unlisted := v.RedFlagged
 	for _, d := range v.Discarded {
+		unlisted -= d.Count
 		line := fmt.Sprintf("%s discarded as %s: %s", plural(d.Count, "answer"), d.Flag, d.Reason)
 		if d.Said != "" && !strings.Contains(d.Reason, d.Said) {
 			line += "; the first one said: " + d.Said
 		}
 		lines = append(lines, show.Line(line))
+	}
+	if unlisted > 0 && !won {
+		name := "answer"
+		if len(v.Discarded) > 0 {
+			name = "other answer"
+		}
+		lines = append(lines, plural(unlisted, name)+" discarded on the way")
 	}
 	return lines
 }

@@ -34,6 +34,12 @@ func TestDescribeVotes(t *testing.T) {
 			[]string{`2 votes for to: "c" instead of "a<b"`, `1 vote for "call Pay" instead of "call Pay {\"to\":\"a<b\"}"`}},
 		{"nothing but flags", event.Voting{Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses", Said: "I cannot."}}}, false, "",
 			[]string{"3 answers discarded as refusal: it refuses; the first one said: I cannot."}},
+		{"flags of votes that were decided on the way", event.Voting{RedFlagged: 5, Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses"}}}, false, "",
+			[]string{"3 answers discarded as refusal: it refuses", "2 other answers discarded on the way"}},
+		{"more rivals than are listed", event.Voting{Votes: map[string]int{"1": 2, "2": 1, "3": 1, "4": 2}, Answers: []event.Candidate{answer("1", 2), answer("2", 1)}}, false, "",
+			[]string{"2 votes for 1", "1 vote for 2", "3 votes for other answers"}},
+		{"more dissent than is listed", event.Voting{Votes: map[string]int{"sha256:0": 4, "sha256:1": 1, "sha256:2": 1}, Answers: []event.Candidate{answer("2", 1)}}, true, "1",
+			[]string{"1 vote for 2 instead of 1", "1 vote for another answer"}},
 		{"control characters", event.Voting{Votes: map[string]int{"\x1b[2J": 1}}, false, "", []string{`1 vote for \x1b[2J`}},
 		{"none", event.Voting{}, false, "", nil},
 	}
