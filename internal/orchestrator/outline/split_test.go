@@ -16,16 +16,19 @@ import (
 )
 
 // TestFailedSplitKeepsTheVote: a task whose parts came to nothing failed because of its own
-// vote, which is what is told of it; the samples of its parts are counted.
+// vote, which is what is told of it; the samples of its parts are counted, and what was
+// discarded of them is listed.
 func TestFailedSplitKeepsTheVote(t *testing.T) {
 	rivals := map[string]int{"result 1": 2, "result 2": 2}
+	flags := []event.Discarded{{Flag: "schema_invalid", Count: 2, Reason: "no plan"}}
 	for _, test := range []struct {
-		name  string
-		parts flow.Verdict
-		want  string
+		name    string
+		parts   flow.Verdict
+		want    string
+		flagged []event.Discarded
 	}{
-		{"no result", flow.Verdict{Status: flow.Undecided, Reason: "part 1: no answer won"}, "no answer won; part 1: no answer won"},
-		{"another result", flow.Verdict{Status: flow.Decided, Answer: []byte(`{"other":7}`)}, "what its parts came to is no result"},
+		{"no result", flow.Verdict{Status: flow.Undecided, Reason: "part 1: no answer won"}, "no answer won; part 1: no answer won", flags},
+		{"another result", flow.Verdict{Status: flow.Decided, Answer: []byte(`{"other":7}`)}, "what its parts came to is no result", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, nil)
@@ -39,7 +42,8 @@ func TestFailedSplitKeepsTheVote(t *testing.T) {
 			c.Ladder = flow.Ladder{Order: []flow.Escalation{flow.Split}}
 			c.Split = func(flow.Flow, string, flow.Whole) (*flow.Outcome, error) {
 				parts := test.parts
-				return &flow.Outcome{Verdict: &parts, Voting: event.Voting{Strategy: vote.FirstToK, Samples: 3, Votes: map[string]int{`{"part":1}`: 3}, Margin: 3}}, nil
+				voting := event.Voting{Strategy: vote.FirstToK, Samples: 3, RedFlagged: 2, Votes: map[string]int{`{"part":1}`: 3}, Margin: 3, Discarded: test.flagged}
+				return &flow.Outcome{Verdict: &parts, Voting: voting}, nil
 			}
 			if err := Run(w, planned(t, "- Count them."), c); err != nil {
 				t.Fatal(err)
@@ -49,7 +53,7 @@ func TestFailedSplitKeepsTheVote(t *testing.T) {
 				if !ok {
 					continue
 				}
-				want := event.Voting{Strategy: vote.FirstToK, Samples: 7, Votes: rivals}
+				want := event.Voting{Strategy: vote.FirstToK, Samples: 7, RedFlagged: 2, Votes: rivals, Discarded: test.flagged}
 				if diff := cmp.Diff(want, failed.Voting); diff != "" || failed.Status != string(flow.Undecided) || !strings.Contains(failed.Reason, test.want) {
 					t.Errorf("it failed as %s: %s; the vote: -want +got\n%s", failed.Status, failed.Reason, diff)
 				}
