@@ -374,3 +374,34 @@ func TestLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedStepHasAllVotes: a step that came to nothing tells how all stood who were asked,
+// also those before an escalation that led nowhere.
+func TestFailedStepHasAllVotes(t *testing.T) {
+	for _, test := range []struct {
+		order   []Escalation
+		samples int // the voters of a test give up after 5
+	}{
+		{[]Escalation{}, 5},
+		{[]Escalation{Diversity}, 10},
+		{[]Escalation{Diversity, Split}, 10},
+		{[]Escalation{Split, Diversity, Model}, 15},
+	} {
+		cfg := config
+		cfg.Escalate, cfg.Models.Escalation = test.order, "expert"
+		f := newFlow(t, decider(t, disagreeing(never).but(func(a asked) string {
+			if a.Ask == "decompose" && a.MustSplit {
+				return atom()
+			}
+			return ""
+		})))
+		if err := Run(f, "1+2+3", cfg); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range eventsOf[event.StepFailed](f) {
+			if e.Voting.Samples != test.samples {
+				t.Errorf("%s: the failed step has %d samples, want %d", test.order, e.Voting.Samples, test.samples)
+			}
+		}
+	}
+}

@@ -318,7 +318,7 @@ func (s *solver) fail(f flow.Flow, a *action, title string) {
 		reopen = append(reopen, draftKey(s.drafts))
 		s.improve(f, d, event.ByCode, "these are the parts that are solved: "+a.reason)
 	}
-	s.end(f, a.status, title+": "+a.reason, a.voting, reopen)
+	s.end(f, a.status, title+": "+a.reason, a.votes(), reopen)
 }
 
 // maxRemark is how much of a problem a remark quotes.
