@@ -31,11 +31,41 @@ func (s *StepResult) Dissent() []string {
 	}
 	lines := DescribeDissent(s.Voting, s.Output)
 	if s.First != nil {
-		for _, line := range DescribeVotes(*s.First) {
+		for _, line := range describeBefore(*s.First, s.Output) {
 			lines = append(lines, "before: "+line)
 		}
 	}
 	return lines
+}
+
+// describeBefore tells in lines what was said against an output before it was settled, as a
+// difference to it.
+func describeBefore(v event.Voting, output event.Value) []string {
+	if output.Ref != nil { // what is stored elsewhere is not compared
+		return DescribeVotes(v)
+	}
+	settled := legible(output.JSON)
+	answers := []event.Candidate{{Answer: output.JSON}}
+	for _, c := range votesFor(v) {
+		c.Answer = resultIn(c.Answer, output.JSON)
+		if said := legible(c.Answer); differ.Between(settled, said) == "" || strings.HasPrefix(settled, said+"\n") { // with details
+			answers[0].Votes += c.Votes
+		} else {
+			answers = append(answers, c)
+		}
+	}
+	return describeVotes(v, answers, true)
+}
+
+// resultIn is the result in the answer to a task of an outline, whose output is a text, and
+// otherwise the answer.
+func resultIn(answer, output json.RawMessage) json.RawMessage {
+	var text string
+	var fields struct{ Result json.RawMessage }
+	if json.Unmarshal(output, &text) == nil && json.Unmarshal(answer, &fields) == nil && fields.Result != nil {
+		return fields.Result
+	}
+	return answer
 }
 
 // CallVote is how the voters of a call stood, as a step that came to what they wanted.

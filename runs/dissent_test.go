@@ -79,3 +79,35 @@ func TestCallDissent(t *testing.T) {
 		}
 	}
 }
+
+// TestDissentBefore: what was voted for before a person or a split settled a step is told as a
+// difference to what they came to, and is no dissent if it is the same.
+func TestDissentBefore(t *testing.T) {
+	before := func(answers ...string) *event.Voting {
+		v := event.Voting{Samples: len(answers), Votes: map[string]int{}}
+		for _, a := range answers {
+			v.Votes[a] = 1
+			v.Answers = append(v.Answers, event.Candidate{Answer: json.RawMessage(a), Votes: 1})
+		}
+		return &v
+	}
+	for _, test := range []struct {
+		name   string
+		output event.Value
+		first  *event.Voting
+		want   []string
+	}{
+		{"one was right", event.JSONValue(json.RawMessage(`{"x":4,"s":"a"}`)), before(`{"x":33,"s":"a"}`, `{"s":"a","x":4}`, `{"x":5,"s":"a"}`),
+			[]string{"before: 1 vote for x: 33 instead of 4", "before: 1 vote for x: 5 instead of 4"}},
+		{"all were right", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"x":4}`), nil},
+		{"a task of an outline", event.TextValue("4"), before(`{"result":"4","details":"so"}`, `{"result":"5","details":"so"}`), []string{"before: 1 vote for 5 instead of 4"}},
+		{"a task with details", event.TextValue("the fourth\n\nBecause of the third."), before(`{"result":"the fourth"}`), nil},
+		{"a call", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"tool":"Read","input":{"a":1}}`), []string{`before: 1 vote for "call Read {\"a\":1}" instead of {"x":4}`}},
+		{"stored elsewhere", event.Value{Ref: &event.Ref{Bytes: 20000}}, before(`{"x":4}`), []string{`before: 1 vote for {"x":4}`}},
+	} {
+		s := runs.StepResult{Output: test.output, By: event.ByPerson, First: test.first}
+		if diff := cmp.Diff(test.want, s.Dissent()); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.name, diff)
+		}
+	}
+}
