@@ -393,3 +393,21 @@ func TestCall(t *testing.T) {
 		}
 	}
 }
+
+// TestUndecidedProvesNothing: where no vote was decided none of them can be wrong.
+func TestUndecidedProvesNothing(t *testing.T) {
+	for _, test := range []struct {
+		races, undecided int
+		want             string
+	}{
+		{0, 0, "nothing: there are no votes"},
+		{2, 2, "nothing: no vote was decided"},
+		{3, 2, "not that all voted answers are their voters' likeliest: 0 of 1 are expected not to be"},
+	} {
+		c := runs.CertificateSummary{}
+		c.Votes.Races, c.Votes.Undecided = test.races, test.undecided
+		if got := describeCertificate(&c); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%d of %d undecided: %q, want %q", test.undecided, test.races, got, test.want)
+		}
+	}
+}
