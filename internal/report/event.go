@@ -45,15 +45,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		}
 		return line
 	case event.StepFailed:
-		title := show.Line(titles[e.Step])
-		if title != "" {
-			title += ": "
-		}
-		lines := []string{fmt.Sprintf("%s %sFAILED: %s", stepColumn(form, e.Step), title, show.Line(e.Reason))}
-		for _, line := range runs.DescribeVotes(e.Voting) {
-			lines = append(lines, "         "+line)
-		}
-		return strings.Join(lines, "\n")
+		return stepFailed(form, e, titles[e.Step])
 	case event.EffectClaimed:
 		again := ""
 		if e.Again {
@@ -130,6 +122,18 @@ func passedChecks(e event.ValidationPassed) string {
 // another way.
 func AskedDifferently(parts []string) string {
 	return "asked differently now: " + show.Line(strings.Join(parts, ", "))
+}
+
+// stepFailed tells of a step that came to nothing, with what was voted for.
+func stepFailed(form event.Form, e event.StepFailed, title string) string {
+	if title = show.Line(title); title != "" {
+		title += ": "
+	}
+	lines := []string{fmt.Sprintf("%s %sFAILED: %s", stepColumn(form, e.Step), title, show.Line(e.Reason))}
+	for _, line := range runs.DescribeVotes(e.Voting) {
+		lines = append(lines, "         "+line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // stepColumn is StepOf at the beginning of a line, above others.

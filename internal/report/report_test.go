@@ -411,3 +411,13 @@ func TestUndecidedProvesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedStep: a step without a title, such as one of a problem, fails without one.
+func TestFailedStep(t *testing.T) {
+	e := event.StepFailed{Step: 5, Reason: "compose 0: no answer won"}
+	for titles, want := range map[string]string{"": "step 5   FAILED: compose 0: no answer won", "count": "step 5   count: FAILED: compose 0: no answer won"} {
+		if got := Describe(event.FormTree, e, map[int]string{5: titles}); got != want {
+			t.Errorf("with the title %q it is %q, want %q", titles, got, want)
+		}
+	}
+}
