@@ -145,9 +145,9 @@ type Question struct {
 	// question is asked in no other: so framings are measured.
 	Framing int `json:"framing,omitempty"`
 
-	// Asked is how many samples were taken before of a question with the same framings: those
-	// of this one begin after theirs.
-	Asked int `json:"asked,omitempty"`
+	// Asked are the framings, from 1, in which each voter has answered a question with the same
+	// framings before: others come first.
+	Asked map[string][]int `json:"asked,omitempty"`
 
 	// Meaning, if not nil, has texts compared by what they say.
 	Meaning *Meaning `json:"meaning,omitempty"`

@@ -21,8 +21,11 @@ func Run(w io.Writer, p *maker.RunPreview) {
 	fmt.Fprintf(w, "tools: %s\n", show.Line(strings.Join(p.Tools, ", ")))
 	fmt.Fprintf(w, "steps: %s, by %s\n\n", show.Line(runs.DescribeRule(p.Rule)), show.Line(p.Steps))
 	for _, e := range p.Estimates {
-		fmt.Fprintf(w, "  a plan of %2d steps takes %4d to %5d calls, about %s to %s\n", e.Steps, e.AtLeast.Calls, e.AtMost.Calls,
-			runs.DescribeCost(e.AtLeast.CostUSD), runs.DescribeCost(e.AtMost.CostUSD))
+		cost := "at a cost that is not known"
+		if e.AtLeast.CostUSD != nil && e.AtMost.CostUSD != nil {
+			cost = fmt.Sprintf("about %s to %s", runs.DescribeCost(e.AtLeast.CostUSD), runs.DescribeCost(e.AtMost.CostUSD))
+		}
+		fmt.Fprintf(w, "  a plan of %2d steps takes %4d to %5d calls, %s\n", e.Steps, e.AtLeast.Calls, e.AtMost.Calls, cost)
 	}
 	fmt.Fprint(w, "nobody knows before how long it will be. No model was asked; maker plan \"TASK\" has the plan made,\nprints it and says what it takes, and maker exec carries it out\n")
 }

@@ -337,7 +337,7 @@ type race struct {
 	room     *Room            // for the verdict; nil for a new one
 	hedge    *Hedge           // nil if slow samples are not sent again
 	byVoter  []map[string]int // votes by key, if there are several voters
-	active   [][]int          // framings that each voter is asked in; empty if there are no several
+	active   []framings       // framings that each voter is asked in; empty if there are no several
 	shares   []share          // what voters contributed in framings
 	refused  error            // why no further sample can be made
 	faults   int
