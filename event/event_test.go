@@ -101,7 +101,7 @@ func transcript() []event.Record {
 		event.EffectDone{Effect: "step/4/move/0", Step: 4, Tool: "Write", Result: event.TextValue("wrote 3 bytes"), IsError: true, DurationMS: 3, By: "person (terminal)", Spent: spent},
 		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule", Voting: voting},
 		event.EffectUnknown{Effect: "step/4/move/2", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "interrupted"},
-		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`), Voting: &voting, Folder: "/work", Plan: "plan: []", Against: json.RawMessage(`{"type":"object"}`)},
+		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`), Voting: &voting, Folder: "/work", Plan: "plan: []", Holds: "no file", Against: json.RawMessage(`{"type":"object"}`)},
 		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
 		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks, ChecksPassed: 17, ChecksSkipped: 1, Notes: []string{"step 0: it is left out"}},
