@@ -399,17 +399,32 @@ func rowsBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	}
 	var list []starlark.Value
 	for _, r := range records {
-		data, err := json.Marshal(r)
+		row, err := rowOf(t, r)
 		if err != nil {
-			return nil, fmt.Errorf("rows: %w", err)
-		}
-		row, err := fromJSON(t, data)
-		if err != nil {
-			return nil, fmt.Errorf("rows: %w", err)
+			return nil, fmt.Errorf("rows: line %d: %w", r.Line, err)
 		}
 		list = append(list, row)
 	}
 	return starlark.NewList(list), nil
+}
+
+// rowOf is a record as a mapping, with its columns in their order.
+func rowOf(t *starlark.Thread, r table.Record) (starlark.Value, error) {
+	row := starlark.NewDict(len(r.Columns))
+	for _, column := range r.Columns {
+		data, err := json.Marshal(r.Values[column])
+		if err != nil {
+			return nil, err
+		}
+		v, err := fromJSON(t, data)
+		if err != nil {
+			return nil, err
+		}
+		if err := row.SetKey(starlark.String(column), v); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
 }
 
 // words are the arguments of log and fail as a text.
