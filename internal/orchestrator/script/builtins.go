@@ -370,6 +370,9 @@ func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs [
 	if err != nil {
 		return "", err
 	}
+	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
+		return "", fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
+	}
 	key, err := s.key(t, b.Name(), path)
 	if err != nil {
 		return "", err
@@ -378,11 +381,16 @@ func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs [
 	if err != nil {
 		return "", over(err)
 	}
+	problem := file.Problem
 	switch {
-	case file.Problem != "":
-		return "", &stepError{step: max(s.step, 0), status: flow.Failed, reason: fmt.Sprintf("%s: %s", path, file.Problem), open: []string{s.prefix + key}}
-	case file.Data != nil:
-		return "", fmt.Errorf("%s: %s is %s, want a text", b.Name(), path, file.MediaType)
+	case problem != "":
+	case file.MediaType == "inode/directory":
+		problem = path + " is a folder, want a file"
+	case file.MediaType != "text/plain":
+		problem = fmt.Sprintf("%s is %s, want a text", path, file.MediaType)
+	}
+	if problem != "" {
+		return "", &stepError{step: max(s.step, 0), status: flow.Failed, reason: b.Name() + ": " + problem, open: []string{s.prefix + key}}
 	}
 	return file.Text, charge(t, int64(len(file.Text)))
 }
