@@ -357,53 +357,66 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 
 // readBuiltin looks at a file, once.
 func readBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	text, err := look(t, b, args, kwargs)
-	return starlark.String(text), err
+	l, err := look(t, b, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	return starlark.String(l.text), nil
 }
 
-func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
+// A looked is a file that a script has looked at.
+type looked struct {
+	path, text string
+	key        string // of the look, in the run
+	step       int
+}
+
+// failed is why what was seen is of no use. A resume looks again.
+func (l *looked) failed(what, why string) error {
+	return &stepError{step: l.step, status: flow.Failed, reason: what + ": " + why, open: []string{l.key}}
+}
+
+func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (*looked, error) {
 	var path string
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &path); err != nil {
-		return "", err
+		return nil, err
 	}
 	s, err := scopeOf(t)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
-		return "", fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
+		return nil, fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
 	}
 	key, err := s.key(t, b.Name(), path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	file, err := flow.ReadAttachment(s.flow, key, flow.Reference{Kind: "file", Ref: path})
 	if err != nil {
-		return "", over(err)
+		return nil, over(err)
 	}
-	problem := file.Problem
+	l := &looked{path: path, text: file.Text, key: s.prefix + key, step: max(s.step, 0)}
 	switch {
-	case problem != "":
+	case file.Problem != "":
+		return nil, l.failed(b.Name(), file.Problem)
 	case file.MediaType == "inode/directory":
-		problem = path + " is a folder, want a file"
+		return nil, l.failed(b.Name(), path+" is a folder, want a file")
 	case file.MediaType != "text/plain":
-		problem = fmt.Sprintf("%s is %s, want a text", path, file.MediaType)
+		return nil, l.failed(b.Name(), fmt.Sprintf("%s is %s, want a text", path, file.MediaType))
 	}
-	if problem != "" {
-		return "", &stepError{step: max(s.step, 0), status: flow.Failed, reason: b.Name() + ": " + problem, open: []string{s.prefix + key}}
-	}
-	return file.Text, charge(t, int64(len(file.Text)))
+	return l, charge(t, int64(len(l.text)))
 }
 
 // rowsBuiltin looks at a table, once.
 func rowsBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	text, err := look(t, b, args, kwargs)
+	l, err := look(t, b, args, kwargs)
 	if err != nil {
 		return nil, err
 	}
-	records, err := table.Read([]byte(text))
+	records, err := table.Read([]byte(l.text))
 	if err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
+		return nil, l.failed(b.Name(), l.path+": "+err.Error())
 	}
 	var list []starlark.Value
 	for _, r := range records {
