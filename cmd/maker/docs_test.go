@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -148,7 +150,7 @@ func readExamples(page string) []example {
 
 var (
 	addressInPage = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1`)
-	runInPage     = regexp.MustCompile(`\b(hanoi|run|plan|exec|do|solve)-20\d+(-\d+)?\b|\bRUN\b`)
+	runInPage     = regexp.MustCompile(`\b(hanoi|run|plan|exec|do|solve|script)-20\d+(-\d+)?\b|\bRUN\b`)
 )
 
 // runPage runs the examples of a page in their order. One that the page says nothing
@@ -193,6 +195,50 @@ func runPage(ts *testscript.TestScript, args []string) {
 	}
 }
 
+// printed runs the command in the head of a script of examples, which must end with the given
+// exit code.
+func printed(ts *testscript.TestScript, args []string) {
+	if _, err := os.Stat(ts.MkAbs("examples")); errors.Is(err, fs.ErrNotExist) {
+		ts.Check(os.CopyFS(ts.MkAbs("examples"), os.DirFS(filepath.Join(docsRoot, "examples"))))
+	}
+	command := commandInHead(ts.ReadFile(args[1]))
+	if command == "" {
+		ts.Fatalf("the head of %s has no command", args[1])
+	}
+	exits(ts, []string{args[0], "sh", "-c", command})
+}
+
+// commandInHead is the command in the comment that a script begins with.
+func commandInHead(script string) string {
+	var lines []string
+	for line := range strings.Lines(script) {
+		line, indented := strings.CutPrefix(line, "#   ")
+		if indented && (len(lines) > 0 || strings.HasPrefix(line, "maker ")) {
+			lines = append(lines, line)
+		} else if len(lines) > 0 {
+			break
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// TestEveryScript checks that the tests run all the scripts of examples as they say.
+func TestEveryScript(t *testing.T) {
+	tests, err := os.ReadFile(filepath.Join("testdata", "script", "script_examples.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob(filepath.Join(docsRoot, "examples", "scripts", "*.star"))
+	if err != nil || len(scripts) < 6 {
+		t.Fatalf("there are %d scripts in examples, want at least 6 (%v)", len(scripts), err)
+	}
+	for _, script := range scripts {
+		if run := "examples/scripts/" + filepath.Base(script) + "\n"; !bytes.Contains(tests, []byte(run)) {
+			t.Errorf("script_examples.txtar has no `printed CODE %s`", strings.TrimSpace(run))
+		}
+	}
+}
+
 // extract writes a block of a page to a file: the n-th in a language.
 func extract(ts *testscript.TestScript, args []string) {
 	text, err := os.ReadFile(filepath.Join(docsRoot, filepath.FromSlash(args[0])))
@@ -223,7 +269,7 @@ func newest(ts *testscript.TestScript, kind string) string {
 }
 
 var (
-	runID    = regexp.MustCompile(`\b(hanoi|run|plan|exec|do|solve)-\d{8}-\d{6}-[a-z0-9]{5}\b`)
+	runID    = regexp.MustCompile(`\b(hanoi|run|plan|exec|do|solve|script)-\d{8}-\d{6}-[a-z0-9]{5}\b`)
 	duration = regexp.MustCompile(`\b\d+(\.\d+)?(ms|µs|s)\b`)
 	confined = regexp.MustCompile(`(?m)^(sandbox:? .*|run \S+)\n`)
 )

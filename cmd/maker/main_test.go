@@ -58,6 +58,7 @@ func params(dir string) testscript.Params {
 			"examples":  positive("MAXDISKS COMMAND...", 1, -1, examples),
 			"steps":     positive("FILE NUMBER", 2, 2, writeSteps),
 			"page":      positive("PAGE", 1, 1, runPage),
+			"printed":   positive("CODE SCRIPT", 2, 2, printed),
 			"extract":   positive("PAGE LANGUAGE NUMBER FILE", 4, 4, extract),
 		},
 	}

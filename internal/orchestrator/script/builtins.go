@@ -88,13 +88,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 			in.spent = spent
 		}
 		t := in.thread(t.Name)
-		v, err := starlark.Call(t, f, starlark.Tuple{list[i]}, nil)
-		var output json.RawMessage
-		if err == nil {
-			if output, err = toJSON(t, v); err != nil {
-				err = fmt.Errorf("what the function of map returns: %w", err)
-			}
-		}
+		v, output, err := called(t, b.Name(), f, list[i])
 		if over, ok := errors.AsType[*overError](err); ok {
 			return over.err
 		}
@@ -129,6 +123,19 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, err
 	}
 	return starlark.NewList(values), nil
+}
+
+// called is what a function makes of a value, also as data.
+func called(t *starlark.Thread, by string, f starlark.Callable, value starlark.Value) (starlark.Value, json.RawMessage, error) {
+	v, err := starlark.Call(t, f, starlark.Tuple{value}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	output, err := toJSON(t, v)
+	if err != nil {
+		return nil, nil, fmt.Errorf("what the function of %s returns: %w", by, err)
+	}
+	return v, output, nil
 }
 
 // A boundError ends a map because an item reached a bound.
@@ -225,14 +232,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
 		in.known = s.known // one turn after the other
 		s.steps++
-		t := in.thread(t.Name)
-		next, err := starlark.Call(t, step, starlark.Tuple{state}, nil)
-		var output json.RawMessage
-		if err == nil {
-			if output, err = toJSON(t, next); err != nil {
-				err = fmt.Errorf("what the function of chain returns: %w", err)
-			}
-		}
+		next, output, err := called(in.thread(t.Name), b.Name(), step, state)
 		if err != nil {
 			if _, isOver := errors.AsType[*overError](err); !isOver {
 				in.fail(err)
@@ -353,59 +353,95 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 
 // readBuiltin looks at a file, once.
 func readBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	text, err := look(t, b, args, kwargs)
-	return starlark.String(text), err
+	l, err := look(t, b, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	return starlark.String(l.text), nil
 }
 
-func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
+// A looked is a file that a script has looked at.
+type looked struct {
+	path, text string
+	key        string // of the look, in the run
+	step       int
+}
+
+// failed is why what was seen is of no use. A resume looks again.
+func (l *looked) failed(what, why string) error {
+	return &stepError{step: l.step, status: flow.Failed, reason: what + ": " + why, open: []string{l.key}}
+}
+
+func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (*looked, error) {
 	var path string
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &path); err != nil {
-		return "", err
+		return nil, err
 	}
 	s, err := scopeOf(t)
 	if err != nil {
-		return "", err
+		return nil, err
+	}
+	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
+		return nil, fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
 	}
 	key, err := s.key(t, b.Name(), path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	file, err := flow.ReadAttachment(s.flow, key, flow.Reference{Kind: "file", Ref: path})
 	if err != nil {
-		return "", over(err)
+		return nil, over(err)
 	}
+	l := &looked{path: path, text: file.Text, key: s.prefix + key, step: max(s.step, 0)}
 	switch {
 	case file.Problem != "":
-		return "", &stepError{step: max(s.step, 0), status: flow.Failed, reason: fmt.Sprintf("%s: %s", path, file.Problem), open: []string{s.prefix + key}}
-	case file.Data != nil:
-		return "", fmt.Errorf("%s: %s is %s, want a text", b.Name(), path, file.MediaType)
+		return nil, l.failed(b.Name(), file.Problem)
+	case file.MediaType == "inode/directory":
+		return nil, l.failed(b.Name(), path+" is a folder, want a file")
+	case file.MediaType != "text/plain":
+		return nil, l.failed(b.Name(), fmt.Sprintf("%s is %s, want a text", path, file.MediaType))
 	}
-	return file.Text, charge(t, int64(len(file.Text)))
+	return l, charge(t, int64(len(l.text)))
 }
 
 // rowsBuiltin looks at a table, once.
 func rowsBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	text, err := look(t, b, args, kwargs)
+	l, err := look(t, b, args, kwargs)
 	if err != nil {
 		return nil, err
 	}
-	records, err := table.Read([]byte(text))
+	records, err := table.Read([]byte(l.text))
 	if err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
+		return nil, l.failed(b.Name(), l.path+": "+err.Error())
 	}
 	var list []starlark.Value
 	for _, r := range records {
-		data, err := json.Marshal(r.Values)
+		row, err := rowOf(t, r)
 		if err != nil {
-			return nil, fmt.Errorf("rows: %w", err)
-		}
-		row, err := fromJSON(t, data)
-		if err != nil {
-			return nil, fmt.Errorf("rows: %w", err)
+			return nil, fmt.Errorf("rows: line %d: %w", r.Line, err)
 		}
 		list = append(list, row)
 	}
 	return starlark.NewList(list), nil
+}
+
+// rowOf is a record as a mapping, with its columns in their order.
+func rowOf(t *starlark.Thread, r table.Record) (starlark.Value, error) {
+	row := starlark.NewDict(len(r.Columns))
+	for _, column := range r.Columns {
+		data, err := json.Marshal(r.Values[column])
+		if err != nil {
+			return nil, err
+		}
+		v, err := fromJSON(t, data)
+		if err != nil {
+			return nil, err
+		}
+		if err := row.SetKey(starlark.String(column), v); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
 }
 
 // words are the arguments of log and fail as a text.

@@ -261,7 +261,7 @@ func TestFailures(t *testing.T) {
 		{"undecided in a chain", "def main():\n    chain(0, lambda n: ask(\"say nothing!\"), times = 2)", "test.star:2:27 in lambda: nobody agrees", event.StatusUndecided},
 		{"a tool", "def main():\n    call(\"Broken\", x = 1)", "test.star:2:9 in main: Broken: it broke", event.StatusFailed},
 		{"a type", "def main():\n    return 1 + \"a\"", "test.star:2:14 in main: unknown binary op: int + string", event.StatusFailed},
-		{"no file", "def main():\n    read(\"none\")", "test.star:2:9 in main: none: there is no such file", event.StatusFailed},
+		{"no file", "def main():\n    read(\"none\")", "test.star:2:9 in main: read: there is no such file", event.StatusFailed},
 		{"no argument", "def main(args):\n    return args.x", "test.star:2:16 in main: args has no x: start the script with --arg x=…", event.StatusFailed},
 		{"a function is no data", "def main():\n    return main", "what main returns: this is not data", event.StatusFailed},
 		{"what is shared is frozen", "def main():\n    seen = []\n    map([1], lambda n: seen.append(n))", "test.star:3:35 in lambda: append: cannot append to frozen list", event.StatusFailed},
