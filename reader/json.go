@@ -233,32 +233,38 @@ func (d *documents) field(raw json.RawMessage) (item, *redflag.Flag) {
 	if isWrapper && d.wrapped {
 		raw, isWrapper = wrapper[answerField], false
 	}
-	if flag := d.check(raw); flag != nil {
-		if !isWrapper || d.check(wrapper[answerField]) != nil {
-			return item{}, flag
+	key, flag := d.check(raw)
+	if flag != nil && isWrapper {
+		if inner, wrong := d.check(wrapper[answerField]); wrong == nil {
+			key, flag, raw = inner, nil, wrapper[answerField]
 		}
-		raw = wrapper[answerField]
 	}
-	key, err := vote.Canonical(raw, d.keys)
-	if err != nil {
-		return item{}, redflag.New(redflag.MissingField, "%s", strings.TrimPrefix(err.Error(), "vote: "))
+	if flag != nil {
+		return item{}, flag
+	}
+	if len(d.keys.VoteOn) > 0 || len(d.keys.Ignore) > 0 { // otherwise the key is that of all
+		var err error
+		if key, err = vote.Canonical(raw, d.keys); err != nil {
+			return item{}, redflag.New(redflag.MissingField, "%s", strings.TrimPrefix(err.Error(), "vote: "))
+		}
 	}
 	return item{value: raw, key: d.clusters.Key(key)}, nil
 }
 
-// check says why a value does not fit the schema.
-func (d *documents) check(raw json.RawMessage) *redflag.Flag {
-	if _, err := vote.Canonical(raw, vote.KeyOptions{}); err != nil {
-		return unreadable("%s", strings.TrimPrefix(err.Error(), "vote: "))
+// check returns the key of all of a value, or says why it does not fit the schema.
+func (d *documents) check(raw json.RawMessage) (string, *redflag.Flag) {
+	key, err := vote.Canonical(raw, vote.KeyOptions{})
+	if err != nil {
+		return "", unreadable("%s", strings.TrimPrefix(err.Error(), "vote: "))
 	}
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return unreadable("%v", err)
+		return "", unreadable("%v", err)
 	}
 	if err := d.schema.Validate(value); err != nil {
-		return unreadable("it does not fit the schema: %s", schemaProblem(err))
+		return "", unreadable("it does not fit the schema: %s", schemaProblem(err))
 	}
-	return nil
+	return key, nil
 }
 
 // schemaProblem is what a schema says, without the way to where it says so.
