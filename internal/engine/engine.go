@@ -402,6 +402,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
+		Alone: j.Form == event.FormRecords, Answered: past != nil && past.Steps > 0,
 	})
 	var same func(first, other string) (*flow.Question, error)
 	if j.Prompts != nil {
