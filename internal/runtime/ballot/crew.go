@@ -275,6 +275,9 @@ func (p *pace) instant() bool { return p.credit.Load() >= instantCredit }
 // asking ahead.
 func (p *pace) takesTime() bool { return p.slow.Load() >= someSlow }
 
+// Slow reports whether answers take so long lately that it is worth not to lose one.
+func (b *Ballot) Slow() bool { return b.pace.takesTime() }
+
 const (
 	worthAhead = 10 * time.Millisecond
 	someSlow   = 3

@@ -51,8 +51,9 @@ type Options struct {
 	Alike, Several bool
 
 	// Compact keeps only contested verdicts and their samples in the log. It goes
-	// with Checkpoints.
-	Compact bool
+	// with Checkpoints. KeepSamples has others there too if answers take time, as long as
+	// a vote takes more than one.
+	Compact, KeepSamples bool
 
 	// Redact is what the log takes out of events, nil for nothing.
 	Redact runlog.Redact
@@ -75,6 +76,10 @@ type Options struct {
 	// either; nil if they do.
 	Extra float64
 	Calm  func() bool
+
+	// Width is how many calls servers take at once: votes begin as these can take their
+	// samples. Nil means at once.
+	Width func() int
 
 	// Guess says that what will be asked next is asked ahead, on the answer that leads, and
 	// GuessTools that tools which look at the world may be used for that.
@@ -118,6 +123,7 @@ type Runtime struct {
 	usedMu  sync.Mutex
 	used    map[usedKey]bool // keys of this session
 	extra   extra
+	gate    gate
 	openMu  sync.Mutex
 	open    []event.OpenVote // votes that ended without a verdict
 
@@ -249,6 +255,7 @@ type branch struct {
 	prefix string          // of its keys
 	failed *failure
 	idle   *decision // to use again
+	pass   *pass     // through the gate; nil if there is none
 	ahead  *guess    // at the question that will be asked next
 
 	// turn is held while the orchestrator's own code runs, so that it is not asked what
