@@ -171,8 +171,8 @@ func ordered(object json.RawMessage) []string {
 // answersOf are the values of the answer columns.
 func (t *writer) answersOf(r runs.RecordResult) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
-	if r.Status != "decided" {
-		return values, nil
+	if len(r.Output.JSON) == 0 {
+		return values, nil // there is none
 	}
 	if t.single {
 		values[t.answers[0]] = r.Output.JSON

@@ -3,7 +3,6 @@ package ballot
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,12 @@ import (
 // call invalid before that is taken for its fault and not theirs: an account is empty, or a
 // model was exchanged.
 const maxInvalid = 50
+
+// The statuses with which a server calls a request invalid.
+const (
+	badRequest    = 400
+	unprocessable = 422
+)
 
 // lull is how long nothing new must begin until it is clear that nobody will answer any
 // more.
@@ -76,7 +81,7 @@ func (p *proofs) begin() (end func()) {
 // that is waited for, as long as any other question may still bring an answer.
 func (r *race) failsAlone(ctx context.Context, s *Sample, waits func()) bool {
 	e, ok := errors.AsType[*model.Error](s.fatal)
-	if !r.ballot.opts.Alone || !ok || e.Kind != model.Invalid || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+	if !r.ballot.opts.Alone || !ok || e.Kind != model.Invalid || e.Status != badRequest && e.Status != unprocessable {
 		return false
 	}
 	all := &r.ballot.proofs

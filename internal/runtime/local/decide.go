@@ -47,7 +47,7 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := b.past.Verdicts[key]; ok && (!b.opts.Checkpoints || v.Rule == q.Rule) {
+	if v, ok := b.past.Verdicts[key]; ok && (!b.opts.Checkpoints || v.Stands || v.Rule == q.Rule) {
 		// What was decided may have been acted upon: another rule, or another question,
 		// is for what is still to be decided.
 		b.progress.Known.Add(1)
