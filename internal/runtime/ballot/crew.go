@@ -275,8 +275,10 @@ func (p *pace) instant() bool { return p.credit.Load() >= instantCredit }
 // asking ahead.
 func (p *pace) takesTime() bool { return p.slow.Load() >= someSlow }
 
-// Slow reports whether answers take so long lately that it is worth not to lose one.
-func (b *Ballot) Slow() bool { return b.pace.takesTime() }
+// Dear reports whether an answer is worth keeping as soon as it has come: it took time, and
+// is not of a simulator of this process, whose runs are to go on after a kill as if there had
+// been none: it begins what it has to say about an open question anew.
+func (b *Ballot) Dear() bool { return b.pace.takesTime() && !b.voters[0].InProcess }
 
 const (
 	worthAhead = 10 * time.Millisecond

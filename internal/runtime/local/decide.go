@@ -269,13 +269,13 @@ func (d *decision) sampled(s *ballot.Sample) {
 }
 
 // worthKeeping reports whether samples belong in the log before there is a verdict, so that a
-// kill does not lose them: those of a contested vote get there anyway, and others where
-// answers take time, if so much room is not to be spared.
+// kill does not lose them: those of a contested vote get there anyway, and others if so much
+// room is not to be spared.
 func (d *decision) worthKeeping() bool {
-	if d.split {
-		return true
+	if !d.opts.Ballot.Dear() {
+		return false
 	}
-	return d.opts.KeepSamples && max(d.q.Rule.K, d.q.Rule.N) != 1 && d.q.Rule.Strategy != vote.None && d.opts.Ballot.Slow()
+	return d.split || d.opts.KeepSamples && max(d.q.Rule.K, d.q.Rule.N) != 1 && d.q.Rule.Strategy != vote.None
 }
 
 // compare says in the log if a question that was decided would now be asked
