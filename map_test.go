@@ -3,6 +3,8 @@ package maker_test
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/reader"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 type product struct{ A, B int }
@@ -170,6 +173,80 @@ func TestMapAdapts(t *testing.T) {
 		}
 		if replay, err := kept.Replay(nil); err != nil || len(replay.Differences) > 0 {
 			t.Errorf("Replay() = %v, %v", replay, err)
+		}
+	}
+}
+
+// TestMapAskedAgain: of a record with several questions what is decided is in the table, stays
+// as it is when the others are asked again, and every question counts once in the certificate.
+func TestMapAskedAgain(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script.yaml")
+	if err := os.WriteFile(script, []byte(`
+- match: 'Language of (\S+)\?'
+  right: {text: 'french'}
+- match: 'Topic of k1 in french\?'
+  answers: [{text: 'a', weight: 1}, {text: 'b', weight: 1}]
+- match: 'Topic of (\S+) in french\?'
+  right: {text: 'a'}
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, maker.Options{Config: maker.Config{Model: "sim/default?seed=2&script=" + script, Voting: vote.Rule{Strategy: vote.FirstToK, K: 9, MaxSamples: 20}}})
+	run, err := e.Map(t.Context(), maker.Table{
+		Records: func(yield func(maker.Record, error) bool) {
+			for i := range 3 {
+				if !yield(maker.Record{Line: i + 1, Columns: []string{"n"}, Values: map[string]any{"n": fmt.Sprint("k", i)}}, nil) {
+					return
+				}
+			}
+		},
+		Questions: []maker.RecordQuestion{
+			{Name: "lang", Prompt: "Language of {{.n}}?", As: reader.Text{}},
+			{Name: "topic", Prompt: "Topic of {{.n}} in {{.lang}}?", As: reader.Text{}},
+		},
+	})
+	for _, most := range []int{20, 30, 40} {
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := run.Result()
+		if err != nil || result.Status != event.StatusUndecided {
+			t.Fatalf("Result() = %+v, %v", result, err)
+		}
+		kept, err := runs.Open(run.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range kept.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Number == 1 && (r.Status != "undecided" || r.Output.Compact() != `{"lang":"french"}` || !r.Voting.Contested() || r.Voting.Samples > 9+most) {
+				t.Errorf("with %d samples: %s, %s, votes %s of %d", most, r.Status, r.Output.Compact(), r.Voting.Split(), r.Voting.Samples)
+			}
+		}
+		log, err := os.ReadFile(filepath.Join(run.Dir(), "events.jsonl"))
+		n := 0
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, `"type":"vote_completed"`) && strings.Contains(line, `"question":"record/1/lang"`) {
+				n++
+			}
+		}
+		if err != nil || n != 1 {
+			t.Errorf("with %d samples: the first question about the record was decided %d times (%v)", most, n, err)
+		}
+		if c, err := kept.Certify(); err != nil || c.Votes.Races != 6 || c.Votes.Undecided != 1 {
+			t.Errorf("with %d samples: the certificate has %+v (%v), want 6 races, 1 of them undecided", most, c.Votes, err)
+		}
+		replay, err := kept.Replay(nil)
+		if err != nil || len(replay.Differences) > 0 {
+			t.Errorf("Replay() = %v, %v", replay.Differences, err)
+		}
+		run, err = e.Resume(t.Context(), result.Run, &maker.ResumeOptions{
+			Retry: []string{"undecided"}, Change: func(c *maker.Config) { c.Voting.MaxSamples = most + 10 },
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -481,6 +481,7 @@ type StepFailed struct {
 	Reason  string      `json:"reason"`
 	Voting  Voting      `json:"voting"`
 	CostUSD *float64    `json:"cost_usd,omitempty"` // of a record, where it is known
+	Output  Value       `json:"output,omitzero"`    // what was decided of a record before that
 	Spent   usage.Spent `json:"spent"`
 
 	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.

@@ -19,9 +19,9 @@ type RecordResult struct {
 	Line   int            // of the file that it came from
 	Values map[string]any // by column
 
-	Status  string // decided, undecided, flagged_out or failed; empty if it was not asked about yet
-	Reason  string // why there is no answer
-	Output  event.Value
+	Status  string      // decided, undecided, flagged_out or failed; empty if it was not asked about yet
+	Reason  string      // why there is no answer
+	Output  event.Value // the answer; of several, those that are decided
 	Voting  event.Voting
 	CostUSD *float64 // where it is known
 	Right   *bool    // whether the answer is the known one, where there is one
@@ -106,7 +106,7 @@ func (o *outcomes) decode(line []byte) (int, RecordResult, error) {
 		all, _ := e.Taken()
 		return e.Step, RecordResult{Status: string(flow.Decided), Output: e.Output, Voting: all, CostUSD: e.CostUSD, Right: e.Right}, nil
 	case event.StepFailed:
-		return e.Step, RecordResult{Status: e.Status, Reason: e.Reason, Voting: e.Voting, CostUSD: e.CostUSD}, nil
+		return e.Step, RecordResult{Status: e.Status, Reason: e.Reason, Output: e.Output, Voting: e.Voting, CostUSD: e.CostUSD}, nil
 	}
 	return 0, RecordResult{}, fmt.Errorf("runs: %s is not about a record", rec.Event.Type())
 }

@@ -118,9 +118,9 @@ func TestWords(t *testing.T) {
 	}{
 		{"nothing", New(options(0)), Truth{Basis: BasisNone}, []string{"Votes: there are none, so", "Truth: not assessed"}},
 		{"single samples", single, Truth{Basis: BasisNone}, []string{"3 answers were taken from a single sample"}},
-		{"undecided", open, Truth{Basis: BasisNone}, []string{"no question was decided", "1 questions ended without a winner"}},
+		{"undecided", open, Truth{Basis: BasisNone}, []string{"no question was decided", "1 question ended without a winner"}},
 		{"voted", voted, Truth{Basis: BasisCheck, Checked: 300}, []string{"at least 98.", "each of the 300 voted answers", "checked each of the 300 committed steps and found none wrong"}},
-		{"split", split, Truth{Basis: BasisCheck, Last: true}, []string{"do not prove", "near ties", "code looked at the last output"}},
+		{"split", split, Truth{Basis: BasisCheck, Last: true}, []string{"do not prove", "near tie", "code looked at the last output"}},
 		{"wrong", voted, Truth{Basis: BasisCheck, Wrong: 1}, []string{"what was committed is wrong"}},
 		{"gold", voted, Gold(2, 50), []string{"of 50 questions with known answers 2 were answered wrongly", "at most 12.07 %"}},
 	} {

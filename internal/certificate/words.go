@@ -36,13 +36,13 @@ func (v Votes) words() []string {
 	case decided == 0:
 		list = append(list, "Votes: no question was decided, so they prove nothing.")
 	case v.Bound > 0:
-		list = append(list, fmt.Sprintf("Votes: with a probability of at least %s, each of the %d voted answers is the likeliest one of its voters, if samples are independent (%.2g of them are expected not to be).",
-			Percent(v.Bound), decided, v.ExpectedWrong))
+		list = append(list, fmt.Sprintf("Votes: with a probability of at least %s, %s the likeliest one of its voters, if samples are independent (%.2g of them are expected not to be).",
+			Percent(v.Bound), each(decided), v.ExpectedWrong))
 	default:
-		list = append(list, fmt.Sprintf("Votes: they do not prove that each of the %d voted answers is the likeliest one of its voters: %.2g of them are expected not to be.", decided, v.ExpectedWrong))
+		list = append(list, fmt.Sprintf("Votes: they do not prove that %s the likeliest one of its voters: %.2g of them are expected not to be.", each(decided), v.ExpectedWrong))
 	}
 	if v.Undecided > 0 {
-		list = append(list, fmt.Sprintf("%d questions ended without a winner.", v.Undecided))
+		list = append(list, questions(float64(v.Undecided))+" ended without a winner.")
 	}
 	if v.Confirmed > 0 {
 		list = append(list, fmt.Sprintf("%s settled by agreement of two pools: the voters of the first were split, and those of the second decided on their own for what led.", answers(v.Confirmed)))
@@ -58,6 +58,20 @@ func answers(n int) string {
 		return "1 answer was"
 	}
 	return fmt.Sprintf("%d answers were", n)
+}
+
+func each(decided int) string {
+	if decided == 1 {
+		return "the voted answer is"
+	}
+	return fmt.Sprintf("each of the %d voted answers is", decided)
+}
+
+func questions(n float64) string {
+	if n < 1.5 {
+		return "1 question"
+	}
+	return fmt.Sprintf("%.0f questions", n)
 }
 
 func (t Truth) words() []string {
@@ -96,7 +110,7 @@ func (c *Certificate) rest() []string {
 		drifts += len(k.Drifts)
 	}
 	if ties >= .5 {
-		list = append(list, fmt.Sprintf("About %.0f questions are near ties: voters are split over them, and more votes hardly help. Other voters, other words or smaller steps may.", ties))
+		list = append(list, "About "+questions(ties)+" ended in a near tie: voters are split, and more votes hardly help. Other voters, other words or smaller steps may.")
 	}
 	if drifts > 0 {
 		list = append(list, fmt.Sprintf("Questions seem to have become harder %s while the run went on.", times(drifts)))

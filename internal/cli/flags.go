@@ -141,8 +141,8 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 		return nil, &maker.ConfigError{Field: "red_flags", Err: err}
 	}
 	c.Flags = flags
-	if c.Voting.Strategy == vote.Adaptive && !s.flags.Changed("max-samples") {
-		c.Voting.MaxSamples = 0 // it follows from the target
+	if c.Voting.Strategy == vote.Adaptive {
+		s.adapt(&c)
 	}
 	table, err := readPrices(s.prices)
 	if err != nil {
@@ -184,6 +184,19 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 	}
 	s.sayUseless(a)
 	return o, nil
+}
+
+// adapt takes the defaults that suit margins that adapt, where nothing was said.
+func (s *settings) adapt(c *maker.Config) {
+	if !s.flags.Changed("max-samples") {
+		c.Voting.MaxSamples = 0 // it follows from the target
+	}
+	if !s.flags.Changed("target-error") {
+		c.TargetError = 0 // the same in every kind of run, whatever a calibration aims at
+	}
+	if !s.flags.Changed("max-tokens") {
+		c.MaxTokens *= 4 // for so many more votes than first to lead by 2 takes
+	}
 }
 
 // sayUseless says which flags that were given have no effect.

@@ -124,12 +124,17 @@ func (a *app) sayChanges(r *maker.Result) {
 	}
 }
 
+// resumeCommand is how a run is continued.
+func (a *app) resumeCommand(run string) string {
+	if a.logDir != maker.DefaultLogDir {
+		return fmt.Sprintf("maker resume --log-dir %s %s", a.logDir, run)
+	}
+	return "maker resume " + run
+}
+
 // nextAction says what to do about a run that did not complete.
 func (a *app) nextAction(r *maker.Result) string {
-	resume := "maker resume " + r.Run
-	if a.logDir != maker.DefaultLogDir {
-		resume = fmt.Sprintf("maker resume --log-dir %s %s", a.logDir, r.Run)
-	}
+	resume := a.resumeCommand(r.Run)
 	switch {
 	case r.Status == event.StatusCompleted:
 		return ""

@@ -37,7 +37,7 @@ func (a *app) manager() manage.App {
 			dir, err := runs.Find(a.logDir, run)
 			return dir, ofLogDir(err)
 		},
-		JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Finish: a.finish, Next: a.nextAction,
+		JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Finish: a.finish, Resume: a.resumeCommand, Next: a.nextAction,
 		Confirm: a.confirm, Attended: a.hasTerminal, Width: a.width,
 		Usage: func(err error) error { return usageError{err} }, OfFolder: ofLogDir, Interrupt: exitError{exitInterrupted},
 	}

@@ -45,6 +45,18 @@ func TestSolveFlags(t *testing.T) {
 	if slices.Contains(c.Solve.Escalate, "person") {
 		t.Errorf("escalate is %q, want nobody to be asked without a terminal", c.Solve.Escalate)
 	}
+	for _, test := range []struct {
+		args   []string
+		target float64
+		tokens int64
+	}{
+		{[]string{"--voting", "adaptive"}, .05, 200_000},
+		{[]string{"--voting", "adaptive", "--target-error", "0.01", "--max-tokens", "50000"}, .01, 50_000},
+	} {
+		if c := options(test.args...); c.Voting.Target != test.target || c.MaxTokens != test.tokens {
+			t.Errorf("%q: a target of %v with %d tokens, want %v and %d", test.args, c.Voting.Target, c.MaxTokens, test.target, test.tokens)
+		}
+	}
 	c = options("--batch-size", "3", "--max-rounds", "2", "-k", "9", "--timeout-total", "0.5",
 		"--timeout-seconds", "0.25", "--max-total-tokens", "0", "--direct=false", "--escalate", "person", "--max-output", "100")
 	if c.Voting.K != 9 || c.Voting.MaxSamples != 9 || c.Deadline != 500*time.Millisecond || c.CallTimeout != 250*time.Millisecond ||

@@ -355,6 +355,10 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	return e.start(ctx, log, stack, j, first, past)
 }
 
+// fewRecords are those of which the log has all samples, if they take time: what a kill could
+// lose would be much of the run, and the room that they take is not.
+const fewRecords = 10_000
+
 // checkRetry checks what is to be asked about again.
 func checkRetry(statuses []string, form event.Form) error {
 	for _, s := range statuses {
@@ -402,7 +406,12 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
+		Alone: j.Form == event.FormRecords, Answered: past != nil && past.Steps > 0,
 	})
+	var width func() int
+	if j.Form == event.FormRecords { // of which there are many to choose from
+		width = s.width
+	}
 	var same func(first, other string) (*flow.Question, error)
 	if j.Prompts != nil {
 		same = askSame(j.Prompts, kind.Terms(cfg))
@@ -412,10 +421,10 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup: s.setup(),
-			Alike: j.Form == event.FormRecords, Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), Past: past, Redact: s.secrets.RedactBytes,
+			Alike: j.Form == event.FormRecords, Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), KeepSamples: j.Form == event.FormRecords && j.Steps <= fewRecords, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Keep: s.keeper(log.Dir()), Holds: s.holds, Looks: looks, Same: same,
 			Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form == event.FormRecords}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
-			Extra: *cfg.Extra, Calm: s.calm, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
+			Extra: *cfg.Extra, Calm: s.calm, Width: width, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 		}),
 	}
 	var at chain.Checkpoint

@@ -505,6 +505,17 @@ func (s *stack) calm() bool {
 	return true
 }
 
+// width is how many calls those who vote first take at once.
+func (s *stack) width() int {
+	n := 0
+	for i, v := range s.voters {
+		if !slices.ContainsFunc(s.voters[:i], func(other ballot.Voter) bool { return other.Limiter == v.Limiter }) {
+			n += v.Limiter.Limit()
+		}
+	}
+	return n
+}
+
 // servers are those that answer, with how they do.
 func (s *stack) servers() []runs.Server {
 	s.mu.Lock()

@@ -99,6 +99,8 @@ func describeCertificate(c *runs.CertificateSummary) string {
 	v := c.Votes
 	says := "nothing: there are no votes"
 	switch decided := v.Races - v.Undecided; {
+	case v.Bound > 0 && decided == 1:
+		says = "the voted answer is its voters' likeliest with at least " + certificate.Percent(v.Bound)
 	case v.Bound > 0:
 		says = fmt.Sprintf("all %s voted answers are their voters' likeliest with at least %s", Thousands(decided), certificate.Percent(v.Bound))
 	case v.Races > 0 && decided == 0:

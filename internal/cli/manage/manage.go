@@ -25,6 +25,7 @@ type App struct {
 	JSON      func() bool // whether to print JSON
 	PrintJSON func(v any) error
 	Finish    func(r *runs.Result) error                               // shows the result of a run as it is shown when it ends
+	Resume    func(run string) string                                  // how it is continued
 	Next      func(r *runs.Result) string                              // what to do about a run that did not complete
 	Confirm   func(ctx context.Context, question string) (bool, error) // asks the person on the terminal
 	Attended  func() bool                                              // somebody is there to be asked
@@ -123,7 +124,9 @@ and returns when the process has let go of the run.`,
 		Example: `  maker pause last
   maker resume last`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.end(cmd.Context(), args[0], "maker pause", (*runs.Run).Pause, "paused; everything committed is kept. Continue with: maker resume")
+			return a.end(cmd.Context(), args[0], "maker pause", (*runs.Run).Pause, func(run string) string {
+				return "paused; everything committed is kept. Continue with: " + a.Resume(run)
+			})
 		},
 	}
 }
@@ -140,7 +143,7 @@ with it.`,
 		Example: `  maker cancel last
   maker runs --state cancelled`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.end(cmd.Context(), args[0], "maker cancel", (*runs.Run).Cancel, "cancelled; everything committed is kept")
+			return a.end(cmd.Context(), args[0], "maker cancel", (*runs.Run).Cancel, func(string) string { return "cancelled; everything committed is kept" })
 		},
 	}
 }
@@ -151,7 +154,7 @@ const patience = time.Minute
 
 var errPatience = errors.New("it is busy with a call that cannot be broken off; look again with: maker runs")
 
-func (a App) end(ctx context.Context, name, by string, end func(r *runs.Run, ctx context.Context, by string) error, done string) error {
+func (a App) end(ctx context.Context, name, by string, end func(r *runs.Run, ctx context.Context, by string) error, done func(run string) string) error {
 	run, err := a.Open(name)
 	if err != nil {
 		return err
@@ -173,9 +176,6 @@ func (a App) end(ctx context.Context, name, by string, end func(r *runs.Run, ctx
 		}
 		return a.PrintJSON(map[string]any{"run": run.ID(), "status": r.Status, "stop": r.Stop})
 	}
-	if strings.HasSuffix(done, "resume") {
-		done += " " + run.ID()
-	}
-	fmt.Fprintf(a.Err, "%s is %s\n", run.ID(), done)
+	fmt.Fprintf(a.Err, "%s is %s\n", run.ID(), done(run.ID()))
 	return nil
 }

@@ -23,6 +23,10 @@ var added = []string{"status", "votes", "margin", "samples", "cost_usd", "right"
 
 // CheckPath says why a file cannot be written, as far as that is known beforehand.
 func CheckPath(path string) error {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".xlsx", ".xls", ".ods", ".parquet":
+		return fmt.Errorf("there is no way to write %s; use .csv, .tsv or .jsonl", ext)
+	}
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -171,8 +175,8 @@ func ordered(object json.RawMessage) []string {
 // answersOf are the values of the answer columns.
 func (t *writer) answersOf(r runs.RecordResult) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
-	if r.Status != "decided" {
-		return values, nil
+	if len(r.Output.JSON) == 0 {
+		return values, nil // there is none
 	}
 	if t.single {
 		values[t.answers[0]] = r.Output.JSON

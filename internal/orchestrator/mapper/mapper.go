@@ -158,14 +158,14 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 	for n, name := range c.Questions {
 		q, err := record.Ask(n, answers)
 		if err != nil {
-			f.Emit("failed", event.StepFailed{Step: i, Status: string(flow.Failed), Reason: err.Error(), Voting: all.Voting, CostUSD: all.CostUSD})
-			return flow.Failed, nil, nil
+			return c.fail(f, event.StepFailed{Step: i, Status: string(flow.Failed), Reason: err.Error(), Voting: all.Voting, CostUSD: all.CostUSD}, answers)
 		}
 		q.Step, q.Second = i, c.Pool != ""
 		v, err := f.Decide(name, q)
 		if err != nil {
 			return "", nil, err
 		}
+		before := all.Voting
 		if all.Take(v); v.Status != flow.Decided && c.Pool != "" {
 			second, err := flow.AskSecond(f, name, c.Pool, q, v, &done)
 			if err != nil {
@@ -180,8 +180,7 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 			if len(c.Questions) > 1 {
 				reason = name + ": " + reason
 			}
-			f.Emit("failed", event.StepFailed{Step: i, Status: string(v.Status), Reason: reason, Voting: all.Voting, CostUSD: all.CostUSD})
-			return v.Status, nil, nil
+			return c.fail(f, event.StepFailed{Step: i, Status: string(v.Status), Reason: reason, Voting: v.Voting.Plus(before), CostUSD: all.CostUSD}, answers)
 		}
 		answers[name] = v.Answer
 	}
@@ -196,6 +195,19 @@ func (c *Config) record(f flow.Flow, i int) (flow.Status, *bool, error) {
 	}
 	f.Emit("completed", done)
 	return flow.Decided, known, nil
+}
+
+// fail ends a record without an answer to one of its questions, with those to the others.
+func (c *Config) fail(f flow.Flow, e event.StepFailed, answers map[string]json.RawMessage) (flow.Status, *bool, error) {
+	if len(answers) > 0 {
+		output, err := json.Marshal(answers)
+		if err != nil {
+			return "", nil, err
+		}
+		e.Output = event.JSONValue(output)
+	}
+	f.Emit("failed", e)
+	return flow.Status(e.Status), nil, nil
 }
 
 // outputOf is what a record comes to: its answer, or its answers by name.

@@ -36,7 +36,8 @@ func (n number) Right(answers map[string]json.RawMessage) *bool {
 func decide(_ string, q *flow.Question) (*flow.Verdict, error) {
 	switch q.Prompt {
 	case "2/1/1":
-		return &flow.Verdict{Status: flow.Undecided, Reason: "they disagree"}, nil
+		voting := event.Voting{Samples: 175, Votes: map[string]int{"a": 92, "b": 83}, Margin: 9}
+		return &flow.Verdict{Status: flow.Undecided, Reason: "they disagree", Voting: voting}, nil
 	case "3/1/1":
 		return flowtest.Decided(q, `"bad"`), nil
 	}
@@ -57,7 +58,7 @@ func tell(events []event.Event) []string {
 		case event.StepCompleted:
 			list = append(list, fmt.Sprintf("%d: %s", e.Step, e.Output.Compact()))
 		case event.StepFailed:
-			list = append(list, fmt.Sprintf("%d %s: %s", e.Step, e.Status, e.Reason))
+			list = append(list, fmt.Sprintf("%d %s: %s %s %s", e.Step, e.Status, e.Reason, e.Voting.Split(), e.Output.Compact()))
 		case event.TaskCompleted:
 			list = append(list, "completed "+e.Output.Compact())
 		case event.TaskFailed:
@@ -74,7 +75,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"0 failed: line 1: broken", `1: {"first":"good","last":"good"}`, "2 undecided: last: they disagree",
+		"0 failed: line 1: broken  ", `1: {"first":"good","last":"good"}`, `2 undecided: last: they disagree 92-83 {"first":"good"}`,
 		`3: {"first":"good","last":"bad"}`, `4: {"first":"good","last":"good"}`,
 		`undecided {"decided":3,"failed":1,"known":2,"records":5,"right":1,"undecided":1}`,
 	}

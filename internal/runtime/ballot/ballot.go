@@ -70,6 +70,11 @@ type Options struct {
 	Decide vote.Decider
 	Flag   func(q *flow.Question, a *redflag.Answer) *redflag.Flag
 
+	// Alone says that questions have nothing to do with each other, so that a request which
+	// its server calls invalid fails its question and no other, once the voter has answered
+	// one, now or in an earlier session (Answered). Until then it ends the run.
+	Alone, Answered bool
+
 	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
 	Redact func(string) string
 }
@@ -114,6 +119,7 @@ type Ballot struct {
 	warmth  warmth
 	answers atomic.Int64 // that came so far
 	tails   sync.Map     // of *tail by tailKey
+	proofs  proofs       // of the voters, if questions are alone
 }
 
 // New returns a ballot that spreads the samples of each question over voters, of
@@ -204,6 +210,9 @@ type Watch struct {
 	// Judge compares texts, for questions that are decided by meaning.
 	Judge Judge
 
+	// Waits is told that no sample is made until another question was answered.
+	Waits func()
+
 	// Stopped is told how the vote stands if it ends without a verdict.
 	Stopped func(Standing)
 
@@ -255,6 +264,12 @@ func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, 
 		r.tally.GiveUpAt(giveUp)
 	}
 	r.judge, r.gauge, r.hedge, r.room = w.Judge, w.Gauge, w.Hedge, w.Room
+	if b.opts.Alone {
+		defer b.proofs.begin()()
+		if w.Judge != nil {
+			r.judge = b.proofs.judged(w.Judge)
+		}
+	}
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
@@ -442,7 +457,11 @@ func (r *race) run(ctx context.Context, w *Watch) (*flow.Verdict, error) {
 			continue
 		}
 		if s.fatal != nil {
-			return nil, s.fatal
+			if !r.failsAlone(ctx, s, w.Waits) {
+				return nil, s.fatal
+			}
+			s.Err, _ = errors.AsType[*model.Error](s.fatal)
+			s.fatal = nil
 		}
 		if s.missing {
 			r.again = append(r.again, s.N)
@@ -601,6 +620,9 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	r.faults += len(s.Faults())
 	if s.Response != nil {
 		r.ballot.answers.Add(1)
+		if r.ballot.opts.Alone {
+			r.ballot.proofs.of(s.Voter).took()
+		}
 		if s.Response.CostUSD == nil {
 			r.unpriced = true
 		} else {

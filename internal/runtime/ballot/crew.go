@@ -281,6 +281,11 @@ func (p *pace) instant() bool { return p.credit.Load() >= instantCredit }
 // asking ahead.
 func (p *pace) takesTime() bool { return p.slow.Load() >= someSlow }
 
+// Dear reports whether an answer is worth keeping as soon as it has come: it took time, and
+// is not of a simulator of this process, whose runs are to go on after a kill as if there had
+// been none: it begins what it has to say about an open question anew.
+func (b *Ballot) Dear() bool { return b.pace.takesTime() && !b.voters[0].InProcess }
+
 const (
 	worthAhead = 10 * time.Millisecond
 	someSlow   = 3

@@ -41,6 +41,15 @@ func (r *Report) countRaces(e event.Event) {
 	case event.VoteCompleted:
 		if !r.byStep && !isCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)
+			if r.Form == event.FormRecords {
+				if delete(r.unsure, e.Question); !decided {
+					if r.unsure == nil {
+						r.unsure = map[string]event.VoteCompleted{}
+					}
+					r.unsure[e.Question] = e // unless it is asked again
+					return
+				}
+			}
 			r.Evidence.Voted(adaptive.ClassOf(e.Class, e.Pool), e.Step, e.Question, e.Voting, decided)
 			if decided && len(e.Leads) > 0 {
 				r.Evidence.Confirmed()
@@ -69,6 +78,10 @@ func (r *Report) countIndexedRace(s runlog.Step) bool {
 func (r *Report) finishRaces() {
 	for _, n := range slices.Sorted(maps.Keys(r.givenUp)) {
 		r.Evidence.Voted(r.class, n, "", r.givenUp[n], false)
+	}
+	for _, question := range slices.Sorted(maps.Keys(r.unsure)) {
+		e := r.unsure[question]
+		r.Evidence.Voted(adaptive.ClassOf(e.Class, e.Pool), e.Step, question, e.Voting, false)
 	}
 	if f := r.Failed; f != nil && r.Form == event.FormChain {
 		r.Evidence.Voted(r.class, f.Step, "", f.Voting, false)

@@ -129,6 +129,10 @@ type Verdict struct {
 	*flow.Verdict
 	Rule  vote.Rule         // by which it was reached
 	Asked map[string]string // hashes of the parts of the question; nil in early logs
+
+	// Stands says that it was acted upon, so that another rule is not for it: the record was
+	// asked about further.
+	Stands bool
 }
 
 // A Vote is a question that has samples and no verdict.
@@ -155,7 +159,7 @@ func (h *History) Visit(l runlog.Line) error {
 		if n, right, ok := stepOf(l.Raw); ok {
 			h.Records.completed(n, right)
 			h.Outputs.addLine(l.Raw)
-			h.forgetRecord(n, true)
+			h.forgetRecord(n)
 			return h.committed(l)
 		}
 	}

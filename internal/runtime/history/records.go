@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,21 +86,41 @@ func stepOf(line []byte) (n int, right *bool, ok bool) {
 }
 
 // forgetRecord forgets what was recorded on the way to the end of a record.
-func (h *History) forgetRecord(n int, votes bool) {
+func (h *History) forgetRecord(n int) {
 	if len(h.Verdicts) == 0 && len(h.Votes) == 0 {
 		return
 	}
-	below := flow.Branch(flow.Records, n)
-	for key := range h.Verdicts {
-		if strings.HasPrefix(key, below) {
-			delete(h.Verdicts, key)
+	below := ofRecord(n)
+	forget(h.Verdicts, below)
+	forget(h.Votes, below)
+}
+
+// reopenRecord forgets what was recorded of a record that ended without an answer, but for
+// the questions that are settled, and the votes of one that may go on if more samples are
+// allowed.
+func (h *History) reopenRecord(n int, goesOn bool) {
+	below := ofRecord(n)
+	kept := map[string]Verdict{}
+	for key, v := range h.Verdicts {
+		if !below(key) {
+			continue
+		}
+		second, asked := h.Verdicts[key+"/"+string(flow.Second)]
+		if v.Stands = v.Status == flow.Decided || asked && second.Status == flow.Decided; v.Stands {
+			kept[key] = v
 		}
 	}
-	for key := range h.Votes {
-		if votes && strings.HasPrefix(key, below) {
-			delete(h.Votes, key)
-		}
+	forget(h.Verdicts, below)
+	maps.Copy(h.Verdicts, kept)
+	if !goesOn {
+		forget(h.Votes, below)
 	}
+}
+
+// ofRecord reports whether a key is one of a record.
+func ofRecord(n int) func(key string) bool {
+	branch := flow.Branch(flow.Records, n)
+	return func(key string) bool { return strings.HasPrefix(key, branch) }
 }
 
 // takeRecord learns how a record ended.
@@ -107,11 +128,10 @@ func (h *History) takeRecord(e event.Event) {
 	switch e := e.(type) {
 	case event.StepCompleted:
 		h.Records.completed(e.Step, e.Right)
-		h.forgetRecord(e.Step, true)
+		h.forgetRecord(e.Step)
 	case event.StepFailed:
 		h.Records.gaveUp(e.Step, e.Status)
-		// A vote that was not decided goes on if more samples are allowed.
-		h.forgetRecord(e.Step, e.Status != string(flow.Undecided))
+		h.reopenRecord(e.Step, e.Status == string(flow.Undecided))
 	}
 }
 

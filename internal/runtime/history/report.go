@@ -71,13 +71,14 @@ type Report struct {
 	last      event.StepCompleted
 
 	begun   bool
-	class   string               // of its steps
-	pool    bool                 // it began with several voters
-	byStep  bool                 // each step is one vote
-	givenUp map[int]event.Voting // of records without a winner
-	voters  []Voter              // see Voters
-	ends    []event.Event        // the last ones, at most maxEnds; nil for those that were passed over
-	draft   event.Value          // the best answer that is not final
+	class   string                         // of its steps
+	pool    bool                           // it began with several voters
+	byStep  bool                           // each step is one vote
+	givenUp map[int]event.Voting           // of records without a winner
+	unsure  map[string]event.VoteCompleted // likewise, where there are several questions about one
+	voters  []Voter                        // see Voters
+	ends    []event.Event                  // the last ones, at most maxEnds; nil for those that were passed over
+	draft   event.Value                    // the best answer that is not final
 	solving solving
 }
 

@@ -251,6 +251,13 @@ func (l *Limiter) allowed() int {
 	return n
 }
 
+// Limit is how many calls may be in flight.
+func (l *Limiter) Limit() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.allowed()
+}
+
 // State returns the present state.
 func (l *Limiter) State() State {
 	l.mu.Lock()

@@ -31,6 +31,13 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		b.line.Unlock()
 		defer b.line.Lock()
 	}
+	if b.opts.Width != nil {
+		b.pass = &pass{width: b.opts.Width, need: func() int { return b.need(q) }}
+		if err := b.gate.enter(b.ctx, b.pass); err != nil {
+			return nil, err
+		}
+		defer b.gate.leave(b.pass)
+	}
 	return b.decide(key, q)
 }
 
@@ -40,7 +47,7 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := b.past.Verdicts[key]; ok && (!b.opts.Checkpoints || v.Rule == q.Rule) {
+	if v, ok := b.past.Verdicts[key]; ok && (!b.opts.Checkpoints || v.Stands || v.Rule == q.Rule) {
 		// What was decided may have been acted upon: another rule, or another question,
 		// is for what is still to be decided.
 		b.progress.Known.Add(1)
@@ -170,6 +177,7 @@ func newDecision(b *branch) *decision {
 		Sample:  d.sampled,
 		Retired: func(voter string) []int { return b.retired(b.class(d.q), voter) },
 		Stopped: func(s ballot.Standing) { b.leftOpen(d.key, d.q.Step, s) },
+		Waits:   func() { b.gate.leave(b.pass) },
 	}
 	if b.opts.Extra > 0 {
 		d.watch.Hedge = &ballot.Hedge{May: b.mayHedge, Wasted: b.waste}
@@ -246,6 +254,7 @@ func (d *decision) sampled(s *ballot.Sample) {
 	if s.Flag != nil || s.Err == nil && s.Response != nil {
 		d.progress.Samples.Add(1)
 	}
+	d.gate.sampled(d.pass)
 	d.dispute(s)
 	if s.Flag != nil {
 		d.progress.RedFlagged.Add(1)
@@ -257,7 +266,7 @@ func (d *decision) sampled(s *ballot.Sample) {
 		d.simulated.Store(true)
 	}
 	if d.compact() && !d.spilled {
-		if d.held = append(d.held, *s); len(d.held) < maxHeld {
+		if d.held = append(d.held, *s); len(d.held) < maxHeld && !d.worthKeeping() {
 			return
 		}
 		d.spilled = true
@@ -265,6 +274,16 @@ func (d *decision) sampled(s *ballot.Sample) {
 		return
 	}
 	d.logSample(d.key, d.q.Step, s)
+}
+
+// worthKeeping reports whether samples belong in the log before there is a verdict, so that a
+// kill does not lose them: those of a contested vote get there anyway, and others if so much
+// room is not to be spared.
+func (d *decision) worthKeeping() bool {
+	if !d.opts.Ballot.Dear() {
+		return false
+	}
+	return d.split || d.opts.KeepSamples && max(d.q.Rule.K, d.q.Rule.N) != 1 && d.q.Rule.Strategy != vote.None
 }
 
 // compare says in the log if a question that was decided would now be asked

@@ -116,15 +116,15 @@ func (d *decision) mayGuess() bool {
 		}
 		depth++
 	}
-	return depth <= maxAhead && d.extra.mayGuess(thin, d.need()) && d.opts.Ledger.Roomy(keptCalls(d.q.Rule))
+	return depth <= maxAhead && d.extra.mayGuess(thin, d.need(d.q)) && d.opts.Ledger.Roomy(keptCalls(d.q.Rule))
 }
 
-// need is how many samples a question like this takes at least.
-func (d *decision) need() int {
-	if margins := d.margins(d.q).Margins; len(margins) > 0 {
+// need is how many samples a question takes at least.
+func (b *branch) need(q *flow.Question) int {
+	if margins := b.margins(q).Margins; len(margins) > 0 {
 		return margins[0]
 	}
-	return max(d.q.Rule.K, d.q.Rule.N, 1)
+	return max(q.Rule.K, q.Rule.N, 1)
 }
 
 // keptCalls is how many calls a budget must have room for before a question is guessed: two

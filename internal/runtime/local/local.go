@@ -52,7 +52,9 @@ type Options struct {
 
 	// Compact keeps only the samples of contested verdicts in the log, with Checkpoints and
 	// in loops; with Checkpoints it has no other verdicts either.
-	Compact bool
+	// KeepSamples has others there too if answers take time, as long as a vote takes more than
+	// one.
+	Compact, KeepSamples bool
 
 	// Redact is what the log takes out of events, nil for nothing.
 	Redact runlog.Redact
@@ -77,6 +79,10 @@ type Options struct {
 	// either; nil if they do.
 	Extra float64
 	Calm  func() bool
+
+	// Width is how many calls servers take at once: votes begin as these can take their
+	// samples. Nil means at once.
+	Width func() int
 
 	// Guess says that what will be asked next is asked ahead, on the answer that leads, and
 	// GuessTools that tools which look at the world may be used for that.
@@ -119,6 +125,7 @@ type Runtime struct {
 	effects effect.Performer
 	keys    keys // of this session, outside of loops
 	extra   extra
+	gate    gate
 	openMu  sync.Mutex
 	open    []event.OpenVote // votes that ended without a verdict
 
@@ -246,6 +253,7 @@ type branch struct {
 	idle   *decision    // to use again
 	lent   *ballot.Room // has the verdict that was returned last, if nobody else knows it
 	room   *ballot.Room // for the next verdict
+	pass   *pass        // through the gate; nil if there is none
 	line   *line        // if it is the main one; nil where nothing is guessed
 }
 

@@ -46,11 +46,13 @@ func (r *Runtime) oneByOne() bool { return r.opts.Checkpoints && !r.opts.Alike }
 // dispute notes the first vote for a second answer.
 func (d *decision) dispute(s *ballot.Sample) {
 	switch {
-	case d.split || s.Flag != nil || s.Err != nil || d.oneByOne() || d.q.Rule.Strategy != vote.Adaptive:
+	case d.split || s.Flag != nil || s.Err != nil:
 	case d.led == "":
 		d.led = s.Answer.Key
 	case d.led != s.Answer.Key:
-		d.split = true
+		if d.split = true; d.oneByOne() || d.q.Rule.Strategy != vote.Adaptive {
+			return
+		}
 		d.counting.Lock()
 		d.disputed[d.policyClass(d.q)]++
 		d.counting.Unlock()

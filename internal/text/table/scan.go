@@ -119,6 +119,9 @@ func readObject(text []byte) (Record, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // as it was written
 	if err := d.Decode(&r.Values); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("%s, want a JSON object", e.Value)
+		}
 		return r, err
 	}
 	if r.Values == nil {

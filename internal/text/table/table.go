@@ -118,6 +118,11 @@ func (p *Prompt) Render(r Record) (string, error) {
 	}
 	var b strings.Builder
 	if err := p.template.Execute(&b, shown); err != nil {
+		for _, name := range p.hidden {
+			if strings.Contains(err.Error(), fmt.Sprintf("no entry for key %q", name)) {
+				return "", &LineError{r.Line, fmt.Errorf("the column %q has the known answers, which are kept from voters", name)}
+			}
+		}
 		return "", &LineError{r.Line, errors.New(strings.TrimPrefix(err.Error(), "template: "))}
 	}
 	if strings.TrimSpace(b.String()) == "" {

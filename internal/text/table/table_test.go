@@ -30,9 +30,9 @@ func TestRead(t *testing.T) {
 			},
 		},
 		"bad lines": {
-			text: "{\"a\":1}\n{\"a\":\n{\"a\":1} 2\nnull\n",
+			text: "{\"a\":1}\n{\"a\":\n{\"a\":1} 2\nnull\n[1]\n",
 			want: []Record{{Line: 1, Values: map[string]any{"a": json.Number("1")}}},
-			bad:  []string{"line 2: ", "line 3: something follows", "line 4: null"},
+			bad:  []string{"line 2: ", "line 3: something follows", "line 4: null", "line 5: array, want a JSON object"},
 		},
 		"same key": {
 			text: "{\"a\":1,\"b\":{\"a\":1}}\n{\"a\":1,\"b\":[{\"a\":1},2],\"a\":2}\n{\"b\":{\"c\":1,\"c\":1}}\n",
@@ -153,7 +153,7 @@ func TestPrompt(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{{.subject}}": `line 7: prompt:1:2: executing "prompt" at <.subject>: map has no entry for key "subject"`,
-		"{{.answer}}":  `map has no entry for key "answer"`,
+		"{{.answer}}":  `line 7: the column "answer" has the known answers, which are kept from voters`,
 		"  ":           "line 7: the question is empty",
 	} {
 		p, err := NewPrompt(text, "answer")
