@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write docs/settings.md anew")
 
 // every is each kind of run.
-var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items, Mapping}
+var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items, Mapping, Scripting}
 
 func TestSettingsAreSound(t *testing.T) {
 	names, letters := map[string]bool{}, map[string]bool{}
@@ -40,10 +40,11 @@ func TestSettingsAreSound(t *testing.T) {
 		if s.For == 0 || s.Help == "" || s.Group == "" {
 			t.Errorf("%s is for nothing, or says nothing about itself", s.Name)
 		}
-		if name, want, ok := strings.Cut(s.Needs, " "); ok {
+		for _, needs := range s.Needs {
+			name, want, _ := strings.Cut(needs, " ")
 			other := Find(name)
 			if other == nil || len(other.Choices) > 0 && !slices.Contains(other.Choices, want) {
-				t.Errorf("%s needs %q, which there is not", s.Name, s.Needs)
+				t.Errorf("%s needs %q, which there is not", s.Name, needs)
 			}
 		}
 		for _, k := range every {
@@ -194,7 +195,7 @@ func TestTable(t *testing.T) {
 
 // kindNames are the commands that start a kind of run.
 var kindNames = map[Kinds]string{
-	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map",
+	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map", Scripting: "script",
 }
 
 func table() string {
@@ -208,7 +209,7 @@ exist is an error that says which one was meant.
 
 Settings marked * take effect in a folder's ` + "`maker.yaml`" + ` only once you have trusted it; see
 [safety](safety.md). Commands that are not listed for a setting do not have it;
-"agents" stands for run, plan, exec, validate and do.
+"agents" stands for run, plan, exec, validate, do and script.
 `)
 	group := ""
 	for _, s := range Settings() {

@@ -60,9 +60,9 @@ type Setting struct {
 	// Stays says that it stays as it is when a run is resumed.
 	Stays bool
 
-	// Needs says which other setting it depends on, as it must be: "voting first_to_k".
-	// Elsewhere it has no effect.
-	Needs string
+	// Needs says which other setting it depends on, as it must be: "voting first_to_k"; or
+	// several, one of which is enough. Elsewhere it has no effect.
+	Needs []string
 
 	field func(*Config) any // where it is kept; nil for what is no part of a configuration
 }

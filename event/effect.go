@@ -152,6 +152,10 @@ type ClarificationRequested struct {
 	Folder   string          `json:"folder,omitempty"` // that the call would be made in
 	Plan     string          `json:"plan,omitempty"`   // that it is about
 
+	// Holds stands for what the file that the call would change held, as far as the change
+	// shows it. A question is put again if that is another.
+	Holds string `json:"holds,omitempty"`
+
 	// Against is what a person's own arguments of the call, or plan, have to fit: the JSON
 	// schema of the input, or a plan.Checks.
 	Against json.RawMessage `json:"against,omitempty"`

@@ -97,11 +97,11 @@ func transcript() []event.Record {
 		event.RunCancelled{Reason: "interrupted", By: "maker cancel", Spent: spent},
 		event.RunPaused{By: "maker pause", Spent: spent},
 		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},
-		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal), who changed its arguments", Again: true, Voted: event.JSONValue(json.RawMessage(`{"file_path":"b.txt"}`)), Before: &event.Before{Path: "a.txt", Kept: "before/1-a.txt"}},
+		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal), who changed its arguments", By: event.ByCode, Again: true, Voted: event.JSONValue(json.RawMessage(`{"file_path":"b.txt"}`)), Before: &event.Before{Path: "a.txt", Kept: "before/1-a.txt"}},
 		event.EffectDone{Effect: "step/4/move/0", Step: 4, Tool: "Write", Result: event.TextValue("wrote 3 bytes"), IsError: true, DurationMS: 3, By: "person (terminal)", Spent: spent},
 		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule", Voting: voting},
 		event.EffectUnknown{Effect: "step/4/move/2", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "interrupted"},
-		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`), Voting: &voting, Folder: "/work", Plan: "plan: []", Against: json.RawMessage(`{"type":"object"}`)},
+		event.ClarificationRequested{Question: "step/4/ask", Step: 4, Kind: event.ClarifyApproval, Text: "May Write be called?", Options: []string{"yes", "no"}, Free: true, Call: json.RawMessage(`{"tool":"Write"}`), Voting: &voting, Folder: "/work", Plan: "plan: []", Holds: "no file", Against: json.RawMessage(`{"type":"object"}`)},
 		event.ClarificationProvided{Question: "step/4/ask", Step: 4, Answer: "yes", By: "terminal"},
 		event.PlanCreated{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Repaired: true, Voting: voting, CostUSD: dollars(0.01), DurationMS: 7},
 		event.ValidationPassed{Plan: event.TextValue("plan:"), Attempt: 1, Replan: 2, Score: dollars(0.9), Checks: checks, ChecksPassed: 17, ChecksSkipped: 1, Notes: []string{"step 0: it is left out"}},
@@ -138,6 +138,7 @@ func transcript() []event.Record {
 			},
 		},
 	}
+	full = append(full, event.Noted{Step: 4, Text: "half done"})
 	empty := []event.Event{
 		event.TaskSubmitted{Form: event.FormChain}, event.StepStarted{}, event.SampleCompleted{}, event.SampleRedFlagged{}, event.SampleFaulted{},
 		event.VoteCompleted{}, event.StepCompleted{}, event.StepFailed{}, event.TaskCompleted{}, event.TaskFailed{},
@@ -146,7 +147,7 @@ func transcript() []event.Record {
 		event.EffectClaimed{}, event.EffectDone{}, event.EffectRefused{}, event.EffectUnknown{},
 		event.ClarificationRequested{}, event.ClarificationProvided{},
 		event.PlanCreated{}, event.ValidationPassed{}, event.ValidationFailed{}, event.ReplanRequested{}, event.ContextCompacted{}, event.OutlineCreated{},
-		event.DecompositionSelected{}, event.SubproblemSolved{}, event.AnswerComposed{}, event.CompletenessChecked{}, event.Escalated{}, event.Calibrated{},
+		event.DecompositionSelected{}, event.SubproblemSolved{}, event.AnswerComposed{}, event.CompletenessChecked{}, event.Escalated{}, event.Calibrated{}, event.Noted{},
 	}
 	var records []event.Record
 	for i, e := range append(full, empty...) {
@@ -179,7 +180,7 @@ func TestTranscriptIsComplete(t *testing.T) {
 		event.TypeTaskCompleted, event.TypeTaskFailed, event.TypeBudgetExhausted, event.TypeRunResumed, event.TypeRunCancelled,
 		event.TypeBudgetClaimed, event.TypeEffectClaimed, event.TypeEffectDone, event.TypeEffectRefused, event.TypeEffectUnknown,
 		event.TypeClarificationRequested, event.TypeClarificationProvided,
-		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeReplanRequested, event.TypeContextCompacted, event.TypeOutlineCreated,
+		event.TypePlanCreated, event.TypeValidationPassed, event.TypeValidationFailed, event.TypeReplanRequested, event.TypeContextCompacted, event.TypeOutlineCreated, event.TypeNoted,
 		event.TypeDecompositionSelected, event.TypeSubproblemSolved, event.TypeAnswerComposed, event.TypeCompletenessChecked, event.TypeEscalated, event.TypeCalibrated,
 	} {
 		if types[name] != 2 {

@@ -87,59 +87,86 @@ func appendValue(b []byte, v Value) []byte {
 // lists and objects, without white space. Most outputs are, and it is several times as fast
 // as json.Valid; of what it does not know it says no.
 func isCompact(raw []byte) bool {
-	rest, ok := cutCompact(raw)
-	return ok && len(rest) == 0
-}
-
-// cutCompact cuts such a value off.
-func cutCompact(b []byte) (rest []byte, ok bool) {
-	if len(b) == 0 {
-		return b, false
-	}
-	switch first := b[0]; first {
-	case '"':
-		return cutPlain(b)
-	case '[', '{':
-		end := first + 2 // in ASCII
-		if b = b[1:]; len(b) > 0 && b[0] == end {
-			return b[1:], true
-		}
-		for {
-			if first == '{' {
-				if b, ok = cutPlain(b); !ok || len(b) == 0 || b[0] != ':' {
-					return b, false
+	depth, objects := 0, uint64(0) // which of the levels are objects, the innermost in the last bit
+	for i := 0; i < len(raw); {
+		// Here a value begins.
+		switch c := raw[i]; {
+		case '0' <= c && c <= '9':
+			start := i
+			for i++; i < len(raw) && '0' <= raw[i] && raw[i] <= '9'; i++ {
+			}
+			if c == '0' && i > start+1 {
+				return false
+			}
+		case c == '"':
+			if i = afterPlain(raw, i); i < 0 {
+				return false
+			}
+		case c == '[' || c == '{':
+			if i++; i < len(raw) && raw[i] == c+2 { // what closes it, in ASCII
+				i++
+				break
+			}
+			if depth++; depth > 64 {
+				return false
+			}
+			if objects <<= 1; c == '{' {
+				objects |= 1
+				if i = afterName(raw, i); i < 0 {
+					return false
 				}
-				b = b[1:]
 			}
-			if b, ok = cutCompact(b); !ok || len(b) == 0 {
-				return b, false
+			continue
+		default:
+			return false
+		}
+		// Here one has ended, and with it perhaps those around it.
+		for {
+			if depth == 0 {
+				return i == len(raw)
 			}
-			next := b[0]
-			if b = b[1:]; next != ',' {
-				return b, next == end
+			if i == len(raw) {
+				return false
 			}
+			object, c := objects&1 == 1, raw[i]
+			i++
+			if c == ',' {
+				if object {
+					if i = afterName(raw, i); i < 0 {
+						return false
+					}
+				}
+				break
+			}
+			if object && c != '}' || !object && c != ']' {
+				return false
+			}
+			depth--
+			objects >>= 1
 		}
 	}
-	n := 0
-	for n < len(b) && '0' <= b[n] && b[n] <= '9' {
-		n++
-	}
-	return b[n:], n == 1 || n > 1 && b[0] != '0'
+	return false
 }
 
-// cutPlain cuts off a string without escapes.
-func cutPlain(b []byte) (rest []byte, ok bool) {
-	if len(b) == 0 || b[0] != '"' {
-		return b, false
+// afterPlain is where a string without escapes that begins at i has ended, or -1.
+func afterPlain(raw []byte, i int) int {
+	if i >= len(raw) || raw[i] != '"' {
+		return -1
 	}
-	n := 1
-	for n < len(b) && isPlain[b[n]] {
-		n++
+	for i++; i < len(raw) && isPlain[raw[i]]; i++ {
 	}
-	if n == len(b) || b[n] != '"' {
-		return b, false
+	if i == len(raw) || raw[i] != '"' {
+		return -1
 	}
-	return b[n+1:], true
+	return i + 1
+}
+
+// afterName is where the value of the field whose name begins at i does, or -1.
+func afterName(raw []byte, i int) int {
+	if i = afterPlain(raw, i); i < 0 || i == len(raw) || raw[i] != ':' {
+		return -1
+	}
+	return i + 1
 }
 
 func (v *Voting) appendJSON(b []byte) []byte {

@@ -73,6 +73,9 @@ type ReplanRequested struct {
 type NamedOutput struct {
 	Name   string          `json:"name"`
 	Output json.RawMessage `json:"output"`
+
+	// Unvoted are the paths of what nobody voted on, as in [Voting].
+	Unvoted []string `json:"unvoted,omitempty"`
 }
 
 // ContextCompacted says that earlier results were replaced by a summary.

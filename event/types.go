@@ -250,12 +250,20 @@ type Voting struct {
 	GivenUp bool `json:"given_up,omitempty"`
 }
 
-// Plus is the vote with what another one of the same step took.
+// Plus is the vote with what another one of the same step took and discarded.
 func (v Voting) Plus(other Voting) Voting {
 	v.Samples += other.Samples
 	v.RedFlagged += other.RedFlagged
 	v.Faults += other.Faults
 	v.Cancelled += other.Cancelled
+	v.Discarded = slices.Clone(v.Discarded)
+	for _, d := range other.Discarded {
+		if i := slices.IndexFunc(v.Discarded, func(known Discarded) bool { return known.Flag == d.Flag }); i >= 0 {
+			v.Discarded[i].Count += d.Count
+		} else {
+			v.Discarded = append(v.Discarded, d)
+		}
+	}
 	return v
 }
 
@@ -283,14 +291,6 @@ func (v Voting) With(other Voting) Voting {
 		}
 	}
 	slices.SortStableFunc(sum.Answers, func(a, b Candidate) int { return b.Votes - a.Votes })
-	sum.Discarded = slices.Clone(v.Discarded)
-	for _, d := range other.Discarded {
-		if i := slices.IndexFunc(sum.Discarded, func(known Discarded) bool { return known.Flag == d.Flag }); i >= 0 {
-			sum.Discarded[i].Count += d.Count
-		} else {
-			sum.Discarded = append(sum.Discarded, d)
-		}
-	}
 	counts := append([]int{0, 0}, slices.Sorted(maps.Values(sum.Votes))...)
 	sum.Margin = counts[len(counts)-1] - counts[len(counts)-2]
 	return sum

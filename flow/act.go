@@ -154,6 +154,7 @@ func (o *Outcome) Add(try *Outcome) {
 	o.plus(try, o.Voting.Samples == 0 || try.Voting.Samples > 0)
 	if try.First != nil {
 		o.Voting = o.Voting.Plus(*try.First)
+		o.settled()
 	}
 	o.Open = open
 }
@@ -196,4 +197,12 @@ func (o *Outcome) plus(next *Outcome, itsVotes bool) {
 		sum.CostUSD = &cost
 	}
 	*o = sum
+	o.settled()
+}
+
+// settled leaves out what was discarded if something won in the end.
+func (o *Outcome) settled() {
+	if o.Verdict.Status == Decided {
+		o.Voting.Discarded = nil
+	}
 }

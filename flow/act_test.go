@@ -219,3 +219,32 @@ func TestPipeEnds(t *testing.T) {
 type silent struct{ *flowtest.Flow }
 
 func (silent) Emit(string, event.Event) {}
+
+// TestDiscarded: what was discarded on the way is listed if nothing won in the end, whichever
+// vote is shown.
+func TestDiscarded(t *testing.T) {
+	flagged := func(flag string) event.Voting {
+		return event.Voting{Samples: 2, RedFlagged: 2, Discarded: []event.Discarded{{Flag: flag, Count: 2}}}
+	}
+	try := func(status flow.Status, v event.Voting) *flow.Outcome {
+		return &flow.Outcome{Verdict: &flow.Verdict{Status: status}, Voting: v}
+	}
+	won := event.Voting{Samples: 2, Votes: map[string]int{"1": 2}, Margin: 2}
+	for name, test := range map[string]struct {
+		tries []*flow.Outcome
+		want  []event.Discarded
+	}{
+		"two kinds":         {[]*flow.Outcome{try(flow.FlaggedOut, flagged("a")), try(flow.FlaggedOut, flagged("b"))}, []event.Discarded{{Flag: "b", Count: 2}, {Flag: "a", Count: 2}}},
+		"the same kind":     {[]*flow.Outcome{try(flow.FlaggedOut, flagged("a")), try(flow.FlaggedOut, flagged("a"))}, []event.Discarded{{Flag: "a", Count: 4}}},
+		"won in the end":    {[]*flow.Outcome{try(flow.FlaggedOut, flagged("a")), try(flow.Decided, won)}, nil},
+		"failed in the end": {[]*flow.Outcome{try(flow.FlaggedOut, flagged("a")), try(flow.Failed, event.Voting{})}, []event.Discarded{{Flag: "a", Count: 2}}},
+	} {
+		var out flow.Outcome
+		for _, o := range test.tries {
+			out.Add(o)
+		}
+		if diff := cmp.Diff(test.want, out.Voting.Discarded); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}

@@ -22,8 +22,8 @@ const (
 // A Way is how a question is put: as usual, or differently after an escalation.
 type Way struct {
 	Diverse bool
-	Asked   int    // samples that the question took before, which had the first framings
-	Model   string // instead of the usual one
+	Asked   map[string][]int // see [Question]
+	Model   string           // instead of the usual one
 
 	// Confirm is what those who are asked instead have to agree with, nil if nothing was
 	// voted for.
@@ -88,6 +88,15 @@ func (v *Verdict) ToConfirm() *Confirm {
 	return c
 }
 
+// asked are the framings in which each voter gave an answer.
+func (v *Verdict) asked() map[string][]int {
+	framings := map[string][]int{}
+	for _, s := range v.Voting.Shares {
+		framings[s.Voter] = append(framings[s.Voter], s.Framing)
+	}
+	return framings
+}
+
 // Why says why the question goes to others: its voters were capped, or others are thought
 // to settle it for less.
 func (v *Verdict) Why() string {
@@ -139,7 +148,7 @@ func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
 		switch {
 		case c.May != nil && !c.May(to):
 		case to == Diversity:
-			way := Way{Diverse: true, Asked: c.Last().Voting.Samples, Last: l.secondIsNext(i + 1)}
+			way := Way{Diverse: true, Asked: c.Last().asked(), Last: l.secondIsNext(i + 1)}
 			attempt = func() (bool, error) { return c.Try(next, way) }
 		case to == Second && l.Model != "":
 			way := Way{Model: l.Model, Confirm: c.Last().ToConfirm()}
@@ -190,12 +199,14 @@ func Unsettled(step int, text string, v event.Voting, option func(answer json.Ra
 
 // A Whole is what could not be settled as it is, and is to be done in several steps.
 type Whole struct {
-	Step   int    // for the log
-	Scope  string // the key of the step
-	Task   string
-	Fields string              // that the result has
-	Done   []event.NamedOutput // outputs that it refers to
-	Why    string              // it could not be settled
+	Step    int    // for the log
+	Scope   string // the key of the step
+	Task    string
+	Fields  string              // that the result has
+	Context string              // what those who could not settle it were told, and its parts are told too
+	Images  []Image             // that they were shown
+	Done    []event.NamedOutput // outputs that it refers to
+	Why     string              // it could not be settled
 }
 
 // A SplitFunc does a whole in several steps. The verdict of the outcome has the result,

@@ -24,16 +24,17 @@ func TestClimb(t *testing.T) {
 		want   string // what was tried
 	}{
 		{"at once", flow.Ladder{Order: all, Model: "m"}, "usual", nil, nil, "usual"},
-		{"to the top", flow.Ladder{Order: all, Model: "m"}, "", nil, nil, "usual diverse/7 m split person"},
-		{"half way", flow.Ladder{Order: all, Model: "m"}, "m", nil, nil, "usual diverse/7 m"},
-		{"no other model", flow.Ladder{Order: all}, "", nil, nil, "usual diverse/7 split person"},
+		{"to the top", flow.Ladder{Order: all, Model: "m"}, "", nil, nil, "usual diverse m split person"},
+		{"half way", flow.Ladder{Order: all, Model: "m"}, "m", nil, nil, "usual diverse m"},
+		{"no other model", flow.Ladder{Order: all}, "", nil, nil, "usual diverse split person"},
 		{"another order", flow.Ladder{Order: []flow.Escalation{flow.Person, flow.Split}}, "", nil, nil, "usual person split"},
 		{"nothing", flow.Ladder{}, "", nil, nil, "usual"},
-		{"nobody to ask, nothing to split", flow.Ladder{Order: all}, "", func(c *flow.Climb) { c.Split, c.Person = nil, nil }, nil, "usual diverse/7"},
+		{"nobody to ask, nothing to split", flow.Ladder{Order: all}, "", func(c *flow.Climb) { c.Split, c.Person = nil, nil }, nil, "usual diverse"},
 		{"not now", flow.Ladder{Order: all}, "", func(c *flow.Climb) { c.May = func(to flow.Escalation) bool { return to != flow.Diversity } }, nil, "usual split person"},
-		{"the run ends", flow.Ladder{Order: all}, "split", nil, over, "usual diverse/7 split"},
+		{"the run ends", flow.Ladder{Order: all}, "split", nil, over, "usual diverse split"},
 	} {
 		f := flowtest.New(nil)
+		shares := []event.Share{{Voter: "a", Framing: 1, Votes: 2}, {Voter: "a", Framing: 3, Flagged: 1}, {Voter: "b", Framing: 2, Votes: 1}}
 		var tried []string
 		settle := func(name string) (bool, error) {
 			tried = append(tried, name)
@@ -47,15 +48,17 @@ func TestClimb(t *testing.T) {
 				switch {
 				case w.Model != "":
 					return settle(w.Model)
-				case w.Diverse && w.Asked == 7:
-					return settle("diverse/7")
+				case w.Diverse && cmp.Equal(w.Asked, map[string][]int{"a": {1, 3}, "b": {2}}):
+					return settle("diverse")
 				}
 				return settle("usual")
 			},
 			Split:  func(string) (bool, error) { return settle("split") },
 			Person: func(string) (bool, error) { return settle("person") },
-			Last:   func() *flow.Verdict { return &flow.Verdict{Status: flow.Undecided, Voting: event.Voting{Samples: 7}} },
-			Note:   func(to flow.Escalation) event.Escalated { return event.Escalated{To: string(to)} },
+			Last: func() *flow.Verdict {
+				return &flow.Verdict{Status: flow.Undecided, Voting: event.Voting{Shares: shares}}
+			},
+			Note: func(to flow.Escalation) event.Escalated { return event.Escalated{To: string(to)} },
 		}
 		if test.change != nil {
 			test.change(&c)
@@ -78,7 +81,7 @@ func TestWay(t *testing.T) {
 	}{
 		{flow.Way{}, new(0.1), flow.Question{Terms: flow.Terms{FirstTemperature: new(0.0), Temperature: new(0.1)}}},
 		{flow.Way{Model: "m"}, new(0.1), flow.Question{Model: "m", Terms: flow.Terms{FirstTemperature: new(0.0), Temperature: new(0.1)}}},
-		{flow.Way{Diverse: true, Asked: 3}, new(0.1), flow.Question{Asked: 3, Terms: flow.Terms{FirstTemperature: new(0.7), Temperature: new(0.7)}}},
+		{flow.Way{Diverse: true, Asked: map[string][]int{"a": {1}}}, new(0.1), flow.Question{Asked: map[string][]int{"a": {1}}, Terms: flow.Terms{FirstTemperature: new(0.7), Temperature: new(0.7)}}},
 		{flow.Way{Diverse: true}, new(0.7), flow.Question{Terms: flow.Terms{FirstTemperature: new(1.0), Temperature: new(1.0)}}},
 		{flow.Way{Diverse: true}, new(1.5), flow.Question{Terms: flow.Terms{FirstTemperature: new(1.5), Temperature: new(1.5)}}},
 		{flow.Way{Diverse: true}, nil, flow.Question{Terms: flow.Terms{FirstTemperature: new(0.7), Temperature: new(0.7)}}},

@@ -71,12 +71,14 @@ type Flow interface {
 }
 
 // A Committer is a flow that takes a step as Emit does, without keeping it: whoever has a
-// million of them makes one.
+// million of them makes one. The verdict that the step is from is the flow's again, but for
+// its answer.
 type Committer interface {
 	Commit(key string, step *event.StepCompleted)
 }
 
-// Commit emits a step, which may be used again afterwards.
+// Commit emits a step, which may be used again afterwards. The verdict that it is from, but
+// for its answer, must not be.
 func Commit(f Flow, key string, step *event.StepCompleted) {
 	if c, ok := f.(Committer); ok {
 		c.Commit(key, step)
@@ -143,9 +145,9 @@ type Question struct {
 	// question is asked in no other: so framings are measured.
 	Framing int `json:"framing,omitempty"`
 
-	// Asked is how many samples were taken before of a question with the same framings: those
-	// of this one begin after theirs.
-	Asked int `json:"asked,omitempty"`
+	// Asked are the framings, from 1, in which each voter has answered a question with the same
+	// framings before: others come first.
+	Asked map[string][]int `json:"asked,omitempty"`
 
 	// Meaning, if not nil, has texts compared by what they say.
 	Meaning *Meaning `json:"meaning,omitempty"`
@@ -332,6 +334,10 @@ type HumanQuestion struct {
 	Folder  string        `json:"folder,omitempty"`  // that the call would be made in
 	Plan    string        `json:"plan,omitempty"`    // that the question is about
 
+	// Holds stands for what the file that the call would change holds: an approval is for
+	// the change that the person was shown.
+	Holds string `json:"holds,omitempty"`
+
 	// Against is what a person's own arguments of the call, or plan, have to fit: the JSON
 	// schema of the input, or a plan.Checks.
 	Against json.RawMessage `json:"against,omitempty"`
@@ -341,6 +347,8 @@ type HumanQuestion struct {
 type Answer struct {
 	Text string `json:"text"`
 	By   string `json:"by"`
+
+	Holds string `json:"holds,omitempty"` // of the question, when it was put
 }
 
 // A Format says how to turn the text of an answer into a value and a vote key.

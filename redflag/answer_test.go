@@ -39,6 +39,12 @@ func TestToolLeakage(t *testing.T) {
 		"<function_calls>\n<invoke name=\"Read\">",
 		"42 <invoke name=\"x\">",
 		`{"tool_calls": [{"name": "Read"}]}`,
+		"<" + "antml:function_calls>",
+		"<" + "antml:invoke name=\"x\">",
+		"42</" + "antml:invoke>",
+		"<" + "antml:parameter name=\"path\">a.txt",
+		`{"type":"tool_use","name":"x"}`,
+		`{"type": "function_call", "name": "x"}`,
 		"The answer: { \"tool_calls\": [] }",
 		"```\n<tool_call>\n```",
 		"[TOOL_CALLS] [{}]",
@@ -50,6 +56,9 @@ func TestToolLeakage(t *testing.T) {
 		"The tool calls are listed below.",
 		"x < invoke",
 		`{"calls": []}`,
+		`{"type":"tool","name":"hammer"}`,
+		`<parameter name="timeout">30</parameter>`,
+		"<xs:invoker>",
 	}
 	runTexts(t, Config{ToolLeakage: ToolLeakageCheck{On: true}}, ToolLeakage, bad, good)
 }

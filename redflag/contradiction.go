@@ -26,6 +26,12 @@ func (c *SelfContradictionCheck) check(said *said) *Flag {
 	if hasParts(p) {
 		return nil
 	}
+	for i := 1; i < len(p); i++ {
+		was, is := itIs.FindStringSubmatch(p[i-1].own), itIs.FindStringSubmatch(p[i].own)
+		if was != nil && is != nil && is[1] != "" && was[2] != is[2] {
+			return New(SelfContradiction, "it is %s and then actually %s", was[2], is[2])
+		}
+	}
 	// Working aloud, "the answer is" may be said of each step. So two claims
 	// count if one follows the other at once, or if both are labelled as answers.
 	var previous, label *claim
@@ -45,6 +51,9 @@ func (c *SelfContradictionCheck) check(said *said) *Flag {
 	}
 	return nil
 }
+
+// itIs says what a number is, after another one actually.
+var itIs = regexp.MustCompile(`^(actually,? )?it is ([+-]?\d+(?:[.,]\d+)*)\W*$`)
 
 // part is what numbers the pieces of an answer to several questions: "Question 2",
 // "part b)", "(b)".

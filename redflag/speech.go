@@ -65,8 +65,9 @@ func musing(said *said) string {
 	return ""
 }
 
-// leaked is how calls of tools look in the formats of several providers.
-var leaked = regexp.MustCompile(`(?i)</?function_calls|</?invoke[ >]|<tool_(?:calls?|use)>|<\|tool|\[tool_calls\]|<function=|\{\s*"(?:tool_calls?|function_call)"`)
+// leaked is how calls of tools look in the formats of several providers. A parameter without
+// a namespace is also a tag of many files in XML.
+var leaked = regexp.MustCompile(`(?i)</?(?:\w+:)?(?:function_calls|invoke[ >])|</?\w+:parameter[ >]|<tool_(?:calls?|use)>|<\|tool|\[tool_calls\]|<function=|\{\s*"(?:tool_calls?|function_call)"|\{\s*"type"\s*:\s*"(?:tool_use|tool_call|function_call)"`)
 
 // check looks everywhere, also in code: no answer to a question that is not about it has
 // it.

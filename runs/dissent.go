@@ -31,11 +31,41 @@ func (s *StepResult) Dissent() []string {
 	}
 	lines := DescribeDissent(s.Voting, s.Output)
 	if s.First != nil {
-		for _, line := range DescribeVotes(*s.First) {
+		for _, line := range describeBefore(*s.First, s.Output) {
 			lines = append(lines, "before: "+line)
 		}
 	}
 	return lines
+}
+
+// describeBefore tells in lines what was said against an output before it was settled, as a
+// difference to it.
+func describeBefore(v event.Voting, output event.Value) []string {
+	if output.Ref != nil { // what is stored elsewhere is not compared
+		return DescribeVotes(v)
+	}
+	settled := legible(output.JSON)
+	answers := []event.Candidate{{Answer: output.JSON}}
+	for _, c := range votesFor(v) {
+		c.Answer = resultIn(c.Answer, output.JSON)
+		if said := legible(c.Answer); differ.Between(settled, said) == "" || strings.HasPrefix(settled, said+"\n") { // with details
+			answers[0].Votes += c.Votes
+		} else {
+			answers = append(answers, c)
+		}
+	}
+	return describeVotes(v, answers, true)
+}
+
+// resultIn is the result in the answer to a task of an outline, whose output is a text, and
+// otherwise the answer.
+func resultIn(answer, output json.RawMessage) json.RawMessage {
+	var text string
+	var fields struct{ Result json.RawMessage }
+	if json.Unmarshal(output, &text) == nil && json.Unmarshal(answer, &fields) == nil && fields.Result != nil {
+		return fields.Result
+	}
+	return answer
 }
 
 // CallVote is how the voters of a call stood, as a step that came to what they wanted.
@@ -115,6 +145,10 @@ func DescribeDissent(v event.Voting, output event.Value) []string {
 // describeVotes tells of answers, the first of which has the most votes.
 func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string {
 	var lines []string
+	others := 0
+	for _, n := range v.Votes {
+		others += n
+	}
 	for i, c := range answers {
 		first, this := legible(answers[0].Answer), legible(c.Answer)
 		what := clip.Line(show.Line(this), 200)
@@ -127,13 +161,30 @@ func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string
 		if i > 0 || !won {
 			lines = append(lines, fmt.Sprintf("%s for %s", plural(c.Votes, "vote"), what))
 		}
+		others -= c.Votes
 	}
+	if others > 0 && len(answers) > 0 { // not all are listed
+		what := "other answers"
+		if others == 1 {
+			what = "another answer"
+		}
+		lines = append(lines, plural(others, "vote")+" for "+what)
+	}
+	unlisted := v.RedFlagged
 	for _, d := range v.Discarded {
+		unlisted -= d.Count
 		line := fmt.Sprintf("%s discarded as %s: %s", plural(d.Count, "answer"), d.Flag, d.Reason)
 		if d.Said != "" && !strings.Contains(d.Reason, d.Said) {
 			line += "; the first one said: " + d.Said
 		}
 		lines = append(lines, show.Line(line))
+	}
+	if unlisted > 0 && !won {
+		name := "answer"
+		if len(v.Discarded) > 0 {
+			name = "other answer"
+		}
+		lines = append(lines, plural(unlisted, name)+" discarded on the way")
 	}
 	return lines
 }

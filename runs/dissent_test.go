@@ -34,6 +34,12 @@ func TestDescribeVotes(t *testing.T) {
 			[]string{`2 votes for to: "c" instead of "a<b"`, `1 vote for "call Pay" instead of "call Pay {\"to\":\"a<b\"}"`}},
 		{"nothing but flags", event.Voting{Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses", Said: "I cannot."}}}, false, "",
 			[]string{"3 answers discarded as refusal: it refuses; the first one said: I cannot."}},
+		{"flags of votes that were decided on the way", event.Voting{RedFlagged: 5, Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses"}}}, false, "",
+			[]string{"3 answers discarded as refusal: it refuses", "2 other answers discarded on the way"}},
+		{"more rivals than are listed", event.Voting{Votes: map[string]int{"1": 2, "2": 1, "3": 1, "4": 2}, Answers: []event.Candidate{answer("1", 2), answer("2", 1)}}, false, "",
+			[]string{"2 votes for 1", "1 vote for 2", "3 votes for other answers"}},
+		{"more dissent than is listed", event.Voting{Votes: map[string]int{"sha256:0": 4, "sha256:1": 1, "sha256:2": 1}, Answers: []event.Candidate{answer("2", 1)}}, true, "1",
+			[]string{"1 vote for 2 instead of 1", "1 vote for another answer"}},
 		{"control characters", event.Voting{Votes: map[string]int{"\x1b[2J": 1}}, false, "", []string{`1 vote for \x1b[2J`}},
 		{"none", event.Voting{}, false, "", nil},
 	}
@@ -70,6 +76,38 @@ func TestCallDissent(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, runs.CallDissent(&test.effect)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestDissentBefore: what was voted for before a person or a split settled a step is told as a
+// difference to what they came to, and is no dissent if it is the same.
+func TestDissentBefore(t *testing.T) {
+	before := func(answers ...string) *event.Voting {
+		v := event.Voting{Samples: len(answers), Votes: map[string]int{}}
+		for _, a := range answers {
+			v.Votes[a] = 1
+			v.Answers = append(v.Answers, event.Candidate{Answer: json.RawMessage(a), Votes: 1})
+		}
+		return &v
+	}
+	for _, test := range []struct {
+		name   string
+		output event.Value
+		first  *event.Voting
+		want   []string
+	}{
+		{"one was right", event.JSONValue(json.RawMessage(`{"x":4,"s":"a"}`)), before(`{"x":33,"s":"a"}`, `{"s":"a","x":4}`, `{"x":5,"s":"a"}`),
+			[]string{"before: 1 vote for x: 33 instead of 4", "before: 1 vote for x: 5 instead of 4"}},
+		{"all were right", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"x":4}`), nil},
+		{"a task of an outline", event.TextValue("4"), before(`{"result":"4","details":"so"}`, `{"result":"5","details":"so"}`), []string{"before: 1 vote for 5 instead of 4"}},
+		{"a task with details", event.TextValue("the fourth\n\nBecause of the third."), before(`{"result":"the fourth"}`), nil},
+		{"a call", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"tool":"Read","input":{"a":1}}`), []string{`before: 1 vote for "call Read {\"a\":1}" instead of {"x":4}`}},
+		{"stored elsewhere", event.Value{Ref: &event.Ref{Bytes: 20000}}, before(`{"x":4}`), []string{`before: 1 vote for {"x":4}`}},
+	} {
+		s := runs.StepResult{Output: test.output, By: event.ByPerson, First: test.first}
+		if diff := cmp.Diff(test.want, s.Dissent()); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.name, diff)
 		}
 	}
 }

@@ -88,6 +88,7 @@ func (r *Run) Questions() ([]Asked, error) {
 		}
 		switch e := rec.Event.(type) {
 		case event.ClarificationRequested:
+			list = slices.DeleteFunc(list, func(q Asked) bool { return q.Key == e.Question && !q.Answered }) // it is put anew
 			list = append(list, Asked{Question: questionOf(e)})
 		case event.ClarificationProvided:
 			for i := range list {

@@ -34,11 +34,7 @@ func calling(t *testing.T, title, tool, input string, env ...string) *console {
 	t.Helper()
 	c, screen := newConsole(t)
 	c.env = env
-	for name, text := range map[string]string{"plan.yaml": fmt.Sprintf(onePlan, title), "rules.yaml": fmt.Sprintf(oneCall, tool, input)} {
-		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c.write(map[string]string{"plan.yaml": fmt.Sprintf(onePlan, title), "rules.yaml": fmt.Sprintf(oneCall, tool, input)})
 	c.start(screen, "exec", "plan.yaml", "--model", "sim/default?script=rules.yaml", "--sandbox", "off", "--max-output", "100000")
 	return c
 }
@@ -158,4 +154,53 @@ func TestKeysStayOffTheTerminal(t *testing.T) {
 	if screen := c.seen(); strings.Contains(screen, key[:16]) || strings.Contains(screen, "c2std2FsbHMt") || !strings.Contains(screen, "Is [redacted] right?") {
 		t.Errorf("the key is on the screen, or the question is not:\n%s", screen)
 	}
+}
+
+// TestChangedWhileItAsks: what a person approved is the change on the screen. If the file is
+// changed while the question is open, or until the run goes on, there is another question.
+func TestChangedWhileItAsks(t *testing.T) {
+	t.Run("on the terminal", func(t *testing.T) {
+		t.Parallel()
+		c := calling(t, "work", "Write", `{"file_path": "notes.txt", "content": "from the run\n"}`)
+		c.await(approvalPrompt, 1)
+		c.write(map[string]string{"notes.txt": "precious\n"})
+		c.typeIn("yes\n")
+		c.await("The file was changed since you were asked", 1)
+		c.await("- precious", 1)
+		c.await(approvalPrompt, 2)
+		c.typeIn("no\n")
+		c.finish()
+		if text, err := os.ReadFile(filepath.Join(c.dir, "notes.txt")); err != nil || string(text) != "precious\n" {
+			t.Errorf("notes.txt is %q, %v, want what was in it:\n%s", text, err, c.seen())
+		}
+	})
+	t.Run("until a resume", func(t *testing.T) {
+		t.Parallel()
+		c := calling(t, "work", "Write", `{"file_path": "notes.txt", "content": "from the run\n"}`)
+		c.asks()
+		if out, err := c.elsewhere("pause", "last"); err != nil {
+			t.Fatalf("maker pause = %v: %s", err, out)
+		}
+		c.finish()
+		answer := func() {
+			if out, err := c.elsewhere("answer", "last", "--text", "yes"); err != nil {
+				t.Errorf("maker answer = %v: %s", err, out)
+			}
+		}
+		answer()
+		c.write(map[string]string{"notes.txt": "precious\n"})
+		if out, err := c.elsewhere("resume", "last", "--no-input"); err == nil || !strings.Contains(out, "The file was changed since you were asked") {
+			t.Errorf("maker resume = %v, want that it asks again: %s", err, out)
+		}
+		answer() // to the other question
+		if out, err := c.elsewhere("resume", "last", "--no-input"); err != nil {
+			t.Errorf("maker resume = %v: %s", err, out)
+		}
+		if text, err := os.ReadFile(filepath.Join(c.dir, "notes.txt")); err != nil || string(text) != "from the run\n" {
+			t.Errorf("notes.txt is %q, %v, want what the run wrote", text, err)
+		}
+		if out, err := c.elsewhere("replay", "last"); err != nil {
+			t.Errorf("maker replay = %v: %s", err, out)
+		}
+	})
 }

@@ -63,6 +63,16 @@ func onConsole(t *testing.T, typed string, args ...string) *console {
 	return c
 }
 
+// write puts files where the program runs.
+func (c *console) write(files map[string]string) {
+	c.t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o644); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 func (c *console) start(screen *os.File, args ...string) {
 	c.t.Helper()
 	c.cmd = exec.Command("maker", args...)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,29 @@ func TestAnsweredFromElsewhere(t *testing.T) {
 	}
 	if out, err := c.elsewhere("replay", "last"); err != nil {
 		t.Errorf("maker replay = %v: %s", err, out)
+	}
+}
+
+// TestAnsweredOnATerminal: a run that waits is asked about on a terminal as it would have asked
+// there itself.
+func TestAnsweredOnATerminal(t *testing.T) {
+	c, screen := newConsole(t)
+	c.write(map[string]string{"plan.yaml": fmt.Sprintf(onePlan, "work"), "rules.yaml": fmt.Sprintf(oneCall, "Write", `{"file_path": "new.txt", "content": "hello"}`)})
+	run := exec.Command("maker", "exec", "plan.yaml", "--model", "sim/default?script=rules.yaml", "--sandbox", "off")
+	run.Dir = c.dir
+	if out, err := run.CombinedOutput(); run.ProcessState.ExitCode() != 5 {
+		t.Fatalf("maker exec = %v, want exit code 5:\n%s", err, out)
+	}
+	c.start(screen, "answer", "last")
+	c.await("new.txt, a new file", 1)
+	c.await("vote   ", 1)
+	c.await("yes, run, always, edit, "+approvalPrompt, 1)
+	c.typeIn("yes\n")
+	if code := c.finish(); code != 0 || !strings.Contains(c.seen(), "answered: the call may be made; continue with: maker resume") {
+		t.Errorf("maker answer = exit code %d, want 0 and how to go on:\n%s", code, c.seen())
+	}
+	if out, err := c.elsewhere("resume", "last", "--no-input"); err != nil || !c.exists("new.txt") {
+		t.Errorf("maker resume = %v, made: %t, want that the call is made:\n%s", err, c.exists("new.txt"), out)
 	}
 }
 

@@ -127,6 +127,15 @@ func TestLivePaused(t *testing.T) {
 	}
 }
 
+// TestLiveAsk: one question is all of the run, and its votes are shown as they arrive.
+func TestLiveAsk(t *testing.T) {
+	c := onConsole(t, "", "ask", "Compute: (12 + 3) * 4", "--model", "sim/default?p=0.7&latency=600ms,0.7", "--number", "-k", "4")
+	c.await("● 60", 1)
+	if code := c.finish(); code != 0 {
+		t.Errorf("maker ask = exit code %d, want 0:\n%s", code, c.seen())
+	}
+}
+
 // tmux is a real terminal, with a shell in it.
 type tmux struct {
 	t      *testing.T
@@ -186,7 +195,7 @@ func (s *tmux) await(pattern string) string {
 // ends it: on every size there is one drawing and nothing of the one before.
 func TestLiveInTmux(t *testing.T) {
 	s := newTmux(t, 120, 30)
-	s.keys("maker hanoi --disks 9 --model 'sim/default?p=0.9&latency=20ms'", "Enter")
+	s.keys("maker hanoi --disks 9 --model 'sim/default?p=0.9&latency=100ms'", "Enter")
 	for _, size := range [][2]int{{120, 30}, {80, 24}, {40, 20}, {61, 12}, {120, 30}, {33, 30}, {100, 8}, {90, 30}} {
 		s.resize(size[0], size[1])
 		s.await(`^p pause  q cancel`)
@@ -224,6 +233,47 @@ func TestLiveInTmux(t *testing.T) {
 	}
 	s.keys("echo still echo", "Enter") // which the terminal shows while it is typed
 	s.await(`shell\$ echo still echo`)
+}
+
+// TestLiveStopped: a program that was stopped without being asked draws anew when it goes on,
+// and hears keys; behind the shell it draws nothing.
+func TestLiveStopped(t *testing.T) {
+	s := newTmux(t, 100, 30)
+	s.keys("maker hanoi --disks 9 --model 'sim/default?latency=200ms'", "Enter")
+	s.await(`^p pause  q cancel`)
+	stop := func() {
+		s.command("run-shell", "kill -STOP $(pgrep -P "+strings.TrimSpace(s.command("display-message", "-p", "#{pane_pid}"))+" maker)")
+	}
+	stop()
+	s.await(`Stopped +maker hanoi`)
+	s.keys("clear", "Enter")
+	s.await(`^shell\$$`)
+	s.keys("fg", "Enter")
+	s.await(`^p pause  q cancel`)
+	screen := s.await(` of 511 steps`)
+	for _, once := range []string{" of 511 steps", "p pause", "Towers of Hanoi"} {
+		if strings.Count(screen, once) != 1 {
+			t.Errorf("%q is on the screen %d times:\n%s", once, strings.Count(screen, once), screen)
+		}
+	}
+	s.keys("p")
+	s.await(`^paused: p goes on`)
+	s.keys("p")
+	s.await(`^p pause  q cancel`)
+	stop()
+	s.await(`Stopped +maker hanoi`)
+	s.keys("clear", "Enter")
+	s.await(`^shell\$$`)
+	s.keys("bg", "Enter")
+	s.await(`maker hanoi .* &$`)
+	s.keys("jobs", "Enter")
+	if screen := s.await(`Running +maker hanoi`); strings.Contains(screen, "p pause") {
+		t.Errorf("it is drawn from behind the shell:\n%s", screen)
+	}
+	s.keys("fg", "Enter")
+	s.await(`^p pause  q cancel`)
+	s.keys("C-c")
+	s.await(`^interrupted; everything committed is kept`)
 }
 
 // TestLiveLeavesNoCopies: a terminal that becomes narrower keeps no copies of the drawing above

@@ -97,24 +97,23 @@ func (r reader) Read(text string) (domain.Answer, *redflag.Flag) {
 
 var errNone = errors.New("there is none")
 
-// lastValue returns what follows the last `name =` of text.
+// lastValue returns what follows the last `name =` of text. It goes from sign to sign, of
+// which there are few.
 func lastValue(text, name string) (value string, err error) {
 	err = errNone
 	for at := 0; ; {
-		i := strings.Index(text[at:], name) // much faster than from the end
+		i := strings.IndexByte(text[at:], '=') // much faster than from the end
 		if i < 0 {
 			return value, err
 		}
-		i += at
-		at = i + len(name)
-		if i > 0 && isWord(text[i-1]) {
-			continue // such as the end of "remove"
+		before := at + i
+		at = before + 1
+		for before > 0 && (text[before-1] == ' ' || text[before-1] == '\t') {
+			before--
 		}
-		for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
-			at++
-		}
-		if at < len(text) && text[at] == '=' {
-			value, err = text[at+1:], nil
+		word, ok := strings.CutSuffix(text[:before], name)
+		if ok && (word == "" || !isWord(word[len(word)-1])) { // not such as the end of "remove"
+			value, err = text[at:], nil
 		}
 	}
 }

@@ -271,21 +271,23 @@ func appendSolution(b []byte, n, step int) []byte {
 	b = append(b, outputMove...)
 	b = appendList(b, []int{m.Disk, m.From, m.To})
 	b = append(b, outputState+"["...)
-	var rooms [3][3 * MaxDisks]byte
-	var lists [3][]byte
-	for peg := range lists {
-		lists[peg] = rooms[peg][:0]
+	var pegs [3]uint64 // the disks on each, as bits
+	for disk := 1; disk <= n; disk++ {
+		pegs[pegAt(n, step+1, disk)] |= 1 << disk
 	}
-	for disk := n; disk >= 1; disk-- {
-		list := &lists[pegAt(n, step+1, disk)]
-		*list = append(appendNumber(*list, disk), ',')
-	}
-	for peg, list := range lists {
+	for peg, disks := range pegs {
 		if peg > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, '[')
-		b = append(b, list[:max(len(list)-1, 0)]...)
+		for first := true; disks != 0; first = false {
+			disk := bits.Len64(disks) - 1
+			disks &^= 1 << disk
+			if !first {
+				b = append(b, ',')
+			}
+			b = appendNumber(b, disk)
+		}
 		b = append(b, ']')
 	}
 	return append(b, "]}"...)

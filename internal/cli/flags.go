@@ -190,16 +190,27 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 func (s *settings) sayUseless(a *app) {
 	s.flags.Visit(func(f *pflag.Flag) {
 		d := config.Find(f.Name)
-		if d == nil || d.Needs == "" || a.sources[f.Name] != "" || s.planVoting && strings.HasPrefix(d.Needs, "voting ") {
+		if d == nil || a.sources[f.Name] != "" {
 			return
 		}
-		name, want, _ := strings.Cut(d.Needs, " ")
-		other := config.Find(name)
-		if s.flags.Lookup(other.Flag()) == nil {
-			return // the command has only the other case
+		var why []string
+		for _, needs := range d.Needs {
+			name, want, _ := strings.Cut(needs, " ")
+			other := config.Find(name)
+			if s.planVoting && name == "voting" {
+				return
+			}
+			if s.flags.Lookup(other.Flag()) == nil {
+				continue // the command has only the other case
+			}
+			is := s.value(other).String()
+			if is == "" || is == want {
+				return
+			}
+			why = append(why, fmt.Sprintf("--%s is %s, not %s", other.Flag(), is, want))
 		}
-		if is := s.value(other).String(); is != "" && is != want {
-			fmt.Fprintf(a.Err, "maker: warning: --%s has no effect: --%s is %s, not %s\n", f.Name, other.Flag(), is, want)
+		if len(why) > 0 {
+			fmt.Fprintf(a.Err, "maker: warning: --%s has no effect: %s\n", f.Name, strings.Join(why, ", and "))
 		}
 	})
 }

@@ -29,7 +29,7 @@ func (a *app) people(o *maker.Options, answers string) error {
 		o.Answers = data
 	}
 	if a.hasTerminal() {
-		o.Ask = a.ask
+		o.Ask = a.askInRun
 	}
 	return nil
 }
@@ -48,9 +48,9 @@ func (a *app) keys() *tty.Terminal {
 	return a.keyboard
 }
 
-// ask puts a question on the terminal. Only what is typed after it was shown answers
-// it.
-func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
+// askInRun puts a question of a run that goes on here on the terminal, which the view of it
+// leaves for so long.
+func (a *app) askInRun(ctx context.Context, q maker.Question) (string, error) {
 	a.asking.Lock() // one question at a time
 	defer a.asking.Unlock()
 	if !a.quiet && !a.json {
@@ -63,6 +63,12 @@ func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 		v.Pause()
 		defer v.Resume()
 	}
+	return a.ask(ctx, q)
+}
+
+// ask puts a question on the terminal. Only what is typed after it was shown answers
+// it.
+func (a *app) ask(ctx context.Context, q maker.Question) (string, error) {
 	defer a.suspendable()()
 	asker := &consent.Asker{Out: a.Err, Read: a.readAnswer, Remember: settingsfile.Remember, Plan: a.showPlan}
 	return asker.Ask(ctx, a.stepName(q.Step), q)
@@ -96,12 +102,14 @@ func (a *app) readAnswer(ctx context.Context, prompt string) (string, error) {
 // again when it goes on.
 func (a *app) suspendable() (stop func()) {
 	asked, ignore := tty.Suspensions()
+	goOn, ignoreGoOn := tty.Continuations()
 	over := make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-asked:
 				tty.Suspend()
+			case <-goOn:
 				if prompt := a.prompt.Load(); prompt != nil {
 					fmt.Fprint(a.Err, *prompt)
 				}
@@ -112,6 +120,7 @@ func (a *app) suspendable() (stop func()) {
 	}()
 	return func() {
 		ignore()
+		ignoreGoOn()
 		close(over)
 	}
 }

@@ -24,10 +24,8 @@ const mostKept = 10 << 20
 // so that the change can be undone. A file with one of our keys in it is not copied.
 func (s *stack) keeper(run string) func(key string, i event.Intent) *event.Before {
 	return func(key string, i event.Intent) *event.Before {
-		var in struct {
-			Path string `json:"file_path"`
-		}
-		if i.Tool != "Write" && i.Tool != "Edit" || json.Unmarshal(i.Input, &in) != nil || in.Path == "" {
+		in, ok := changeOf(i)
+		if !ok {
 			return nil
 		}
 		content, err := readIn(s.policy.Workspace, in.Path)
@@ -44,6 +42,71 @@ func (s *stack) keeper(run string) func(key string, i event.Intent) *event.Befor
 		}
 		return &event.Before{Path: in.Path, Kept: filepath.ToSlash(kept)}
 	}
+}
+
+// A fileChange is what a call of a built-in tool says about the file that it changes.
+type fileChange struct {
+	Path string `json:"file_path"`
+	Old  string `json:"old_string"`
+}
+
+func changeOf(i event.Intent) (fileChange, bool) {
+	var in fileChange
+	if i.Tool != "Write" && i.Tool != "Edit" || json.Unmarshal(i.Input, &in) != nil || in.Path == "" {
+		return in, false
+	}
+	return in, true
+}
+
+// holds stands for what the file holds that an intent is about to change: for Write all of it,
+// for Edit the places where the text is replaced, with the lines around them. The rest of a file
+// may change while an edit waits for its approval.
+func (s *stack) holds(i event.Intent) string {
+	in, ok := changeOf(i)
+	if !ok {
+		return ""
+	}
+	content, err := readIn(s.policy.Workspace, in.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no file"
+	case err != nil:
+		return "not known"
+	}
+	if i.Tool == "Edit" {
+		content = places(content, []byte(in.Old))
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// around is how many lines before and after a place belong to it: those that a person is shown.
+const around = 2
+
+// places are the parts of a text where another occurs, with the lines around them.
+func places(content, text []byte) []byte {
+	var out []byte
+	for at := 0; len(text) > 0; {
+		found := bytes.Index(content[at:], text)
+		if found < 0 {
+			break
+		}
+		from := at + found
+		at = from + len(text)
+		to := at
+		for n := 0; n <= around && from > 0; n++ {
+			from = bytes.LastIndexByte(content[:from-1], '\n') + 1
+		}
+		for n := 0; n <= around && to < len(content); n++ {
+			if end := bytes.IndexByte(content[to:], '\n'); end >= 0 {
+				to += end + 1
+			} else {
+				to = len(content)
+			}
+		}
+		out = append(append(out, content[from:to]...), 0)
+	}
+	return out
 }
 
 var errNotKept = errors.New("no file of a kind that is kept")

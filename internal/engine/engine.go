@@ -413,7 +413,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 			Log: log, Ballot: voting, Ledger: s.ledger,
 			Setup: s.setup(),
 			Alike: j.Form == event.FormRecords, Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Keep: s.keeper(log.Dir()), Looks: looks, Same: same,
+			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Keep: s.keeper(log.Dir()), Holds: s.holds, Looks: looks, Same: same,
 			Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form == event.FormRecords}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
 			Extra: *cfg.Extra, Calm: s.calm, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 		}),

@@ -517,7 +517,7 @@ func (s *stack) servers() []runs.Server {
 			Failing: now.Open, LastError: now.LastError, Until: now.Until,
 		}
 		for _, m := range p.models {
-			list[i].Models = append(list[i].Models, m.now())
+			list[i].Models = addModel(list[i].Models, m.now())
 		}
 	}
 	return list

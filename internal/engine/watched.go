@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/maker-mdap/maker/model"
@@ -45,6 +47,18 @@ func (w *watched) ended(err error) {
 	} else if e := model.AsError(err); e.Kind != model.Cancelled {
 		w.lastError.Store(e)
 	}
+}
+
+// addModel adds a model to those of a server, to one of the same name if there is one: models
+// may play several roles.
+func addModel(list []runs.ServerModel, m runs.ServerModel) []runs.ServerModel {
+	i := slices.IndexFunc(list, func(o runs.ServerModel) bool { return o.Name == m.Name })
+	if i < 0 {
+		return append(list, m)
+	}
+	list[i].InFlight += m.InFlight
+	list[i].LastError = cmp.Or(list[i].LastError, m.LastError)
+	return list
 }
 
 func (w *watched) now() runs.ServerModel {

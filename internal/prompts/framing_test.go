@@ -96,7 +96,7 @@ func TestLargeDataIsShared(t *testing.T) {
 		ExecutorStep{Description: "Count.", Inputs: []Input{{"step_0_output", bulk}}, Schema: "n: integer"},
 		ExecutorConditional{Description: "Choose.", Context: bulk},
 		OutlineTask{Task: "Count.", Attached: []Attached{{Ref: "a", Label: "a", Text: bulk}}},
-		PlannerUser{Task: "Count.", Catalogue: bulk},
+		PlannerUser{Task: "Count.", Catalogue: bulk}, PlannerUser{Task: "Count.", Context: bulk},
 		SolveAtom{Problem: bulk},
 		SolveDecompose{Problem: bulk}, SolvePick{Problem: bulk}, SolveCompose{Problem: bulk}, SolveAnswer{Problem: bulk}, SolveCheck{Problem: bulk},
 	} {

@@ -23,6 +23,7 @@ type PlannerSystem struct {
 type PlannerUser struct {
 	Task      string
 	Catalogue string // of the tools
+	Context   string // what was found out before, which the steps are told too
 
 	// Rejected is the plan before, if it had problems.
 	Rejected string
@@ -112,8 +113,8 @@ func (PlannerUser) Prompt() string { return "planner_user" }
 // Prompt implements [Data].
 func (ExecutorSystem) Prompt() string { return "executor_system" }
 
-// PlannerTools is the catalogue of tools on its own.
-type PlannerTools struct{ Catalogue string }
+// PlannerTools is what a planner is given besides the task, on its own.
+type PlannerTools struct{ Catalogue, Context string }
 
 // Prompt implements [Data].
 func (PlannerTools) Prompt() string { return "planner_tools" }
@@ -123,7 +124,7 @@ func (ExecutorData) Prompt() string { return "executor_data" }
 
 // Split implements [Splitter].
 func (d PlannerUser) Split() (shared, rest Data, err error) {
-	shared, d.Catalogue = PlannerTools{d.Catalogue}, ""
+	shared, d.Catalogue, d.Context = PlannerTools{d.Catalogue, d.Context}, "", ""
 	return shared, d, nil
 }
 
@@ -152,11 +153,11 @@ var planSamples = []Data{
 	YAMLFixer{Text: "a: [1", Problem: "line 1, column 4: the bracket is not closed"},
 	PlannerSystem{MaxToolCalls: 1, ProseNames: []string{"summary", "notes"}},
 	PlannerUser{
-		Task: "Count the words in notes.txt.", Catalogue: "- Read (pure): Reads a file.\n",
+		Task: "Count the words in notes.txt.", Catalogue: "- Read (pure): Reads a file.\n", Context: "Results:\nTask 1: find the file\nnotes.txt",
 		Rejected: "plan: []", Problems: []string{"the plan has no steps (required_fields_present)"},
 		Done: []Input{{"step_0_output", "words: 3"}}, Failure: "step 1: the file was gone",
 	},
-	PlannerTools{Catalogue: "- Read (pure): Reads a file.\n"},
+	PlannerTools{Catalogue: "- Read (pure): Reads a file.\n", Context: "Results:\nTask 1: find the file\nnotes.txt"},
 	ExecutorSystem{},
 	ExecutorData{Context: "Results:\nTask 1: read\ntext: a b c", Inputs: []Input{{"step_0_output", "text: a b c"}}},
 	ExecutorStep{

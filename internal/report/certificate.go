@@ -101,6 +101,8 @@ func describeCertificate(c *runs.CertificateSummary) string {
 	switch decided := v.Races - v.Undecided; {
 	case v.Bound > 0:
 		says = fmt.Sprintf("all %s voted answers are their voters' likeliest with at least %s", Thousands(decided), certificate.Percent(v.Bound))
+	case v.Races > 0 && decided == 0:
+		says = "nothing: no vote was decided"
 	case v.Races > 0:
 		says = fmt.Sprintf("not that all voted answers are their voters' likeliest: %.2g of %s are expected not to be", v.ExpectedWrong, Thousands(decided))
 	}

@@ -45,11 +45,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		}
 		return line
 	case event.StepFailed:
-		lines := []string{fmt.Sprintf("%s %s: FAILED: %s", stepColumn(form, e.Step), show.Line(titles[e.Step]), show.Line(e.Reason))}
-		for _, line := range runs.DescribeVotes(e.Voting) {
-			lines = append(lines, "         "+line)
-		}
-		return strings.Join(lines, "\n")
+		return stepFailed(form, e, titles[e.Step])
 	case event.EffectClaimed:
 		again := ""
 		if e.Again {
@@ -130,6 +126,18 @@ func AskedDifferently(parts []string) string {
 	return "asked differently now: " + show.Line(strings.Join(parts, ", "))
 }
 
+// stepFailed tells of a step that came to nothing, with what was voted for.
+func stepFailed(form event.Form, e event.StepFailed, title string) string {
+	if title = show.Line(title); title != "" {
+		title += ": "
+	}
+	lines := []string{fmt.Sprintf("%s %sFAILED: %s", stepColumn(form, e.Step), title, show.Line(e.Reason))}
+	for _, line := range runs.DescribeVotes(e.Voting) {
+		lines = append(lines, "         "+line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // stepColumn is StepOf at the beginning of a line, above others.
 func stepColumn(form event.Form, step int) string {
 	if form == event.FormTasks {
@@ -141,13 +149,16 @@ func stepColumn(form event.Form, step int) string {
 // saySetup says how a session votes, and what confines its commands.
 func saySetup(form event.Form, s event.Setup) string {
 	var lines []string
-	switch step := "step"; {
-	case form == event.FormMeasurement, s.Rule.Strategy == "":
-	case s.Rule.Strategy == vote.None:
-		if form == event.FormTasks {
-			step = "task"
-		}
+	step := "step"
+	if form == event.FormTasks {
+		step = "task"
+	}
+	switch r := s.Rule; {
+	case form == event.FormMeasurement, r.Strategy == "":
+	case r.Strategy == vote.None:
 		lines = append(lines, fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", step))
+	case r.Strategy == vote.FirstToK && r.K == 1, r.Strategy == vote.Majority && r.N == 1:
+		lines = append(lines, fmt.Sprintf("voting   not voted: the first answer a %s that is not discarded, of at most %d samples; -k 2 votes", step, r.MaxSamples))
 	default:
 		lines = append(lines, "voting   "+runs.DescribeRule(s.Rule))
 	}

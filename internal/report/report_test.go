@@ -393,3 +393,31 @@ func TestCall(t *testing.T) {
 		}
 	}
 }
+
+// TestUndecidedProvesNothing: where no vote was decided none of them can be wrong.
+func TestUndecidedProvesNothing(t *testing.T) {
+	for _, test := range []struct {
+		races, undecided int
+		want             string
+	}{
+		{0, 0, "nothing: there are no votes"},
+		{2, 2, "nothing: no vote was decided"},
+		{3, 2, "not that all voted answers are their voters' likeliest: 0 of 1 are expected not to be"},
+	} {
+		c := runs.CertificateSummary{}
+		c.Votes.Races, c.Votes.Undecided = test.races, test.undecided
+		if got := describeCertificate(&c); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%d of %d undecided: %q, want %q", test.undecided, test.races, got, test.want)
+		}
+	}
+}
+
+// TestFailedStep: a step without a title, such as one of a problem, fails without one.
+func TestFailedStep(t *testing.T) {
+	e := event.StepFailed{Step: 5, Reason: "compose 0: no answer won"}
+	for titles, want := range map[string]string{"": "step 5   FAILED: compose 0: no answer won", "count": "step 5   count: FAILED: compose 0: no answer won"} {
+		if got := Describe(event.FormTree, e, map[int]string{5: titles}); got != want {
+			t.Errorf("with the title %q it is %q, want %q", titles, got, want)
+		}
+	}
+}

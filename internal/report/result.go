@@ -262,10 +262,13 @@ func shortOutcome(run, text string) string {
 	return text
 }
 
-// StepOf is how a step is called for people: the tasks of an outline count from 1.
+// StepOf is how a step is called for people: the tasks of an outline and records count from 1.
 func StepOf(form event.Form, step int) string {
-	if form == event.FormTasks {
+	switch form {
+	case event.FormTasks:
 		return "task " + Thousands(step+1)
+	case event.FormRecords:
+		return "record " + Thousands(step+1)
 	}
 	return "step " + Thousands(step)
 }

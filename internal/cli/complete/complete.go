@@ -4,6 +4,7 @@ package complete
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -78,8 +80,14 @@ func (c completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 	d := config.Find(f.Name)
 	var complete Func
 	switch {
+	case d == nil && f.Name == "state":
+		complete = list(runs.States())
+	case d == nil && f.Name == "retry":
+		complete = list([]string{event.StatusFailed, event.StatusUndecided})
 	case d == nil || len(d.Choices) > 0: // which have their completion
 		return
+	case d.Name == "red_flags":
+		complete = orFile(words(slices.Sorted(maps.Keys(redflags.Presets))))
 	case d.Name == "warm":
 		complete = c.runs
 	case d.Names == config.InModels && d.Name != "voters":
@@ -122,7 +130,7 @@ func (c completer) runs(cmd *cobra.Command, args []string, begun string) ([]stri
 		}
 		names = append(names, fmt.Sprintf("%s\t%s, %s", name, s.State, clip.Line(show.Line(s.Task), 50)))
 	}
-	if strings.HasPrefix(runs.Last, begun) && len(all) > 0 {
+	if n := len(all); n > 0 && strings.HasPrefix(runs.Last, begun) && (len(states) == 0 || slices.Contains(states, all[n-1].State)) {
 		names = append(names, runs.Last+"\tthe run that was begun last")
 	}
 	return names, noFile | cobra.ShellCompDirectiveKeepOrder
@@ -178,6 +186,14 @@ func first(f Func) Func {
 			return nil, noFile
 		}
 		return f(cmd, args, begun)
+	}
+}
+
+// orFile completes the name of a file if nothing else fits.
+func orFile(f Func) Func {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		fit, _ := f(cmd, args, begun)
+		return fit, cobra.ShellCompDirectiveDefault
 	}
 }
 

@@ -108,7 +108,7 @@ type shown struct {
 // kinds are those of run whose defaults can be asked for.
 var kinds = map[string]config.Kinds{
 	"run": config.Run, "plan": config.PlanOnly, "exec": config.Exec, "validate": config.Validate, "do": config.Do, "solve": config.Solving,
-	"ask": config.Asking, "map": config.Mapping, "hanoi": config.Chain, "calibrate": config.Measuring,
+	"ask": config.Asking, "map": config.Mapping, "script": config.Scripting, "hanoi": config.Chain, "calibrate": config.Measuring,
 }
 
 // Show is the command that lists the settings.
@@ -120,8 +120,9 @@ func Show(a App) *cobra.Command {
 		Short: "Show every setting, what it is and where that comes from",
 		Long: `config lists the settings with their values and where each comes from: a flag of this
 command line, a variable, a file and its line, or the default. Defaults differ between kinds
-of run: --of says for which command. Flags that are given are shown as that command would
-take them.`,
+of run, and not every kind has every setting: --of shows those of one command, with its
+defaults. Without it all are shown, with the defaults of run where it has them. Flags that are
+given are shown as that command would take them.`,
 		Args: cobra.ArbitraryArgs,
 		Example: `  maker config --set
   maker config model ahead_by --of hanoi
@@ -134,7 +135,8 @@ take them.`,
 			if err := a.Wrong(); err != nil {
 				return a.Usage(err)
 			}
-			list, err := a.settings(cmd, kind, args)
+			every := !cmd.Flags().Changed("of")
+			list, err := a.settings(cmd, kind, every, args)
 			if err != nil {
 				return a.Usage(err)
 			}
@@ -160,8 +162,9 @@ func names() []string {
 	return all
 }
 
-// settings are those that a kind of run has, or those that are named.
-func (a App) settings(cmd *cobra.Command, kind config.Kinds, named []string) ([]shown, error) {
+// settings are those that a kind of run has, or every one, or those that are named. One that
+// the kind does not have is shown as another kind has it.
+func (a App) settings(cmd *cobra.Command, kind config.Kinds, every bool, named []string) ([]shown, error) {
 	files, err := settingsfile.ReadAll()
 	if err != nil {
 		return nil, err
@@ -176,10 +179,14 @@ func (a App) settings(cmd *cobra.Command, kind config.Kinds, named []string) ([]
 	}
 	var list []shown
 	for _, d := range config.Settings() {
-		if len(named) > 0 && !wanted[d.Name] || len(named) == 0 && d.For&kind == 0 {
+		has := d.For & kind
+		if len(named) > 0 && !wanted[d.Name] || len(named) == 0 && !every && has == 0 {
 			continue
 		}
-		s := shown{Setting: d.Name, Value: d.DefaultFor(kind), From: "default", Group: d.Group}
+		if has == 0 {
+			has = d.For & -d.For // the first
+		}
+		s := shown{Setting: d.Name, Value: d.DefaultFor(has), From: "default", Group: d.Group}
 		if f := cmd.Flag(d.Flag()); f != nil && f.Changed {
 			s.Value, s.From, s.Effect = f.Value.String(), "flag", true
 			if from := a.Source(d.Flag()); from != "" {
@@ -217,7 +224,11 @@ func (a App) print(list []shown) error {
 		return nil
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(a.Err, "nothing is set; `maker init` writes a %s to set something in\n", settingsfile.Name)
+		hint := "`maker init` writes a " + settingsfile.Name + " to set something in"
+		if _, err := os.Stat(settingsfile.Name); err == nil {
+			hint = "take away the # before a line of " + settingsfile.Name + " to set something"
+		}
+		fmt.Fprintf(a.Err, "nothing is set; %s\n", hint)
 		return nil
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)

@@ -120,6 +120,7 @@ func (a *Asker) edit(ctx context.Context, step string, q maker.Question, draft *
 		return err
 	})
 	if err != nil || !ok {
+		*draft = "" // the next one begins with the call
 		return "", err
 	}
 	changed := q
@@ -230,6 +231,10 @@ func (a *Asker) edited(ctx context.Context, name string, text *string, check fun
 		changed, err := Editor(ctx, name, *text)
 		if err != nil {
 			fmt.Fprintf(a.Out, "%s\n", show.Line(err.Error()))
+			return false, nil
+		}
+		if strings.TrimSpace(changed) == "" { // which is how one leaves an editor in vain
+			fmt.Fprintln(a.Out, "nothing was changed: the text is empty")
 			return false, nil
 		}
 		*text = changed

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -59,7 +60,7 @@ func Changes(w io.Writer, r *runs.Result, dir, folder string) {
 	}
 }
 
-// quote is a path as a shell wants it.
+// quote is a path as a shell wants it. What cannot be seen is an escape that shells read.
 func quote(path string) string {
 	safe := func(r rune) bool {
 		return r == '/' || r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -67,5 +68,23 @@ func quote(path string) string {
 	if strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
 		return path
 	}
-	return "'" + show.Exact(strings.ReplaceAll(path, "'", `'\''`)) + "'"
+	if show.Exact(path) == path && !strings.ContainsAny(path, "\n\t") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for rest := path; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		switch part := rest[:size]; {
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + part)
+		case r != utf8.RuneError && show.Exact(part) == part && part != "\n" && part != "\t":
+			b.WriteString(part)
+		default:
+			for _, c := range []byte(part) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		}
+		rest = rest[size:]
+	}
+	return "$'" + b.String() + "'"
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -106,6 +108,11 @@ func TestAsk(t *testing.T) {
 	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i s/hello/bye/ \"$1\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// The first time it does what its arguments say, and then what the other one does.
+	once := filepath.Join(t.TempDir(), "once")
+	if err := os.WriteFile(once, []byte("#!/bin/sh\nif [ -e \"$0.ran\" ]; then for file; do :; done; exec "+editor+" \"$file\"; fi; touch \"$0.ran\"; exec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	call := &event.Intent{Tool: "Write", Input: json.RawMessage(`{"content":"hello","file_path":"docs/a.md"}`)}
 	for name, test := range map[string]struct {
 		lines  []string
@@ -123,12 +130,15 @@ func TestAsk(t *testing.T) {
 		"all of it":           {lines: []string{"?", "no"}, want: "no"},
 		"edited":              {lines: []string{"edit", "yes"}, editor: editor, want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: "+ bye"},
 		"edited, then not":    {lines: []string{"edit", "no", "no"}, editor: editor, want: "no"},
+		"edited amiss":        {lines: []string{"edit", "no", "edit", "yes"}, editor: once + " truncate -s 20", want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: "edit again? yes or no> "},
+		"emptied":             {lines: []string{"edit", "edit", "yes"}, editor: once + " truncate -s 0", want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: "nothing was changed"},
 		"no editor":           {lines: []string{"edit", "no"}, want: "no", said: "set the variable EDITOR"},
 		"an editor that ends": {lines: []string{"edit", "no"}, editor: "false", want: "no", said: "the editor false"},
 		"nobody":              {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("EDITOR", test.editor)
+			_ = os.Remove(once + ".ran")
 			var out bytes.Buffer
 			var kept []string
 			q := maker.Question{Kind: event.ClarifyApproval, Text: "May Write be called?", Call: call, Options: []string{"yes", "no"}, Free: true, Folder: t.TempDir()}
@@ -158,6 +168,19 @@ func TestChanges(t *testing.T) {
 		"besides, 1 call of commands and servers: what that changed is not known here\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("Changes: -want +got\n%s", diff)
+	}
+}
+
+// TestQuote: a shell reads the path that is meant, and nobody sees characters that hide.
+func TestQuote(t *testing.T) {
+	for _, path := range []string{"a.txt", "a b", "it's", `a\b`, "$(rm x);-", "日本.txt", "a \u202e日本.txt", "tab\there", "line\nend", "it's\x1b[2J\\7", "\xff\u200b1"} {
+		quoted := quote(path)
+		if got, err := exec.Command("bash", "-c", "printf %s "+quoted).Output(); err != nil || string(got) != path {
+			t.Errorf("a shell reads %s as %q, %v, want %q", quoted, got, err, path)
+		}
+		if show.Exact(quoted) != quoted {
+			t.Errorf("quote(%q) = %q, want nothing that hides", path, quoted)
+		}
 	}
 }
 

@@ -141,14 +141,14 @@ func (a App) print(list []runs.Summary, limit int, chosen bool) error {
 }
 
 // columns are what is shown of runs, with those that are left out first if there is no room for
-// all. Two are always there, and the task gets what is left.
+// all: names begin with the kind. Two are always there, and the task gets what is left.
 var columns = []struct {
 	title string
 	drop  int // the lower the earlier; 0 for never
 }{{"RUN", 0}, {"STATE", 0}, {"KIND", 2}, {"STEPS", 1}, {"COST", 3}, {"AGE", 4}, {"TASK", 0}}
 
 // leastTask is how much room a task needs to say something.
-const leastTask = 24
+const leastTask = 16
 
 // table shows runs in lines of a width; 0 means any. On a narrow screen each has two.
 func table(list []runs.Summary, width int, now time.Time) []byte {
@@ -159,11 +159,12 @@ func table(list []runs.Summary, width int, now time.Time) []byte {
 	for _, s := range list {
 		rows = append(rows, row(s, now))
 	}
-	widths := make([]int, len(columns))
-	for _, r := range rows {
-		for i, cell := range r {
-			widths[i] = max(widths[i], screen.Width(cell))
+	widths := widthsOf(rows)
+	if all := sum(widths[:len(widths)-1]) + 2*(len(widths)-1); width > 0 && all+leastTask > width {
+		for _, r := range rows { // who writes a run, and which limit stopped it, go first
+			r[1], _, _ = strings.Cut(r[1], " (")
 		}
+		widths = widthsOf(rows)
 	}
 	kept := func(i, dropped int) bool { return columns[i].drop == 0 || columns[i].drop > dropped }
 	dropped := 0
@@ -182,7 +183,7 @@ func table(list []runs.Summary, width int, now time.Time) []byte {
 	for n, r := range rows {
 		if dropped > 4 && n > 0 { // what there is no room for is on a line of its own
 			fmt.Fprintf(&out, "%s\n", screen.Cut(r[0]+"  "+r[1], width))
-			fmt.Fprintf(&out, "%s\n", screen.Cut(fmt.Sprintf("  %-4s %s", r[len(r)-2], r[len(r)-1]), width))
+			fmt.Fprintf(&out, "%s\n", screen.Cut("  "+strings.Join(slices.DeleteFunc([]string{r[5], r[4], r[6]}, isEmpty), "  "), width))
 			continue
 		}
 		line := ""
@@ -198,6 +199,27 @@ func table(list []runs.Summary, width int, now time.Time) []byte {
 	}
 	return out.Bytes()
 }
+
+// widthsOf are how wide columns have to be.
+func widthsOf(rows [][]string) []int {
+	widths := make([]int, len(columns))
+	for _, r := range rows {
+		for i, cell := range r {
+			widths[i] = max(widths[i], screen.Width(cell))
+		}
+	}
+	return widths
+}
+
+func sum(list []int) int {
+	total := 0
+	for _, n := range list {
+		total += n
+	}
+	return total
+}
+
+func isEmpty(s string) bool { return s == "" }
 
 // nameOf is what a run is found by.
 func nameOf(s runs.Summary) string {

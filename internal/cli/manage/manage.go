@@ -56,7 +56,6 @@ type filter struct {
 
 func (f *filter) register(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "only runs in these states: "+strings.Join(runs.States(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(runs.States(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // check reads the states.

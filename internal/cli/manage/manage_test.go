@@ -114,9 +114,11 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	list = append(list, runs.Summary{Run: "hanoi-20260331-110000-abxyz", State: "completed", Kind: "hanoi", Task: "Towers of Hanoi with 9 disks", CostUSD: &cost, Started: now.Add(-time.Hour)})
 	for width, want := range map[int]string{
 		160: "hanoi-20260331-110000-abxyz  completed         hanoi  0      $0.50      1h   Towers of Hanoi with 9 disks",
-		80:  "hanoi-20260331-110000-abxyz  completed         1h   Towers of Hanoi with 9 disks",
-		40:  "hanoi-20260331-110000-abxyz  completed\n  1h   Towers of Hanoi with 9 disks",
-		30:  "hanoi-20260331-110000-abxyz  …\n  1h   Towers of Hanoi with 9…",
+		90:  "hanoi-20260331-110000-abxyz  completed   hanoi  0      $0.50      1h   Towers of Hanoi wi…",
+		80:  "hanoi-20260331-110000-abxyz  completed   hanoi  $0.50      1h   Towers of Hanoi…",
+		60:  "hanoi-20260331-110000-abxyz  completed   Towers of Hanoi wi…",
+		40:  "hanoi-20260331-110000-abxyz  completed\n  1h  $0.50  Towers of Hanoi with 9 dis…",
+		30:  "hanoi-20260331-110000-abxyz  …\n  1h  $0.50  Towers of Hanoi …",
 	} {
 		got := string(table(list, width, now))
 		for line := range strings.Lines(got) {

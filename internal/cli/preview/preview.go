@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/internal/cli/screen"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/plan"
@@ -20,16 +21,19 @@ func Run(w io.Writer, p *maker.RunPreview) {
 	fmt.Fprintf(w, "tools: %s\n", show.Line(strings.Join(p.Tools, ", ")))
 	fmt.Fprintf(w, "steps: %s, by %s\n\n", show.Line(runs.DescribeRule(p.Rule)), show.Line(p.Steps))
 	for _, e := range p.Estimates {
-		fmt.Fprintf(w, "  a plan of %2d steps takes %4d to %5d calls, about %s to %s\n", e.Steps, e.AtLeast.Calls, e.AtMost.Calls,
-			runs.DescribeCost(e.AtLeast.CostUSD), runs.DescribeCost(e.AtMost.CostUSD))
+		cost := "at a cost that is not known"
+		if e.AtLeast.CostUSD != nil && e.AtMost.CostUSD != nil {
+			cost = fmt.Sprintf("about %s to %s", runs.DescribeCost(e.AtLeast.CostUSD), runs.DescribeCost(e.AtMost.CostUSD))
+		}
+		fmt.Fprintf(w, "  a plan of %2d steps takes %4d to %5d calls, %s\n", e.Steps, e.AtLeast.Calls, e.AtMost.Calls, cost)
 	}
 	fmt.Fprint(w, "nobody knows before how long it will be. No model was asked; maker plan \"TASK\" has the plan made,\nprints it and says what it takes, and maker exec carries it out\n")
 }
 
 // Plan says what carrying out a plan will take.
 func Plan(w io.Writer, e *maker.Estimate) {
-	fmt.Fprintf(w, "%d steps, some %d calls and %s tokens of %s if voters agree: about %s\n",
-		e.Steps, e.Calls, report.Thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
+	fmt.Fprintf(w, "%s, some %s and %s tokens of %s if voters agree: about %s\n",
+		report.Count(e.Steps, "step"), report.Count(e.Calls, "call"), report.Thousands(int(e.Tokens.Total())), e.Model, runs.DescribeCost(e.CostUSD))
 }
 
 // Steps lists the steps of a plan with their tools, and says which of them may change
@@ -37,7 +41,7 @@ func Plan(w io.Writer, e *maker.Estimate) {
 func Steps(w io.Writer, p *plan.Plan) {
 	titles := 0
 	for i := range p.Steps {
-		titles = max(titles, min(len([]rune(show.Line(p.Steps[i].Title))), 40))
+		titles = max(titles, min(screen.Width(show.Line(p.Steps[i].Title)), 40))
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -50,7 +54,8 @@ func Steps(w io.Writer, p *plan.Plan) {
 		if len(changing) > 0 {
 			what += "   may change something: " + strings.Join(changing, ", ")
 		}
-		fmt.Fprintf(w, "  %2d  %-*s  %s\n", s.Number, titles, show.Line(s.Title), show.Line(what))
+		title := show.Line(s.Title)
+		fmt.Fprintf(w, "  %2d  %s%s  %s\n", s.Number, title, strings.Repeat(" ", max(0, titles-screen.Width(title))), show.Line(what))
 	}
 }
 

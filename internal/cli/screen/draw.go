@@ -146,6 +146,9 @@ func (m *Model) shown(rows int) []string {
 
 func (m *Model) entry(e item, chosen bool) string {
 	text := fmt.Sprintf("%s %s %s", Mark(e.status), e.name, show.Line(e.title))
+	if chosen {
+		text = "> " + text
+	}
 	if e.votes != "" {
 		votes := "  " + e.votes
 		text = Cut(text, m.columns()-lipgloss.Width(votes)) + votes
@@ -162,7 +165,7 @@ func (m *Model) entry(e item, chosen bool) string {
 		look = yellow
 	}
 	if chosen {
-		text, look = "> "+text, bold
+		look = bold
 	}
 	return m.style(look, m.cut(text))
 }
@@ -196,17 +199,17 @@ func (m *Model) openedEntry(e item, rows int) []string {
 
 // progress says how far the run is and how fast.
 func (m *Model) progress() []string {
-	done, total, name := m.p.Steps, m.p.Total, "steps"
+	done, total, name := m.p.Steps, m.p.Total, "step"
 	switch m.head.Form {
 	case event.FormRecords:
-		name = "records"
+		name = "record"
 	case event.FormMeasurement:
-		name = "samples"
+		name = "sample"
 	}
 	if n := len(m.list.items); n > 0 {
 		done, total = m.list.done(), n
 		if m.head.Form == event.FormTasks {
-			name = "tasks"
+			name = "task"
 		}
 	}
 	speed := m.pace.Speed()
@@ -214,9 +217,9 @@ func (m *Model) progress() []string {
 	if total > 0 {
 		percent := min(100, 100*float64(done)/float64(total))
 		parts = append(parts, m.style(cyan, bar(percent, min(24, m.columns()-8)))+fmt.Sprintf(" %5.1f %%", percent),
-			fmt.Sprintf("%s of %s %s", report.Thousands(done), report.Thousands(total), name))
+			fmt.Sprintf("%s of %s", report.Thousands(done), report.Count(total, name)))
 	} else {
-		what := report.Count(done, strings.TrimSuffix(name, "s"))
+		what := report.Count(done, name)
 		if done == 0 && m.head.Form == event.FormPlan {
 			what = "a plan is being made"
 		}
@@ -248,10 +251,10 @@ func (m *Model) money() []string {
 		parts = append(parts, fmt.Sprintf("%s of %s tokens", report.Thousands(int(p.Spent.Tokens.Total())), report.Thousands(int(n))))
 	}
 	if n := p.Limits.Calls; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s calls", report.Thousands(int(p.Spent.Calls)), report.Thousands(int(n))))
+		parts = append(parts, fmt.Sprintf("%s of %s", report.Thousands(int(p.Spent.Calls)), report.Count(int(n), "call")))
 	}
 	if m.head.Form != event.FormMeasurement { // whose samples are its progress
-		samples := report.Thousands(p.Samples) + " samples"
+		samples := report.Count(p.Samples, "sample")
 		if p.Session > 0 {
 			samples = fmt.Sprintf("%.2f samples a step", float64(p.Samples)/float64(p.Session))
 		}
@@ -429,7 +432,11 @@ func (m *Model) help() string {
 	case m.choices() > 0:
 		parts = append(parts, "↑↓ enter show a step")
 	}
-	return m.style(dim, m.cut(strings.Join(parts, "  ")))
+	keys := strings.Join(parts, "  ")
+	if closer := strings.Join(parts, " "); Width(keys) > m.columns() && Width(closer) <= m.columns() {
+		keys = closer
+	}
+	return m.style(dim, m.cut(keys))
 }
 
 // before is what stays above a question: whoever is asked sees what it is about.

@@ -41,10 +41,11 @@ const (
 type ending int
 
 const (
-	staying ending = iota
-	handed         // somebody is asked something
-	stopped        // the program is put aside
-	over           // the run has ended
+	staying   ending = iota
+	handed           // somebody is asked something
+	stopped          // the program is put aside
+	disturbed        // it was put aside without a word, and what is drawn is gone
+	over             // the run has ended
 )
 
 // A Model is what is on the screen. Its methods may be called from any goroutine.

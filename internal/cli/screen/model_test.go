@@ -394,6 +394,37 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestChosenEntry: choosing a step hides nothing of it but what there is no room for.
+func TestChosenEntry(t *testing.T) {
+	m, _ := newModel(40, 24)
+	e := item{name: "14.", title: "Work on 日本語テキスト number fourteen", status: outline.StatusCompleted, votes: "5-2"}
+	for chosen, want := range map[bool]string{
+		false: "[x] 14. Work on 日本語テキスト nu…  5-2",
+		true:  "> [x] 14. Work on 日本語テキスト …  5-2",
+	} {
+		if got := m.entry(e, chosen); got != want {
+			t.Errorf("entry(chosen %t) = %q, want %q", chosen, got, want)
+		}
+	}
+}
+
+// TestViewOfOne: one is not many, and records are called so.
+func TestViewOfOne(t *testing.T) {
+	m, _ := newModel(120, 24)
+	m.head.Form = event.FormRecords
+	m.set(time.Now(), maker.Progress{Total: 1, Samples: 1, Deciding: 1, Open: []runs.OpenQuestion{{Step: 0, InFlight: 1}}})
+	view := m.View().Content
+	for _, want := range []string{"0 of 1 record ", "  1 sample ", "\nrecord 1  1 in flight\n"} {
+		if !strings.Contains(view, want) {
+			t.Errorf("%q is not shown:\n%s", want, view)
+		}
+	}
+	m.width, m.opened, m.choosing = 40, true, true
+	if got := m.help(); !strings.HasSuffix(got, "enter close") {
+		t.Errorf("help(an open step, 40 columns) = %q, want all of it", got)
+	}
+}
+
 // TestCursor: the cursor rests where the drawing begins, and looks as it did.
 func TestCursor(t *testing.T) {
 	m, _ := newModel(80, 24)

@@ -186,11 +186,13 @@ const period = 100 * time.Millisecond
 func (s *Screen) loop() {
 	for {
 		asked, stop := tty.Suspensions()
+		goOn, stopGoOn := tty.Continuations()
 		why := s.wanted()
 		if why == staying {
-			why = s.draw(asked)
+			why = s.draw(asked, goOn)
 		}
 		stop()
+		stopGoOn()
 		switch why {
 		case over:
 			s.flushQueue()
@@ -248,7 +250,8 @@ func (s *Screen) flushQueue() {
 // that nobody knows where above it is. It does not wrap what is drawn: when the window
 // becomes narrower at the very moment, that would take rows that nobody knows of. What is below
 // the cursor it erases in two parts, because tmux keeps a copy of a whole screen that is erased;
-// but not after the height has changed, because tmux then shows again what it moved away.
+// but not after the height has changed, because tmux then shows again what it moved away. Behind
+// a shell it is silent.
 type output struct {
 	*os.File
 	size   func() (width, height int)
@@ -259,6 +262,9 @@ type output struct {
 
 func (o *output) Write(p []byte) (int, error) {
 	defer o.once.Do(func() { close(o.drawn) })
+	if !tty.Foreground(int(o.Fd())) {
+		return len(p), nil
+	}
 	drawing := p
 	if erase := []byte("\x1b[J"); bytes.Contains(p, erase) {
 		if _, height := o.size(); height == o.height {
@@ -283,7 +289,7 @@ type line struct {
 type again struct{}
 
 // draw is one drawing, from the first line to why it was given up.
-func (s *Screen) draw(asked <-chan os.Signal) ending {
+func (s *Screen) draw(asked, goOn <-chan os.Signal) ending {
 	m := s.model
 	s.refresh()
 	m.mu.Lock()
@@ -295,7 +301,7 @@ func (s *Screen) draw(asked <-chan os.Signal) ending {
 		tea.WithFilter(s.filter))
 	ended := make(chan struct{})
 	var feeding sync.WaitGroup
-	feeding.Go(func() { s.feed(p, out.drawn, ended, asked) })
+	feeding.Go(func() { s.feed(p, out.drawn, ended, asked, goOn) })
 	stopKeys := func() {}
 	if s.keyboard != nil {
 		if stop, err := s.keyboard.Keys(func(text []byte) { sendKeys(p, string(text)) }); err == nil {
@@ -345,7 +351,7 @@ func sendKeys(p *tea.Program, text string) {
 }
 
 // feed refreshes the model and prints lines, until the drawing has ended or is to end.
-func (s *Screen) feed(p *tea.Program, drawn, ended <-chan struct{}, asked <-chan os.Signal) {
+func (s *Screen) feed(p *tea.Program, drawn, ended <-chan struct{}, asked, goOn <-chan os.Signal) {
 	select {
 	case <-drawn:
 	case <-ended:
@@ -368,6 +374,10 @@ func (s *Screen) feed(p *tea.Program, drawn, ended <-chan struct{}, asked <-chan
 		case <-s.wake:
 		case <-asked:
 			s.model.leave(stopped)
+			p.Quit()
+			return
+		case <-goOn:
+			s.model.leave(disturbed)
 			p.Quit()
 			return
 		case <-ended:

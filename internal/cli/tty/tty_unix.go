@@ -123,10 +123,10 @@ func (t *Terminal) Keys(f func(typed []byte)) (stop func(), err error) {
 func (t *Terminal) Restore() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.before != nil {
+	if t.before != nil && Foreground(t.fd) { // a shell has set its own, and stops whoever sets others
 		_ = unix.IoctlSetTermios(t.fd, setSettings, t.before) // there is nothing else to try
-		t.before = nil
 	}
+	t.before = nil
 }
 
 // Foreground reports whether the terminal is this program's at the moment: a shell can have
@@ -144,6 +144,14 @@ func Suspensions() (asked <-chan os.Signal, stop func()) {
 	return ch, func() { signal.Stop(ch) }
 }
 
+// Continuations gets a signal when the program goes on after it was stopped, by whomever: what
+// is on the terminal and how it is set is then no longer what the program has left.
+func Continuations() (goOn <-chan os.Signal, stop func()) {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, unix.SIGCONT)
+	return ch, func() { signal.Stop(ch) }
+}
+
 // Suspend stops the program until it is told to go on, unless there is no shell that could
 // tell it. (The language leaves no way back to what Ctrl-Z does by itself.)
 func Suspend() {
@@ -151,9 +159,8 @@ func Suspend() {
 	if shell, other := unix.Getsid(unix.Getppid()); err != nil || other != nil || shell != own {
 		return
 	}
-	goOn := make(chan os.Signal, 1)
-	signal.Notify(goOn, unix.SIGCONT)
-	defer signal.Stop(goOn)
+	goOn, stop := Continuations()
+	defer stop()
 	if unix.Kill(unix.Getpid(), unix.SIGSTOP) == nil {
 		<-goOn
 	}

@@ -109,5 +109,8 @@ func Foreground(int) bool { return true }
 // Suspensions gets a signal when the person wants to put the program aside: never.
 func Suspensions() (asked <-chan os.Signal, stop func()) { return nil, func() {} }
 
+// Continuations gets a signal when the program goes on after it was stopped: never.
+func Continuations() (goOn <-chan os.Signal, stop func()) { return nil, func() {} }
+
 // Suspend stops the program until it is told to go on.
 func Suspend() {}

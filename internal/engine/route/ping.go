@@ -54,8 +54,8 @@ func (p Provider) Ping(ctx context.Context, opts Options) error {
 		if len(text) > 200 {
 			text = text[:200] + "…"
 		}
-		if variable := p.keyVariable(); resp.StatusCode == http.StatusUnauthorized && variable != "" {
-			text += "; the key is that of " + variable
+		if from := p.keyFrom(opts.Env); resp.StatusCode == http.StatusUnauthorized && from != "" {
+			text += "; the key is that of " + from
 		}
 		return fmt.Errorf("HTTP %d: %s", resp.StatusCode, text)
 	}

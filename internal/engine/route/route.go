@@ -181,11 +181,11 @@ func openRemote(name, provider, rest string, opts Options) (*Voter, error) {
 	v := &Voter{Name: provider + "/" + rest, Provider: provider, Server: server(provider, base, key), Secrets: append(addressSecrets(base), key)}
 	if provider == "anthropic" {
 		v.Model, err = anthropic.New(anthropic.Options{
-			Model: rest, BaseURL: base, APIKey: key, KeyFrom: p.keyVariable(), Transport: opts.Transport, Warn: opts.Warn,
+			Model: rest, BaseURL: base, APIKey: key, KeyFrom: p.keyFrom(opts.Env), Transport: opts.Transport, Warn: opts.Warn,
 		})
 	} else {
 		v.Model, err = openai.New(openai.Options{
-			Provider: provider, Model: rest, BaseURL: base, APIKey: key, KeyFrom: p.keyVariable(), Transport: opts.Transport, Warn: opts.Warn,
+			Provider: provider, Model: rest, BaseURL: base, APIKey: key, KeyFrom: p.keyFrom(opts.Env), Transport: opts.Transport, Warn: opts.Warn,
 		})
 	}
 	if err != nil {
@@ -225,6 +225,15 @@ func (p Provider) Key(env func(string) string) (string, error) {
 		return key, nil
 	}
 	return "", fmt.Errorf("%s_FILE: %s is empty", variable, path)
+}
+
+// keyFrom says where its key comes from, or would.
+func (p Provider) keyFrom(env func(string) string) string {
+	variable := p.keyVariable()
+	if variable != "" && env(variable) == "" && env(variable+"_FILE") != "" {
+		return "the file that " + variable + "_FILE names"
+	}
+	return variable
 }
 
 // keyVariable is the variable that holds its key, needed or not.

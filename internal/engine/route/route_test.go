@@ -227,6 +227,23 @@ func TestSimulatorIsPricedByItsName(t *testing.T) {
 	}
 }
 
+// TestKeyFrom: an error about a key says where it comes from.
+func TestKeyFrom(t *testing.T) {
+	p := Provider{Name: "openai", KeyVar: "OPENAI_API_KEY"}
+	for _, test := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{nil, "OPENAI_API_KEY"},
+		{map[string]string{"OPENAI_API_KEY_FILE": "k"}, "the file that OPENAI_API_KEY_FILE names"},
+		{map[string]string{"OPENAI_API_KEY": "k", "OPENAI_API_KEY_FILE": "k"}, "OPENAI_API_KEY"},
+	} {
+		if got := p.keyFrom(environment(test.env)); got != test.want {
+			t.Errorf("with %v the key is that of %s, want %s", test.env, got, test.want)
+		}
+	}
+}
+
 // TestMissingKeyNamesItsVariable goes over all providers there are.
 func TestMissingKeyNamesItsVariable(t *testing.T) {
 	wanted := 0

@@ -29,6 +29,14 @@ func wordsOf(s *plan.Step) string {
 	return strings.Join([]string{s.TaskDescription, s.PrimaryToolInstructions, s.FallbackToolInstructions}, "\n")
 }
 
+// told is what steps are told of what was before them.
+func (r *run) told() string {
+	if r.summaries == nil {
+		return r.context
+	}
+	return r.summaries.Text()
+}
+
 // summarise takes the output of a step into what the steps after it are told. Its
 // error is the flow's.
 func (r *run) summarise(f flow.Flow, a *attempt) error {

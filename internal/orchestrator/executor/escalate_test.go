@@ -159,7 +159,7 @@ func TestSplitGivesTheFields(t *testing.T) {
 func TestEscalatedQuestions(t *testing.T) {
 	w := newWorld(t, map[string]string{"*": "undecided: no answer won"})
 	w.onDecide = func(_ string, _ *flow.Question, v *flow.Verdict) {
-		v.Voting.Samples = 4
+		v.Voting.Samples, v.Voting.Shares = 4, []event.Share{{Voter: "m", Framing: 1, Votes: 1}, {Voter: "m", Framing: 3, Votes: 3}}
 		v.Voting.Answers = []event.Candidate{{Answer: []byte(`{"value":1}`), Votes: 2}, {Answer: []byte(`{"value":2}`), Votes: 2}}
 	}
 	var asked *flow.HumanQuestion
@@ -169,10 +169,10 @@ func TestEscalatedQuestions(t *testing.T) {
 	}
 	events := w.execute(escalating(), makePlan(stepSpec{inputs: nil}))
 	q := w.questions["plan/0/step/0/diversity/move/0"]
-	if q == nil || q.Asked != 4 || *q.Temperature != 0.7 || *q.FirstTemperature != 0.7 {
-		t.Errorf("the diverse question is %+v, want one that begins after 4 samples, at 0.7", q)
+	if q == nil || !slices.Equal(q.Asked["m"], []int{1, 3}) || *q.Temperature != 0.7 || *q.FirstTemperature != 0.7 {
+		t.Errorf("the diverse question is %+v, want one that knows the framings of those before, at 0.7", q)
 	}
-	if q := w.questions["plan/0/step/0/model/move/0"]; q == nil || q.Model != "expert" || q.Asked != 0 {
+	if q := w.questions["plan/0/step/0/model/move/0"]; q == nil || q.Model != "expert" || q.Asked != nil {
 		t.Errorf("the question of another model is %+v, want one for the expert", q)
 	}
 	if q := w.questions["plan/0/step/0/split/plan"]; q == nil || q.Rule.Strategy != vote.FirstToK || q.Scope != "plan/0/step/0" || !strings.Contains(q.Prompt, "The last step returns these fields") {
@@ -211,5 +211,23 @@ func TestSplitTakesInputs(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"plan/0/step/0/move/0", step + "/move/0", step + "/split/plan", step + "/split/step/0/move/0", step + "/split/step/1/move/0"}, w.Asked); diff != "" {
 		t.Errorf("asked: -want +got\n%s", diff)
+	}
+}
+
+// TestSplitTakesContext: where steps are told of those before them, so are the parts of one
+// and who makes them.
+func TestSplitTakesContext(t *testing.T) {
+	c := escalating(flow.Split)
+	c.Context, c.ContextBudget = executor.Summary, 1000
+	const step = "plan/0/step/1"
+	w := newWorld(t, map[string]string{
+		"plan/0/step/0/move/0": "value: 41", step + "/split/plan": makePlan(stepSpec{}, stepSpec{}), step + "/split/step/0/move/0": "value: 42", step + "/split/step/1/move/0": "value: 43",
+		"*": "undecided: no answer won",
+	})
+	w.execute(c, makePlan(stepSpec{}, stepSpec{}))
+	for _, key := range []string{step + "/split/plan", step + "/split/step/0/move/0", step + "/split/step/1/move/0"} {
+		if q := w.questions[key]; q == nil || !strings.Contains(q.Prompt, "<context>\nResults:\nTask 1: s0\nvalue: 41\n") {
+			t.Errorf("%s is asked %+v, want what the step before came to", key, q)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/summary"
 	"github.com/maker-mdap/maker/plan"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // Config is how steps are carried out.
@@ -142,6 +143,10 @@ type run struct {
 
 	safe    map[string]bool // tools that change nothing
 	askTool string          // that asks the person, if there is one
+
+	// What the whole was told and shown that the steps are parts of, if they are.
+	context string
+	images  []flow.Image
 }
 
 // look learns which tools there are. They stay the same for the plan, whatever comes
@@ -310,9 +315,19 @@ func (r *run) rename() []event.NamedOutput {
 	list, renamed := []event.NamedOutput{}, map[string]output{}
 	for i, variable := range r.order {
 		name := fmt.Sprintf("done_%d_output", i)
-		list = append(list, event.NamedOutput{Name: name, Output: r.outputs[variable].value})
-		renamed[name], r.order[i] = r.outputs[variable], name
+		o := r.outputs[variable]
+		list = append(list, event.NamedOutput{Name: name, Output: o.value, Unvoted: r.marked(o)})
+		renamed[name], r.order[i] = o, name
 	}
 	r.outputs = renamed
 	return list
+}
+
+// marked are the paths that whoever plans anew is told nobody voted on. Where nobody votes,
+// that goes without saying.
+func (r *run) marked(o output) []string {
+	if r.config.Rule.Strategy == vote.None && slices.Contains(o.unvoted, event.WholeAnswer) {
+		return nil
+	}
+	return o.unvoted
 }

@@ -35,16 +35,12 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		return nil, err
 	}
 	a.format = format
-	context := ""
-	if r.summaries != nil {
-		context = r.summaries.Text()
-	}
 	system, err := c.Prompts.Render(prompts.ExecutorSystem{})
 	if err != nil {
 		return nil, err
 	}
 	q := &flow.Question{
-		Step: a.number, Scope: a.stepScope(), System: system, Model: s.Model,
+		Step: a.number, Scope: a.stepScope(), System: system, Images: r.images, Model: s.Model,
 		Terms: c.Terms,
 		Work:  &flow.Work{Repair: c.Repair},
 	}
@@ -57,6 +53,7 @@ func (r *run) question(a *attempt) (*flow.Question, error) {
 		return nil, err
 	}
 	var prompt prompts.Data
+	context := r.told()
 	if s.TaskType == plan.ConditionalStep {
 		prompt = prompts.ExecutorConditional{Description: s.TaskDescription, Context: context, Inputs: inputs, AskTool: r.askTool}
 	} else {

@@ -35,9 +35,9 @@ func NewSplit(c Config, makePlan func(f flow.Flow, key string, w flow.Whole) (st
 			out.Verdict = noResult("nobody could split it")
 			return &out, nil
 		}
-		r := run{Executor: New(c), plan: p, key: key}
+		r := run{Executor: New(c), plan: p, key: key, context: w.Context, images: w.Images}
 		for _, o := range w.Done {
-			r.outputs[o.Name] = output{value: o.Output}
+			r.outputs[o.Name] = output{o.Output, o.Unvoted}
 		}
 		if err := r.look(f); err != nil {
 			return nil, err
@@ -76,12 +76,12 @@ func (r *run) split(f flow.Flow, key string, a *attempt) (bool, error) {
 			task += "\n\n" + instructions
 		}
 	}
-	w := flow.Whole{Step: a.number, Scope: a.stepScope(), Fields: s.OutputSchema, Why: a.problem}
+	w := flow.Whole{Step: a.number, Scope: a.stepScope(), Fields: s.OutputSchema, Context: r.told(), Why: a.problem}
 	for i, variable := range s.Outputs() {
 		if o, ok := r.outputs[variable]; ok { // under a name that no step of the new plan takes
 			name := fmt.Sprintf("done_%d_output", i)
 			task = strings.ReplaceAll(task, variable, name)
-			w.Done = append(w.Done, event.NamedOutput{Name: name, Output: o.value})
+			w.Done = append(w.Done, event.NamedOutput{Name: name, Output: o.value, Unvoted: o.unvoted})
 		}
 	}
 	w.Task = task

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -97,6 +98,53 @@ func TestUnvotedParts(t *testing.T) {
 		}
 	}
 	t.Error("the step was not completed")
+}
+
+// TestUnvotedInputOfASplit: what a step is given and nobody voted on is named to those who
+// split the step and to its parts.
+func TestUnvotedInputOfASplit(t *testing.T) {
+	const step, mark = "plan/0/step/1", "\n# not voted on, one agent's words: summary\ncount: 3\n"
+	w := newWorld(t, map[string]string{
+		"plan/0/step/0/move/0": "{count: 3, summary: three}",
+		step + "/split/plan":   makePlan(stepSpec{inputs: []string{"done_0_output.summary"}}, stepSpec{}), "*": "undecided: no answer won",
+	})
+	w.execute(escalating(flow.Split), makePlan(stepSpec{schema: "{count: integer, summary: string}"}, stepSpec{inputs: []string{"step_0_output.summary"}}))
+	for key, tag := range map[string]string{step + "/split/plan": "output", step + "/split/step/0/move/0": "input"} {
+		q := w.questions[key]
+		if q == nil {
+			t.Fatalf("%s was not asked", key)
+		}
+		for _, prompt := range q.Variants {
+			if want := fmt.Sprintf("<%s name=\"done_0_output\">%s", tag, mark); !strings.Contains(prompt, want) {
+				t.Errorf("%s: the prompt is\n%s\nwant %q", key, prompt, want)
+			}
+		}
+	}
+}
+
+// TestUnvotedOutputsOfAReplan: whoever plans anew learns what of the outputs nobody voted on,
+// where there are votes.
+func TestUnvotedOutputsOfAReplan(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		rule  vote.Strategy
+		extra string
+		want  string
+	}{
+		{"prose beside a result", vote.FirstToK, "", `[{"name":"done_0_output","output":{"count":3,"summary":"three"},"unvoted":["summary"]}]`},
+		{"one sample among votes", vote.FirstToK, "voting: none", `[{"name":"done_0_output","output":{"count":3,"summary":"three"},"unvoted":["*"]}]`},
+		{"no votes at all", vote.None, "", `[{"name":"done_0_output","output":{"count":3,"summary":"three"}}]`},
+		{"a vote in a run without", vote.None, "voting: first_to_k", `[{"name":"done_0_output","output":{"count":3,"summary":"three"},"unvoted":["summary"]}]`},
+	} {
+		w := newWorld(t, map[string]string{"plan/0/step/0/move/0": "{count: 3, summary: three}", "*": "failed: it is broken"})
+		c := config()
+		c.Rule.Strategy, c.MaxReplans, c.Retries = test.rule, 1, 0
+		events := w.execute(c, makePlan(stepSpec{schema: "{count: integer, summary: string}", extra: test.extra}, stepSpec{}))
+		replan, ok := events[len(events)-1].(event.ReplanRequested)
+		if got := string(replan.Outputs.JSON); !ok || got != test.want {
+			t.Errorf("%s: the outputs of %s are\n%s, want\n%s", test.name, tell(events), got, test.want)
+		}
+	}
 }
 
 // TestAgreesOnSomething: answers of which nothing would count do not agree because of

@@ -3,9 +3,12 @@ package outline
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -15,7 +18,7 @@ const resultFields = "result: the result in short, a value that others can compa
 
 // decide has agents do a task: in the usual way and, while they do not agree, in one
 // configured way after another. What was done stays done.
-func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome, error) {
+func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question, files []attachedFile) (*flow.Outcome, error) {
 	tries := &r.now.tries
 	r.now.by = "" // it may have asked the person since
 	var last *flow.Outcome
@@ -63,7 +66,7 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question) (*flow.Outcome
 	}
 	if r.config.Split != nil {
 		climb.Split = func(key string) (bool, error) {
-			out, err := r.split(c, key, last.Verdict.Reason)
+			out, err := r.split(c, files, key, last.Verdict.Reason)
 			if err != nil {
 				return false, err
 			}
@@ -101,10 +104,18 @@ func (r *runner) mayEscalate(to flow.Escalation, last *flow.Outcome) bool {
 	}
 }
 
-// split has a task done in several steps.
-func (r *runner) split(c *outline.ExecuteTask, key, why string) (*flow.Outcome, error) {
+// split has a task done in several steps, which are told and shown what the task is.
+func (r *runner) split(c *outline.ExecuteTask, files []attachedFile, key, why string) (*flow.Outcome, error) {
+	attached, images := shown(files)
+	attachments, err := r.config.Prompts.Render(prompts.OutlineData{Attached: attached})
+	if err != nil {
+		return nil, err
+	}
+	p := c.Parameters
 	out, err := r.config.Split(r.flow, key, flow.Whole{
-		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), Task: c.Parameters.Text, Fields: resultFields, Why: why,
+		Step: c.NodeID - 1, Scope: taskKey(c.NodeID), Fields: resultFields, Why: why,
+		Task:    strings.Join(append(slices.Clone(p.Headings), p.Text), "\n\n"),
+		Context: strings.TrimSpace(p.ContextSummary + "\n\n" + attachments), Images: images,
 	})
 	if err != nil || out.Verdict.Status != flow.Decided {
 		return out, err

@@ -61,7 +61,7 @@ func (r *runner) think(c *outline.ExecuteTask, files []attachedFile) (outline.Ex
 		return nil, err
 	}
 	tries := &r.now.tries
-	out, err := r.decide(c, q)
+	out, err := r.decide(c, q, files)
 	if err != nil {
 		return nil, err
 	}
@@ -161,18 +161,26 @@ func (r *runner) question(c *outline.ExecuteTask, files []attachedFile) (*flow.Q
 	if c.Parameters.Attempt > 1 {
 		q.FirstTemperature = q.Temperature // the greedy answer is known
 	}
+	data.Attached, q.Images = shown(files)
+	return q, cfg.Prompts.Put(q, data)
+}
+
+// shown is how attachments are shown to agents.
+func shown(files []attachedFile) ([]prompts.Attached, []flow.Image) {
+	var list []prompts.Attached
+	var images []flow.Image
 	for _, f := range files {
-		shown := prompts.Attached{Ref: f.Ref, Label: f.Label}
+		a := prompts.Attached{Ref: f.Ref, Label: f.Label}
 		switch {
 		case len(f.content.Data) > 0:
-			q.Images = append(q.Images, flow.Image{MediaType: f.content.MediaType, Data: f.content.Data})
-			shown.Image = len(q.Images)
+			images = append(images, flow.Image{MediaType: f.content.MediaType, Data: f.content.Data})
+			a.Image = len(images)
 		case f.content.Text != "":
-			shown.Text = f.content.Text
+			a.Text = f.content.Text
 		default:
-			shown.Type = f.content.MediaType
+			a.Type = f.content.MediaType
 		}
-		data.Attached = append(data.Attached, shown)
+		list = append(list, a)
 	}
-	return q, cfg.Prompts.Put(q, data)
+	return list, images
 }

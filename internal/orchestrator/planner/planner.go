@@ -46,6 +46,8 @@ type Planner struct {
 	config    Config
 	task      string
 	catalogue string // of the tools
+	context   string // that the steps are told
+	images    []flow.Image
 	last      string // the plan that was looked at last
 	done      []prompts.Input
 	failure   string
@@ -198,7 +200,7 @@ func (p *Planner) Split(f flow.Flow, key string, w flow.Whole) (string, *flow.Ve
 	part := *p
 	part.task = w.Task + "\n\nThe last step returns these fields:\n" + w.Fields
 	part.failure = "agents who did it in one step did not agree (" + w.Why + "). It has to be split into two steps or more."
-	part.done = doneInputs(w.Done)
+	part.context, part.images, part.done = w.Context, w.Images, doneInputs(w.Done)
 	var err error
 	if part.catalogue, err = flow.Catalogue(f, key+"/catalogue"); err != nil {
 		return "", nil, err
@@ -228,15 +230,18 @@ func (p *Planner) Split(f flow.Flow, key string, w flow.Whole) (string, *flow.Ve
 	return answer.Plan, v, nil
 }
 
-// doneInputs are outputs as a planner is told of them.
+// outputTag is the tag around an output that exists already.
+const outputTag = "output"
+
+// doneInputs are outputs as a planner is told of them, with what of them nobody voted on.
 func doneInputs(outputs []event.NamedOutput) []prompts.Input {
 	var list []prompts.Input
 	for _, o := range outputs {
-		text, err := prompts.YAML("output", o.Output)
+		text, err := prompts.YAML(outputTag, o.Output)
 		if err != nil {
 			text = string(o.Output) // it is JSON, which can be read as well
 		}
-		list = append(list, prompts.Input{Name: o.Name, YAML: text})
+		list = append(list, prompts.Input{Name: o.Name, YAML: prompts.Unvoted(outputTag, o.Unvoted) + text})
 	}
 	return list
 }
@@ -273,7 +278,7 @@ func (p *Planner) question(attempt int, format Format, problems []string) (*flow
 	if err != nil {
 		return nil, err
 	}
-	user := prompts.PlannerUser{Task: p.task, Catalogue: p.catalogue, Problems: problems, Done: p.done, Failure: p.failure}
+	user := prompts.PlannerUser{Task: p.task, Catalogue: p.catalogue, Context: p.context, Problems: problems, Done: p.done, Failure: p.failure}
 	if attempt > 0 {
 		user.Rejected = p.last
 	}
@@ -291,7 +296,7 @@ func (p *Planner) question(attempt int, format Format, problems []string) (*flow
 		terms.FirstTemperature = c.Temperature // the greedy plan may just be the rejected one again
 	}
 	q := &flow.Question{
-		System: system, Model: flow.Reasoning,
+		System: system, Images: p.images, Model: flow.Reasoning,
 		Answer: flow.Format{Reader: Reader, Params: params}, Schema: planSchema,
 		Terms: terms,
 		Work:  &flow.Work{Repair: c.Repair},

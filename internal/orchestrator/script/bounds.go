@@ -14,15 +14,14 @@ import (
 // The bounds of what a script may do.
 const (
 	maxInitSteps = 1 << 20     // of execution, outside of functions
-	maxSteps     = 200_000_000 // of execution, in main
-	maxItemSteps = 10_000_000  // of execution, in one item of a map or one turn of a chain
+	maxSteps     = 200_000_000 // of execution, in main, in a turn of a chain, in all items of a map
 	maxValue     = 64 << 20    // bytes of one value that an operation makes
 	maxRange     = 10_000_000  // numbers in a range
 	maxDepth     = 100         // lists in lists, of data that leaves the script
 	maxBits      = 1 << 20     // of a whole number
 	maxMaps      = 8           // in each other
 
-	stepsBetween = 1 << 20   // looks at how much memory is left,
+	stepsBetween = 1 << 17   // looks at how much memory is left,
 	bytesBetween = 256 << 20 // likewise
 
 	elementBytes = 16 // that an element of a list takes
@@ -206,7 +205,7 @@ func element(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, _ []s
 			n += x.Len()
 		}
 		if n < 0 || n >= x.Len() {
-			return nil, fmt.Errorf("%s index %s out of range", x.Type(), i)
+			return nil, fmt.Errorf("%s index %s out of range [%d:%d]", x.Type(), i, -x.Len(), x.Len()-1)
 		}
 		old, i = x.Index(n), starlark.MakeInt(n)
 	default:
@@ -338,10 +337,13 @@ func getattr(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwarg
 		return nil, err
 	}
 	v, err := methodOf(of, name)
-	if err != nil && otherwise != nil {
+	switch {
+	case err == nil:
+		return v, nil
+	case otherwise != nil:
 		return otherwise, nil
 	}
-	return v, err
+	return nil, fmt.Errorf("%s: %w", b.Name(), err)
 }
 
 // elements are those of a value that has some.

@@ -78,33 +78,23 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	}
 	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
 	took, titles := make([]flow.Outcome, len(list)), make([]string, len(list))
-	full := make(chan struct{}, 1)
+	spent := make(chan struct{}, maxSteps/stepsBetween)
 	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
 		number := s.step
 		if own {
 			number = first + i
 		}
 		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
-		if in.full == nil {
-			in.full = full
+		if in.spent == nil {
+			in.spent = spent
 		}
 		t := in.thread(t.Name)
-		v, err := starlark.Call(t, f, starlark.Tuple{list[i]}, nil)
-		var output json.RawMessage
-		if err == nil {
-			if output, err = toJSON(t, v); err != nil {
-				err = fmt.Errorf("what the function of map returns: %w", err)
-			}
-		}
+		v, output, err := called(t, b.Name(), f, list[i])
 		if over, ok := errors.AsType[*overError](err); ok {
 			return over.err
 		}
 		took[i], titles[i] = in.taken, in.title
 		if err != nil && reached(t) {
-			select {
-			case in.full <- struct{}{}:
-			default:
-			}
 			return &boundError{&itemError{i, err}}
 		}
 		if err != nil { // the others go on: they are paid for, and a resume finds them done
@@ -135,6 +125,19 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, err
 	}
 	return starlark.NewList(values), nil
+}
+
+// called is what a function makes of a value, also as data.
+func called(t *starlark.Thread, by string, f starlark.Callable, value starlark.Value) (starlark.Value, json.RawMessage, error) {
+	v, err := starlark.Call(t, f, starlark.Tuple{value}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	output, err := toJSON(t, v)
+	if err != nil {
+		return nil, nil, fmt.Errorf("what the function of %s returns: %w", by, err)
+	}
+	return v, output, nil
 }
 
 // A boundError ends a map because an item reached a bound.
@@ -231,14 +234,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
 		in.known = s.known // one turn after the other
 		s.steps++
-		t := in.thread(t.Name)
-		next, err := starlark.Call(t, step, starlark.Tuple{state}, nil)
-		var output json.RawMessage
-		if err == nil {
-			if output, err = toJSON(t, next); err != nil {
-				err = fmt.Errorf("what the function of chain returns: %w", err)
-			}
-		}
+		next, output, err := called(in.thread(t.Name), b.Name(), step, state)
 		if err != nil {
 			if _, isOver := errors.AsType[*overError](err); !isOver {
 				in.fail(err)

@@ -98,7 +98,7 @@ type scope struct {
 	taken  flow.Outcome  // by the questions of the step
 	depth  int           // maps around it
 	title  string        // of its first question
-	full   chan struct{} // holds something once an item beside it reached a bound; nil outside of maps
+	spent  chan struct{} // fills up as the items of a map take their time; nil outside of maps
 }
 
 const onMainLine = -1
@@ -106,13 +106,13 @@ const onMainLine = -1
 const scopeLocal = "scope"
 
 func (s *scope) thread(name string) *starlark.Thread {
-	most := uint64(maxSteps)
-	if s.step != onMainLine {
-		most = maxItemSteps // there may be hundreds at once
-	}
-	t := newThread(name, most, func() error {
-		if len(s.full) > 0 {
-			return errors.New("another item reached a bound")
+	t := newThread(name, maxSteps, func() error {
+		if s.spent != nil {
+			select {
+			case s.spent <- struct{}{}:
+			default:
+				return fmt.Errorf("the items of a map take more than %d steps of execution: is this loop meant to end?", maxSteps)
+			}
 		}
 		if s.Room == nil {
 			return nil
@@ -135,7 +135,7 @@ func scopeOf(t *starlark.Thread) (*scope, error) {
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
-	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, known: map[string]*prepared{}, depth: s.depth + 1, full: s.full}
+	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, known: map[string]*prepared{}, depth: s.depth + 1, spent: s.spent}
 }
 
 // key is the key of a call: which functions made it, what it asks for, and how often that was

@@ -41,6 +41,7 @@ type action struct {
 	asked   string
 	last    *flow.Verdict
 	voting  event.Voting
+	earlier event.Voting // of those who were asked the same before
 	status  flow.Status
 	reason  string
 	broken  bool     // nobody could be asked
@@ -141,15 +142,20 @@ func (a *action) unvoted(by, because string) {
 	a.voting = event.Voting{Strategy: vote.None, Votes: map[string]int{}}
 }
 
+// votes are those of all who were asked, of an action that came to nothing.
+func (a *action) votes() event.Voting { return a.earlier.With(a.voting) }
+
 // climb tries in the usual way and then, while that gives nothing, in one
 // configured way after another.
 func (a *action) climb(f flow.Flow, key string, try func(key string, w way) (bool, error)) (bool, error) {
 	a.tried = append(a.tried, a.branch+key)
+	a.earlier = event.Voting{}
 	c := flow.Climb{
 		Try:  try,
 		May:  func(to Escalation) bool { return to != Diversity || !a.broken }, // other words do not mend what is out of order
 		Last: func() *flow.Verdict { return a.last },
 		Note: func(to Escalation) event.Escalated {
+			a.earlier, a.voting = a.votes(), event.Voting{}
 			return event.Escalated{Path: a.node.path, Step: a.step, Question: a.asked, To: string(to), Reason: a.reason}
 		},
 	}
@@ -184,7 +190,7 @@ func (a *action) splitFurther(f flow.Flow, key string) (bool, error) {
 // askPerson has the person give the solution of the node.
 func (a *action) askPerson(f flow.Flow, key string) (bool, error) {
 	text := fmt.Sprintf("The voters do not agree (%s). What is the solution of this problem?\n\n%s", a.reason, a.node.problem)
-	given, err := f.Ask(key, flow.Unsettled(a.step, text, a.voting, func(answer json.RawMessage) string {
+	given, err := f.Ask(key, flow.Unsettled(a.step, text, a.votes(), func(answer json.RawMessage) string {
 		if option := givenIn(answer); slices.Contains(a.options, option) { // none is left of what a verifier rejected
 			return option
 		}

@@ -70,8 +70,8 @@ func TestEscalationOrder(t *testing.T) {
 			f := newFlow(t, func(key string, q *flow.Question) (*flow.Verdict, error) {
 				// Who is asked in several words, at a higher temperature, is diverse.
 				if strings.HasSuffix(key, "/diversity") {
-					if len(q.Variants) != prompts.MaxFramings || q.Variants[0] == q.Variants[1] || *q.Temperature != 0.7 || *q.FirstTemperature != 0.7 || q.Asked == 0 {
-						t.Errorf("%s: %d variants at %v, from %d on, want %d different ones at 0.7, and not those that were asked first", key, len(q.Variants), q.Temperature, q.Asked, prompts.MaxFramings)
+					if len(q.Variants) != prompts.MaxFramings || q.Variants[0] == q.Variants[1] || *q.Temperature != 0.7 || *q.FirstTemperature != 0.7 || q.Asked == nil {
+						t.Errorf("%s: %d variants at %v, asked before in %v, want %d different ones at 0.7", key, len(q.Variants), q.Temperature, q.Asked, prompts.MaxFramings)
 					}
 					q.Model += " diverse"
 				} else if strings.HasSuffix(key, "/solve") && (q.Model != "worker" || len(q.Variants) != prompts.MaxFramings) {
@@ -371,6 +371,37 @@ func TestLabels(t *testing.T) {
 		}
 		if i > 0 && o.label <= a[i-1].label {
 			t.Errorf("the labels %q and %q are in the wrong order or the same", a[i-1].label, o.label)
+		}
+	}
+}
+
+// TestFailedStepHasAllVotes: a step that came to nothing tells how all stood who were asked,
+// also those before an escalation that led nowhere.
+func TestFailedStepHasAllVotes(t *testing.T) {
+	for _, test := range []struct {
+		order   []Escalation
+		samples int // the voters of a test give up after 5
+	}{
+		{[]Escalation{}, 5},
+		{[]Escalation{Diversity}, 10},
+		{[]Escalation{Diversity, Split}, 10},
+		{[]Escalation{Split, Diversity, Model}, 15},
+	} {
+		cfg := config
+		cfg.Escalate, cfg.Models.Escalation = test.order, "expert"
+		f := newFlow(t, decider(t, disagreeing(never).but(func(a asked) string {
+			if a.Ask == "decompose" && a.MustSplit {
+				return atom()
+			}
+			return ""
+		})))
+		if err := Run(f, "1+2+3", cfg); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range eventsOf[event.StepFailed](f) {
+			if e.Voting.Samples != test.samples {
+				t.Errorf("%s: the failed step has %d samples, want %d", test.order, e.Voting.Samples, test.samples)
+			}
 		}
 	}
 }

@@ -133,7 +133,7 @@ func (s *solver) checked(step int, read func(raw json.RawMessage) (answer string
 }
 
 // maxMissing is how many missing items are worked off at a time, and maxItems how many
-// after one check: the next one finds the others.
+// after one check: the next one finds the others, which then come first.
 const (
 	maxMissing = 5
 	maxItems   = 20
@@ -146,14 +146,28 @@ func (s *solver) fill(f flow.Flow, round int, r *review) (bool, error) {
 	if r.wrong != "" {
 		return s.refine(f, fillKey(round)+"/correct", s.correction(r.wrong), nil)
 	}
+	missing := s.newFirst(r.missing)
 	first := 0
-	for items := range slices.Chunk(r.missing[:min(len(r.missing), maxItems)], maxMissing) {
+	for items := range slices.Chunk(missing[:min(len(missing), maxItems)], maxMissing) {
 		if ok, err := s.fillItems(f, round, first, items); !ok {
 			return false, err
 		}
 		first += len(items)
 	}
 	return true, nil
+}
+
+// newFirst are missing items with those last that were added to the answer before.
+func (s *solver) newFirst(missing []string) []string {
+	var added, rest []string
+	for _, item := range missing {
+		if slices.ContainsFunc(s.trees[1:], func(n *node) bool { return n.problem == item }) {
+			added = append(added, item)
+		} else {
+			rest = append(rest, item)
+		}
+	}
+	return append(rest, added...)
 }
 
 // fillItems has missing items solved, which are counted from first, and adds them to the
@@ -318,7 +332,7 @@ func (s *solver) fail(f flow.Flow, a *action, title string) {
 		reopen = append(reopen, draftKey(s.drafts))
 		s.improve(f, d, event.ByCode, "these are the parts that are solved: "+a.reason)
 	}
-	s.end(f, a.status, title+": "+a.reason, a.voting, reopen)
+	s.end(f, a.status, title+": "+a.reason, a.votes(), reopen)
 }
 
 // maxRemark is how much of a problem a remark quotes.

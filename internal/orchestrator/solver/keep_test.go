@@ -96,6 +96,35 @@ func TestMissingItemsAreAddedByCode(t *testing.T) {
 	}
 }
 
+// Items that there was no room for after a check are worked off after the next one, before
+// those that were added already.
+func TestMoreMissingItemsThanOneCheckHasRoomFor(t *testing.T) {
+	var items []string
+	for i := range 30 {
+		items = append(items, fmt.Sprintf("%d+1", i))
+	}
+	f := run(t, "1+2", free(t), voters(adders).but(func(a asked) string {
+		switch a.Ask {
+		case "answer":
+			return answer(a.A.Solution + ", " + a.B.Solution)
+		case "check":
+			return incomplete(items...)
+		}
+		return ""
+	}))
+	got := map[string]bool{}
+	for _, e := range f.Events {
+		if solved, ok := e.(event.SubproblemSolved); ok {
+			got[solved.Problem.Text()] = true
+		}
+	}
+	for _, item := range items {
+		if !got[item] {
+			t.Errorf("%s was never solved", item)
+		}
+	}
+}
+
 // However many items are missing, they are worked off, a few at a time.
 func TestManyMissingItems(t *testing.T) {
 	var items []string

@@ -212,6 +212,9 @@ type Watch struct {
 
 	// Gauge shows what goes on between two samples.
 	Gauge *Gauge
+
+	// Room is where the verdict is put; nil for a new one.
+	Room *Room
 }
 
 // A Gauge shows what goes on while a question is decided. It may be read at any time.
@@ -251,7 +254,7 @@ func (b *Ballot) DecideBy(ctx context.Context, q *flow.Question, margins []int, 
 	if q.Second {
 		r.tally.GiveUpAt(giveUp)
 	}
-	r.judge, r.gauge, r.hedge = w.Judge, w.Gauge, w.Hedge
+	r.judge, r.gauge, r.hedge, r.room = w.Judge, w.Gauge, w.Hedge, w.Room
 	r.active = activeFramings(q, voters, w.Retired)
 	if q.Work != nil {
 		if err := r.prepareWork(); err != nil {
@@ -332,9 +335,10 @@ type race struct {
 	groups   groups // of answers that are compared by meaning
 	judge    Judge
 	gauge    *Gauge           // nil if nobody looks
+	room     *Room            // for the verdict; nil for a new one
 	hedge    *Hedge           // nil if slow samples are not sent again
 	byVoter  []map[string]int // votes by key, if there are several voters
-	active   [][]int          // framings that each voter is asked in; empty if there are no several
+	active   []framings       // framings that each voter is asked in; empty if there are no several
 	shares   []share          // what voters contributed in framings
 	refused  error            // why no further sample can be made
 	faults   int

@@ -47,7 +47,8 @@ func (a *attempt) request() *model.Request {
 
 // framing is which of the variants a sample of a voter gets, from 1; 0 if there are none. Each
 // voter goes through all of its framings and begins with another one, so that neither
-// sees the other's only; a question that was asked before goes on where that one ended. Samples of one call are asked in the same words.
+// sees the other's only. Those in which a voter has answered before come last. Samples of
+// one call are asked in the same words.
 func (r *race) framing(n, voter int) int {
 	if len(r.active) == 0 {
 		return 0
@@ -56,8 +57,13 @@ func (r *race) framing(n, voter int) int {
 	if voters == 1 {
 		call = r.callOf(n)
 	}
-	own := r.active[voter]
-	return own[(call%voters+call/voters+r.q.Asked/voters)%len(own)]
+	own, turn := r.active[voter], call/voters
+	turn %= len(own.fresh) + len(own.asked)
+	among := own.fresh
+	if turn >= len(own.fresh) {
+		among, turn = own.asked, turn-len(own.fresh)
+	}
+	return among[(call%voters+turn)%len(among)]
 }
 
 // callOf is the number of the call that a sample of a single voter is asked for with,

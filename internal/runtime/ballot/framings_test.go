@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/model/sim"
@@ -74,4 +76,33 @@ type lastLine struct{}
 
 func (lastLine) Read(text string) (domain.Answer, *redflag.Flag) {
 	return plain{}.Read(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// TestOtherFramingsFirst: whoever is asked once more is asked first in the framings in which
+// it has not answered, whatever the number of its samples was.
+func TestOtherFramingsFirst(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		voters []string
+		asked  map[string][]int
+		want   []int
+	}{
+		{"never asked", []string{"a"}, nil, []int{1, 2, 3, 4, 5, 1, 2}},
+		{"one was cancelled", []string{"a"}, map[string][]int{"a": {1, 2, 4}}, []int{3, 5, 1, 2, 4, 3, 5}},
+		{"all were asked", []string{"a"}, map[string][]int{"a": {1, 2, 3, 4, 5}}, []int{1, 2, 3, 4, 5, 1, 2}},
+		{"each for itself", []string{"a", "b"}, map[string][]int{"a": {1, 2}, "b": {2, 3}}, []int{3, 4, 4, 5, 5, 1}},
+	} {
+		r := &race{ballot: new(Ballot), q: &flow.Question{Variants: make([]string, 5), Asked: test.asked}}
+		for _, name := range test.voters {
+			r.voters = append(r.voters, Voter{Name: name})
+		}
+		r.active = activeFramings(r.q, r.voters, nil)
+		var got []int
+		for n := range test.want {
+			got = append(got, r.framing(n, n%len(r.voters)))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: framings: -want +got\n%s", test.name, diff)
+		}
+	}
 }

@@ -111,8 +111,9 @@ func (r *race) uncompared() string {
 	return fmt.Sprintf("; %s in %d comparisons by the cheap model%s; the last one: %s", event.Uncompared, g.open, rest, g.why)
 }
 
-// inText finds numbers in a text. A sign belongs to one if it cannot be a hyphen.
-var inText = regexp.MustCompile(`(?:(?:^|[\s(])[-−])?\p{Nd}+(?:[.,]\p{Nd}+)*`)
+// inText finds numbers in a text, ½, ² and ① among them. A sign belongs to one if it cannot
+// be a hyphen.
+var inText = regexp.MustCompile(`(?:(?:^|[\s(])[-−])?\p{N}+(?:[.,]\p{N}+)*`)
 
 // grouped is a number with commas between thousands.
 var grouped = regexp.MustCompile(`^-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$`)

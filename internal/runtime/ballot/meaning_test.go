@@ -83,6 +83,11 @@ func TestRegroupNumbers(t *testing.T) {
 		{`"Lines 3-4 are wrong."`, `"What is wrong are the lines 3 and 4."`, true},
 		{`"It is version 1.2.3."`, `"The version is 1.2.30."`, false},
 		{`"It is version 1.1."`, `"The version is 1.10."`, false},
+		{`"It grew by ½."`, `"It grew by ¼."`, false},
+		{`"It grew by 1½."`, `"By 1½ it grew."`, true},
+		{`"It is x² long."`, `"It is x³ long."`, false},
+		{`"Answer ① holds."`, `"Answer ② holds."`, false},
+		{`"Chapter Ⅱ"`, `"Chapter Ⅲ"`, false},
 		{`{"n":1,"s":"all of 007"}`, `{"n":1,"s":"7, all of it"}`, false},
 		{`{"n":1,"s":"a \u001f b"}`, `{"n":1,"s":"a b"}`, true}, // no digit is in that
 		{`{"s":"in 2024","t":"x"}`, `{"s":"it was 2024","t":"y"}`, true},

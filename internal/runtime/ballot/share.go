@@ -9,25 +9,33 @@ import (
 	"github.com/maker-mdap/maker/usage"
 )
 
-// activeFramings are those that each voter is asked in, from 1: all that are not
-// retired, and the plain one if nothing else is left.
-func activeFramings(q *flow.Question, voters []Voter, retired func(voter string) []int) [][]int {
+// framings are those that a voter is asked in, from 1.
+type framings struct{ fresh, asked []int } // asked are those in which it has answered before
+
+// activeFramings are those that each voter is asked in: all that are not retired, and the
+// plain one if nothing else is left.
+func activeFramings(q *flow.Question, voters []Voter, retired func(voter string) []int) []framings {
 	if len(q.Variants) == 0 {
 		return nil
 	}
-	all := make([][]int, len(voters))
+	all := make([]framings, len(voters))
 	for i, v := range voters {
 		var out []int
 		if retired != nil {
 			out = retired(v.Name)
 		}
+		own := &all[i]
 		for n := 1; n <= len(q.Variants); n++ {
-			if !slices.Contains(out, n) {
-				all[i] = append(all[i], n)
+			switch {
+			case slices.Contains(out, n):
+			case slices.Contains(q.Asked[v.Name], n):
+				own.asked = append(own.asked, n)
+			default:
+				own.fresh = append(own.fresh, n)
 			}
 		}
-		if len(all[i]) == 0 {
-			all[i] = []int{1}
+		if own.fresh == nil && own.asked == nil {
+			own.fresh = []int{1}
 		}
 	}
 	return all

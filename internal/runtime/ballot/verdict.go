@@ -5,34 +5,48 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/vote"
 )
 
+// A Room is what a verdict is kept in. Whoever needs one verdict after the other, and none
+// of them for long, lends the same one each time.
+type Room struct {
+	verdict flow.Verdict
+	cost    float64
+}
+
+// Holds reports whether a cost is that of the verdict in the room.
+func (r *Room) Holds(cost *float64) bool { return r != nil && cost == &r.cost }
+
+// empty returns the room as it was before there was a verdict in it; a new one for nil.
+func (r *Room) empty() *Room {
+	if r == nil {
+		return new(Room)
+	}
+	votes := r.verdict.Voting.Votes
+	clear(votes)
+	r.verdict = flow.Verdict{}
+	r.verdict.Voting.Votes = votes
+	return r
+}
+
 // verdict is how the race ended, with the answer of a key if it was decided.
 func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
-	priced := &struct {
-		flow.Verdict
-		cost float64
-	}{cost: r.cost}
-	v := &priced.Verdict
-	*v = flow.Verdict{
-		Status:     status,
-		DurationMS: r.now.Sub(r.started).Milliseconds(),
-		Voting: event.Voting{
-			Strategy:   r.q.Rule.Strategy,
-			Samples:    r.tally.Samples(),
-			RedFlagged: r.tally.Flags(),
-			Faults:     r.before + r.faults,
-			Cancelled:  r.inFlight,
-			Votes:      make(map[string]int, len(r.tally.Counts())),
-			Margin:     r.tally.Margin(),
-		},
+	room := r.room.empty()
+	room.cost = r.cost
+	v := &room.verdict // filled in where it is: it is large
+	v.Status, v.DurationMS = status, r.now.Sub(r.started).Milliseconds()
+	voting, counts := &v.Voting, r.tally.Counts()
+	voting.Strategy, voting.Margin = r.q.Rule.Strategy, r.tally.Margin()
+	voting.Samples, voting.RedFlagged = r.tally.Samples(), r.tally.Flags()
+	voting.Faults, voting.Cancelled = r.before+r.faults, r.inFlight
+	if voting.Votes == nil {
+		voting.Votes = make(map[string]int, len(counts))
 	}
-	for _, c := range r.tally.Counts() {
-		v.Voting.Votes[vote.ShortKey(c.Key)] += c.Votes
+	for _, c := range counts {
+		voting.Votes[vote.ShortKey(c.Key)] += c.Votes
 	}
 	for i, votes := range r.byVoter {
 		if votes != nil {
@@ -48,12 +62,14 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 			}
 		}
 	}
-	v.Voting.Shares = r.sharesFor(status, key)
+	if len(r.shares) > 0 {
+		voting.Shares = r.sharesFor(status, key)
+	}
 	if status != flow.Decided {
 		v.Voting.Discarded = slices.Clone(r.discarded)
 	}
 	if !r.unpriced {
-		v.CostUSD = &priced.cost
+		v.CostUSD = &room.cost
 	}
 	switch status {
 	case flow.Decided:

@@ -30,7 +30,7 @@ func (m *meteredAgent) Attempt(ctx context.Context, t *agent.Task) (*agent.Resul
 	}
 	// Until it ends, and if it is given up, it counts in full.
 	c := charge{held: m.worst, abandoned: 1}
-	defer func() { m.ledger.settle(need, c) }()
+	defer func() { m.ledger.settle(need, &c) }()
 	result, err := m.agent.Attempt(ctx, t)
 	if err != nil {
 		if !gaveUp(ctx, err) {

@@ -177,7 +177,7 @@ func TestAnExactClaimIsEnough(t *testing.T) {
 				if err := l.reserve(t.Context(), need); err != nil {
 					t.Fatal(err)
 				}
-				l.settle(need, charge{})
+				l.settle(need, &charge{})
 			}
 			if want := 1 + int(more); c.n != want {
 				t.Errorf("%s: %d claims for %d beyond the first, want %d", name, c.n, more, want)

@@ -371,7 +371,7 @@ func (l *Ledger) wait(ctx context.Context, need amount) error {
 }
 
 // settle ends a reservation and books what the call really used.
-func (l *Ledger) settle(need amount, c charge) {
+func (l *Ledger) settle(need amount, c *charge) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.release(need)
@@ -420,8 +420,8 @@ func (l *Ledger) admit() {
 // fits reports whether a call fits beside those in flight.
 func (l *Ledger) fits(need amount) bool {
 	return (l.limits.MaxCalls == 0 || l.calls < l.limits.MaxCalls) &&
-		need.tokens <= l.freeTokens()-l.reserved.tokens &&
-		need.money <= l.freeMoney()-l.reserved.money
+		(need.tokens == 0 || need.tokens <= l.freeTokens()-l.reserved.tokens) &&
+		(need.money == 0 || need.money <= l.freeMoney()-l.reserved.money)
 }
 
 // exhausted returns an [*ExhaustedError] if a call would not fit even if those
@@ -434,12 +434,12 @@ func (l *Ledger) exhausted(need amount) error {
 			Limit: "max_calls", Max: strconv.FormatInt(l.limits.MaxCalls, 10),
 			Used: strconv.FormatInt(l.calls, 10), Need: "1",
 		}
-	case need.tokens > l.freeTokens():
+	case need.tokens > 0 && need.tokens > l.freeTokens():
 		e = &ExhaustedError{
 			Limit: "max_tokens", Max: strconv.FormatInt(l.limits.MaxTokens, 10),
 			Used: strconv.FormatInt(l.usedTokens(), 10), Need: strconv.FormatInt(need.tokens, 10),
 		}
-	case need.money > l.freeMoney():
+	case need.money > 0 && need.money > l.freeMoney():
 		e = &ExhaustedError{
 			Limit: "max_usd", Max: l.maxMoney.String(),
 			Used: l.usedMoney().String(), Need: need.money.String(),

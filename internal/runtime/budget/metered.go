@@ -38,20 +38,23 @@ func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Resp
 	if m.refusal != nil {
 		return nil, m.refusal
 	}
-	worst := m.worstCase(req, 1)
-	need := m.ledger.limited(worst)
+	need := m.need(req, 1)
 	if err := m.ledger.reserve(ctx, need); err != nil {
 		return nil, err
 	}
 	// Until the call returns, and if it panics, it counts as given up.
-	c := charge{held: worst, abandoned: 1}
-	defer func() { m.ledger.settle(need, c) }()
+	var c charge
+	known := false
+	defer func() {
+		if !known {
+			c = m.givenUp(req, 1)
+		}
+		m.ledger.settle(need, &c)
+	}()
 
 	resp, err := m.model.Generate(ctx, req)
 	if err != nil {
-		if !gaveUp(ctx, err) {
-			c = charge{}
-		}
+		known = !gaveUp(ctx, err)
 		return nil, err
 	}
 	if bad := model.CheckUsage(req, 1, resp); bad != nil {
@@ -60,7 +63,8 @@ func (m *metered) Generate(ctx context.Context, req *model.Request) (*model.Resp
 	if m.understated(resp) {
 		resp = withoutCost(resp)
 	}
-	resp, c = m.priceOf(resp, worst)
+	resp = m.priceOf(resp, req, 1, &c)
+	known = true
 	return resp, nil
 }
 
@@ -70,31 +74,35 @@ func (m *metered) GenerateN(ctx context.Context, req *model.Request, n int) ([]*
 	if m.refusal != nil {
 		return nil, m.refusal
 	}
-	worst := m.worstCase(req, n)
-	need := m.ledger.limited(worst)
+	need := m.need(req, n)
 	if err := m.ledger.reserve(ctx, need); err != nil {
 		return nil, err
 	}
-	c := charge{held: worst, abandoned: 1}
-	defer func() { m.ledger.settle(need, c) }()
+	var c charge
+	known := false
+	defer func() {
+		if !known {
+			c = m.givenUp(req, n)
+		}
+		m.ledger.settle(need, &c)
+	}()
 
 	list, err := m.model.(model.Batcher).GenerateN(ctx, req, n) // see model.AsBatcher
 	if err != nil {
-		if !gaveUp(ctx, err) {
-			c = charge{}
-		}
+		known = !gaveUp(ctx, err)
 		return nil, err
 	}
 	if bad := model.CheckUsage(req, n, list...); bad != nil {
 		return nil, bad
 	}
-	list, c = m.priceAll(list, worst)
+	c = m.priceAll(list, req, n)
+	known = true
 	return list, nil
 }
 
 // priceAll prices the answers of one call. It is the call whose usage is known or
 // not: an empty answer among others has no tokens of its own.
-func (m *metered) priceAll(list []*model.Response, worst amount) ([]*model.Response, charge) {
+func (m *metered) priceAll(list []*model.Response, req *model.Request, n int) (sum charge) {
 	if m.understated(list...) {
 		for i, resp := range list {
 			list[i] = withoutCost(resp)
@@ -105,11 +113,9 @@ func (m *metered) priceAll(list []*model.Response, worst amount) ([]*model.Respo
 		total = total.Add(resp.Usage)
 	}
 	if total.Total() == 0 {
-		var c charge
-		list[0], c = m.priceOf(list[0], worst)
-		return list, c
+		list[0] = m.priceOf(list[0], req, n, &sum)
+		return sum
 	}
-	var sum charge
 	for i, resp := range list {
 		if resp.Usage.Total() == 0 && resp.CostUSD == nil {
 			free := 0.0
@@ -118,10 +124,10 @@ func (m *metered) priceAll(list []*model.Response, worst amount) ([]*model.Respo
 			resp = &empty
 		}
 		var c charge
-		list[i], c = m.priceOf(resp, amount{})
+		list[i] = m.priceOf(resp, nil, 0, &c)
 		sum = sum.plus(c)
 	}
-	return list, sum
+	return sum
 }
 
 // Unwrap implements [model.Wrapper].
@@ -144,6 +150,14 @@ func (m *metered) worstCase(req *model.Request, n int) amount {
 	return amount{plus(input, output), m.price.WorstCost(input, output)}
 }
 
+// need is what a request reserves.
+func (m *metered) need(req *model.Request, n int) amount {
+	if l := &m.ledger.limits; l.MaxTokens == 0 && l.MaxUSD == 0 {
+		return amount{}
+	}
+	return m.ledger.limited(m.worstCase(req, n))
+}
+
 // limited returns the part of an amount that some limit is about.
 func (l *Ledger) limited(a amount) amount {
 	if l.limits.MaxTokens == 0 {
@@ -153,6 +167,11 @@ func (l *Ledger) limited(a amount) amount {
 		a.money = 0
 	}
 	return a
+}
+
+// givenUp is the charge of a call of which nobody says what it used.
+func (m *metered) givenUp(req *model.Request, n int) charge {
+	return charge{held: m.worstCase(req, n), abandoned: 1}
 }
 
 // gaveUp reports whether a failed call may be billed: it was ended by its caller,
@@ -196,12 +215,15 @@ func withoutCost(resp *model.Response) *model.Response {
 	return &r
 }
 
-// priceOf returns what an answer used and the answer with its cost, if that is
-// known. The provider's own answer stays as it is, because it may be shared.
-func (m *metered) priceOf(resp *model.Response, worst amount) (*model.Response, charge) {
-	c := charge{tokens: resp.Usage}
+// priceOf says in c what an answer used and returns the answer with its cost, if that is
+// known. The provider's own answer stays as it is, because it may be shared. An answer
+// without any usage has the worst case of its request held, if that is given.
+func (m *metered) priceOf(resp *model.Response, req *model.Request, n int, c *charge) *model.Response {
+	*c = charge{tokens: resp.Usage}
+	var worst amount
 	unknown := c.tokens.Total() == 0
-	if unknown {
+	if unknown && req != nil {
+		worst = m.worstCase(req, n)
 		c.held.tokens = worst.tokens
 	}
 	switch {
@@ -222,7 +244,7 @@ func (m *metered) priceOf(resp *model.Response, worst amount) (*model.Response, 
 			usd float64
 		}{*resp, c.money.USD()}
 		filled.CostUSD = &filled.usd
-		return &filled.Response, c
+		return &filled.Response
 	}
-	return resp, c
+	return resp
 }

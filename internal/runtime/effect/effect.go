@@ -41,6 +41,9 @@ type Journal interface {
 	// Ask puts a question to the person, once for each key. If nobody is there it is a
 	// [*person.WaitingError].
 	Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*flow.Answer, error)
+
+	// Asked reports whether an earlier session put the question of a key.
+	Asked(key string) bool
 }
 
 // A Performer executes effects. It is safe for concurrent use if its journal is.
@@ -61,6 +64,10 @@ type Performer struct {
 	// Keep keeps what the file holds that an intent is about to change. It returns nil if
 	// that is not known or could not be kept, and may be nil itself.
 	Keep func(key string, i event.Intent) *event.Before
+
+	// Holds stands for what the file holds that an intent is about to change, as far as
+	// whoever approves the change is shown it. It is empty for other intents, and may be nil.
+	Holds func(i event.Intent) string
 
 	mu      sync.Mutex
 	allowed []approval.Rule // by the person, for the rest of the run
@@ -220,11 +227,14 @@ func (p *Performer) approve(ctx context.Context, key string, e *flow.Effect, t t
 	return claim, refused, err
 }
 
-// askApproval asks whether a call may be made, again if it is to be made with arguments that
-// the tool does not take: whoever gave them was not there to be told.
+// askApproval asks whether a call may be made. It asks again if it is to be made with arguments
+// that the tool does not take, because whoever gave them was not there to be told, and if the
+// file was changed since: what is approved is the change that was shown.
 func (p *Performer) askApproval(ctx context.Context, key string, q *flow.HumanQuestion, t tool.Tool) (*flow.Answer, person.Approval, error) {
 	first, text := key, q.Text
+	var own json.RawMessage // the person's arguments, once they are what is asked about
 	for n := 2; ; n++ {
+		q.Holds = p.holds(*q.Call)
 		given, err := p.Journal.Ask(ctx, key, q)
 		if err != nil {
 			return nil, person.Approval{}, err
@@ -233,16 +243,34 @@ func (p *Performer) askApproval(ctx context.Context, key string, q *flow.HumanQu
 		if err == nil && a.Input != nil {
 			err = t.Validate(a.Input)
 		}
-		if wrong, ok := errors.AsType[*tool.InputError](err); ok {
+		key = fmt.Sprintf("%s/%d", first, n)
+		wrong, amiss := errors.AsType[*tool.InputError](err)
+		switch {
+		case amiss:
 			q.Text = fmt.Sprintf("%s With the arguments that you gave it cannot be: %v", text, wrong)
-			key = fmt.Sprintf("%s/%d", first, n)
 			continue
+		case err != nil: // it was read before; a log of another version may have another form
+			return given, person.Approval{Reason: given.Text}, nil
+		case a.OK && a.Input == nil:
+			a.Input = own
 		}
-		if err != nil { // it was read before; a log of another version may have another form
-			a = person.Approval{Reason: given.Text}
+		// A rule is for whatever fits it. What was put again was so because of another change.
+		changed := a.OK && a.Rule == "" && given.Holds != "" && given.Holds != p.holds(*q.Call)
+		if !changed && !p.Journal.Asked(key) {
+			return given, a, nil
 		}
-		return given, a, nil
+		q.Text = text + " The file was changed since you were asked: this is what would happen to it now."
+		if a.Input != nil {
+			own, q.Call, q.Voting = a.Input, &event.Intent{Tool: q.Call.Tool, Input: a.Input}, nil
+		}
 	}
+}
+
+func (p *Performer) holds(i event.Intent) string {
+	if p.Holds == nil {
+		return ""
+	}
+	return p.Holds(i)
 }
 
 func (p *Performer) refuse(key string, e *flow.Effect, reason, by string) (*flow.Result, error) {

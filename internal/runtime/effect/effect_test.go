@@ -25,6 +25,12 @@ type memory struct {
 	synced  int // of the events
 	full    int // how many events it takes; 0 means any number
 	answers map[string]string
+	holds   map[string]string // of questions that were put before
+}
+
+func (m *memory) Asked(key string) bool {
+	_, asked := m.holds[key]
+	return asked
 }
 
 func (m *memory) Effect(key string) State { return m.states[key] }
@@ -48,7 +54,11 @@ func (m *memory) Ask(_ context.Context, key string, q *flow.HumanQuestion) (*flo
 	if !ok {
 		return nil, &person.WaitingError{Key: key, Question: *q}
 	}
-	return &flow.Answer{Text: text, By: "test"}, nil
+	holds, before := m.holds[key]
+	if !before {
+		holds = q.Holds
+	}
+	return &flow.Answer{Text: text, By: "test", Holds: holds}, nil
 }
 
 func (m *memory) types() []event.Type {

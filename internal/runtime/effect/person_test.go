@@ -165,3 +165,50 @@ func TestKeep(t *testing.T) {
 		t.Errorf("the claim is %+v, want what was before it", c)
 	}
 }
+
+// TestChangedSinceItWasAsked: an approval is for the change that was shown. If the file was
+// changed since, in this session or between two, the person is asked again.
+func TestChangedSinceItWasAsked(t *testing.T) {
+	const first, again = "1/approve", "1/approve/2"
+	for name, test := range map[string]struct {
+		answers map[string]string
+		before  map[string]string // what the file held when an earlier session asked
+		now     []string          // what the file holds, at one look after the other
+		waits   string            // for this answer
+		ordered []string
+	}{
+		"as it was":                    {answers: map[string]string{first: "yes"}, now: []string{"a"}, ordered: []string{"tea"}},
+		"changed":                      {answers: map[string]string{first: "yes"}, now: []string{"a", "b"}, waits: again},
+		"changed, and approved":        {answers: map[string]string{first: "yes", again: "yes"}, now: []string{"a", "b"}, ordered: []string{"tea"}},
+		"changed, and refused":         {answers: map[string]string{first: "yes", again: "no"}, now: []string{"a", "b"}},
+		"changed twice":                {answers: map[string]string{first: "yes", again: "yes"}, now: []string{"a", "b", "b", "c"}, waits: "1/approve/3"},
+		"refused, and changed":         {answers: map[string]string{first: "no"}, now: []string{"a", "b"}},
+		"a rule, and changed":          {answers: map[string]string{first: "run Order"}, now: []string{"a", "b"}, ordered: []string{"tea"}},
+		"edited, and changed":          {answers: map[string]string{first: `edit {"item":"milk"}`, again: "yes"}, now: []string{"a", "b"}, ordered: []string{"milk"}},
+		"between two sessions":         {answers: map[string]string{first: "yes"}, before: map[string]string{first: "a"}, now: []string{"b"}, waits: again},
+		"by a version without it":      {answers: map[string]string{first: "yes"}, before: map[string]string{first: ""}, now: []string{"b"}, ordered: []string{"tea"}},
+		"changed back, but asked":      {answers: map[string]string{first: "yes"}, before: map[string]string{first: "a", again: "b"}, now: []string{"a"}, waits: again},
+		"changed back, but refused":    {answers: map[string]string{first: "yes", again: "no"}, before: map[string]string{first: "a", again: "b"}, now: []string{"a"}},
+		"approved again, and restored": {answers: map[string]string{first: "yes", again: "yes"}, before: map[string]string{first: "a", again: "b"}, now: []string{"a"}, waits: "1/approve/3"},
+	} {
+		m := &memory{states: States{}, answers: test.answers, holds: test.before}
+		var ordered []string
+		p := shop(t, m, &ordered)
+		p.Holds = func(event.Intent) string {
+			now := test.now[0]
+			test.now = test.now[min(1, len(test.now)-1):]
+			return now
+		}
+		_, err := p.Perform(t.Context(), "1", order("tea"))
+		waiting, _ := errors.AsType[*person.WaitingError](err)
+		if waiting == nil {
+			waiting = &person.WaitingError{}
+		}
+		if waiting.Key != test.waits || test.waits != "" && !strings.Contains(waiting.Question.Text, "The file was changed since you were asked") {
+			t.Errorf("%s: Perform() = %v, waiting for %q: %s, want %q", name, err, waiting.Key, waiting.Question.Text, test.waits)
+		}
+		if diff := cmp.Diff(test.ordered, ordered); diff != "" {
+			t.Errorf("%s: ordered: -want +got\n%s", name, diff)
+		}
+	}
+}

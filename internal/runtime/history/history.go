@@ -66,6 +66,9 @@ type History struct {
 	Answers  map[string]*flow.Answer
 	Effects  effect.States
 
+	// Holds is what questions to the person said of a file.
+	Holds map[string]string
+
 	// Loops are how those of the run stand, by their keys, once the log was read. Of their
 	// turns the journal has only what happened in those under way.
 	Loops map[string]flow.Turn
@@ -141,7 +144,7 @@ func New(dir string) *History {
 	return &History{
 		dir:      dir,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
-		Effects: effect.States{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+		Effects: effect.States{}, Holds: map[string]string{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
 		Loops: map[string]flow.Turn{}, loops: map[string]*loop{},
 	}
 }
@@ -366,15 +369,21 @@ func (h *History) take(rec event.Record) {
 // asked takes a question to the person.
 func (h *History) asked(e event.ClarificationRequested) {
 	h.Answers[e.Question] = nil // not yet
+	h.Holds[e.Question] = e.Holds
+	h.unwait(e.Question) // if it is put anew
 	h.Waiting = append(h.Waiting, e)
 	delete(h.Answered, e.Question)
 }
 
 // answered takes the answer to one.
 func (h *History) answered(e event.ClarificationProvided) {
-	h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By}
-	h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == e.Question })
+	h.Answers[e.Question] = &flow.Answer{Text: e.Answer, By: e.By, Holds: h.Holds[e.Question]}
+	h.unwait(e.Question)
 	h.Answered[e.Question] = true
+}
+
+func (h *History) unwait(question string) {
+	h.Waiting = slices.DeleteFunc(h.Waiting, func(q event.ClarificationRequested) bool { return q.Question == question })
 }
 
 // paid takes what the run says it has spent.

@@ -345,14 +345,24 @@ func (l *Limiter) acquire(ctx context.Context) (token, error) {
 func (l *Limiter) release(t token, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limit, open, until := l.allowed(), l.open, l.until()
-	l.learn(t, err)
-	changed := l.allowed() != limit || l.open != open || !l.until().Equal(until)
+	changed := l.learnAndCompare(t, err)
 	l.finish(t)
 	l.dispatch()
-	if changed && l.options.OnChange != nil {
+	if changed {
 		l.options.OnChange(l.state())
 	}
+}
+
+// learnAndCompare learns from the outcome of a call, and reports whether somebody is to be
+// told of it.
+func (l *Limiter) learnAndCompare(t token, err error) bool {
+	if l.options.OnChange == nil {
+		l.learn(t, err)
+		return false
+	}
+	limit, open, until := l.allowed(), l.open, l.until()
+	l.learn(t, err)
+	return l.allowed() != limit || l.open != open || !l.until().Equal(until)
 }
 
 // start takes one place.
@@ -406,8 +416,11 @@ func (l *Limiter) dispatch() {
 	for l.waiters.n > 0 && l.ready() {
 		l.waiters.pop().granted <- l.start()
 	}
+	if l.waiters.n == 0 {
+		return
+	}
 	until := l.until()
-	if l.waiters.n == 0 || until.IsZero() || until.Equal(l.wakeAt) {
+	if until.IsZero() || until.Equal(l.wakeAt) {
 		return
 	}
 	if l.open && l.probing {

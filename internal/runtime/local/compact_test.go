@@ -131,6 +131,48 @@ func TestACompactLog(t *testing.T) {
 	}
 }
 
+// TestVerdictsAreThereUntilTheyAreCommitted: what a verdict is kept in is used again only
+// when the step that it is from was committed, whatever was decided in between.
+func TestVerdictsAreThereUntilTheyAreCommitted(t *testing.T) {
+	cost := 0.5
+	m := model.Func(func(_ context.Context, req *model.Request) (*model.Response, error) {
+		return &model.Response{Text: req.Messages[0].Text, Stop: model.StopEnd, CostUSD: &cost}, nil
+	})
+	_, err := runtime(t, filepath.Join(t.TempDir(), "run"), m, Options{Checkpoints: true, Compact: true}, func(f flow.Flow) error {
+		decide := func(text string) *flow.Verdict {
+			q := ruled(2, 9)
+			q.Prompt = text
+			v, err := f.Decide(text, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		commit := func(v *flow.Verdict) {
+			flow.Commit(f, "", &event.StepCompleted{Output: event.JSONValue(v.Answer), Voting: v.Voting, CostUSD: v.CostUSD})
+		}
+		a := decide("a")
+		b := decide("b")
+		commit(a)
+		c := decide("c")
+		for text, v := range map[string]*flow.Verdict{"a": a, "b": b, "c": c} {
+			if string(v.Answer) != strconv.Quote(text) || !cmp.Equal(v.Voting.Votes, map[string]int{text: 2}) || *v.CostUSD != 1 {
+				t.Errorf("the verdict on %s is %s, votes %v, cost %v", text, v.Answer, v.Voting.Votes, *v.CostUSD)
+			}
+		}
+		commit(c)
+		answer := c.Answer
+		d := decide("d")
+		if string(answer) != `"c"` || string(d.Answer) != `"d"` || !cmp.Equal(d.Voting.Votes, map[string]int{"d": 2}) {
+			t.Errorf("the verdict on d is %s, votes %v, after %s", d.Answer, d.Voting.Votes, answer)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestJudgementsLoseNoSamples: a judgement on the way to a verdict is a decision of its
 // own, and leaves alone the samples that are held back for the question it is about.
 func TestJudgementsLoseNoSamples(t *testing.T) {

@@ -83,6 +83,7 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if !b.compact() || d.spilled || v.Status != flow.Decided || v.Voting.Contested() || d.resumed || q.Confirm != nil {
 		d.logHeld()
 	} else if b.opts.Checkpoints {
+		b.lent = d.watch.Room // nobody else knows the verdict
 		return v, nil
 	}
 	var asked map[string]string
@@ -155,6 +156,9 @@ func (b *branch) begin(key string, q *flow.Question) *decision {
 	d.key, d.q, d.held, d.spilled, d.said, d.led, d.split = key, q, d.held[:0], false, "", "", false
 	d.resumed = false
 	d.shown, d.watch.Gauge, d.counted = b.Runtime.watch.begin(key, q.Step)
+	if d.watch.Room, b.room = b.room, nil; d.watch.Room == nil && b.opts.Checkpoints && b.opts.Compact {
+		d.watch.Room = new(ballot.Room)
+	}
 	d.stage.over, d.stage.answer = false, domain.Answer{}
 	d.stage.lead.Store(0)
 	return d

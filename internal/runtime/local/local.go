@@ -63,8 +63,10 @@ type Options struct {
 	Approve approval.Policy
 	Person  person.Person
 
-	// Keep keeps what effects are about to change; see [effect.Performer].
-	Keep func(key string, i event.Intent) *event.Before
+	// Keep keeps what effects are about to change, and Holds stands for it; see
+	// [effect.Performer].
+	Keep  func(key string, i event.Intent) *event.Before
+	Holds func(i event.Intent) string
 
 	// Same asks whether two texts say the same; it is answered with "same" if so. Nil means
 	// that nobody can be asked.
@@ -165,7 +167,7 @@ func New(opts Options) *Runtime {
 	o.Pool, o.Price = opts.Pool, opts.PoolPrice
 	r.past.Policies.Configure(o, opts.Setup.Rule)
 	r.effects = effect.Performer{
-		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent, Keep: opts.Keep,
+		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent, Keep: opts.Keep, Holds: opts.Holds,
 	}
 	r.effects.Recall(r.past.Answers)
 	r.progress.Steps.Store(int64(r.past.Steps))
@@ -241,8 +243,10 @@ type branch struct {
 	keys   *keys           // that are used in it, and beside it
 	loops  bool            // it is part of a turn of a loop
 	failed *failure
-	idle   *decision // to use again
-	line   *line     // if it is the main one; nil where nothing is guessed
+	idle   *decision    // to use again
+	lent   *ballot.Room // has the verdict that was returned last, if nobody else knows it
+	room   *ballot.Room // for the next verdict
+	line   *line        // if it is the main one; nil where nothing is guessed
 }
 
 // errNoJournal is why a chain cannot have effects: its log leaves out verdicts,
@@ -327,6 +331,11 @@ type journal struct{ *Runtime }
 
 func (j journal) Effect(key string) effect.State { return j.past.Effects[key] }
 
+func (j journal) Asked(key string) bool {
+	_, asked := j.past.Answers[key]
+	return asked
+}
+
 func (j journal) Append(e event.Event) error { return j.opts.Log.Append(e) }
 
 func (j journal) Sync() error { return j.opts.Log.Sync(context.Background()) }
@@ -337,8 +346,18 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 	if past != nil {
 		return past, nil
 	}
+	holds := j.past.Holds[key]
+	if asked && holds != q.Holds {
+		// Whoever is asked now sees what there is now; whoever left an answer did not.
+		left, err := person.Left(j.opts.Log.Dir(), key)
+		asked = err != nil || left != nil
+	}
 	if !asked {
-		request := event.ClarificationRequested{Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan, Against: q.Against}
+		holds = q.Holds
+		request := event.ClarificationRequested{
+			Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan,
+			Holds: q.Holds, Against: q.Against,
+		}
 		if q.Call != nil {
 			call, err := json.Marshal(q.Call)
 			if err != nil {
@@ -370,6 +389,7 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 		return nil, err
 	}
 	_ = person.Discard(j.opts.Log.Dir(), key) // it is in the log; what stays is thrown away by a resume
+	a.Holds = holds
 	return a, nil
 }
 
@@ -441,6 +461,9 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	if !b.byStep() || len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
 		if err := b.opts.Log.AppendStep("", step); err != nil {
 			b.failed.set(err)
+		}
+		if b.lent.Holds(step.CostUSD) {
+			b.room, b.lent = b.lent, nil
 		}
 		return
 	}

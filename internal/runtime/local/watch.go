@@ -21,20 +21,21 @@ const (
 	longestShown = 400 // of an answer, in bytes
 )
 
-// watch holds what goes on now for whoever looks. As long as nobody does it costs a look
-// at one variable for each question; then each look makes room for a few questions, so that
-// of a million short ones few are shown and of long ones all that there is room for.
+// watch holds what goes on now for whoever looks. There is room for a few questions, and each
+// look makes room again, so that of a million short ones few are shown and of long ones all
+// that there is room for. The first few have room before anybody looks: they may be all that a
+// run has. From then on, until somebody does, a question costs a look at two variables.
 type watch struct {
-	on       atomic.Bool
+	on       atomic.Bool // somebody looks
 	deciding atomic.Int64
-	room     atomic.Int64 // for further questions that are shown
+	taken    atomic.Int64 // of the room for questions, since the last look
 
 	mu       sync.Mutex
 	open     []*openQuestion // in the order in which they were begun
 	contests []runs.Contest
 }
 
-// Watch adds what goes on now. Open questions are shown from the first look on.
+// Watch adds what goes on now.
 func (r *Runtime) Watch(p *runs.Progress) {
 	w := &r.watch
 	w.on.Store(true)
@@ -46,18 +47,19 @@ func (r *Runtime) Watch(p *runs.Progress) {
 		p.Open = append(p.Open, shown)
 		p.Faults += pending
 	}
-	w.room.Store(int64(mostOpen - len(w.open)))
+	w.taken.Store(int64(len(w.open)))
 }
+
+func (w *watch) full() bool { return w.taken.Load() >= mostOpen }
 
 // begin takes a question that is being decided from now on. It reports whether it is counted,
 // for end.
 func (w *watch) begin(key string, step int) (q *openQuestion, gauge *ballot.Gauge, counted bool) {
-	if !w.on.Load() {
-		return nil, nil, false
-	}
-	if w.room.Load() <= 0 {
-		w.deciding.Add(1)
-		return nil, nil, true
+	if w.full() {
+		if counted = w.on.Load(); counted {
+			w.deciding.Add(1)
+		}
+		return nil, nil, counted
 	}
 	q, counted = w.asked(w.ahead(key, step))
 	if q != nil {
@@ -69,7 +71,7 @@ func (w *watch) begin(key string, step int) (q *openQuestion, gauge *ballot.Gaug
 // ahead returns a question that may be asked later, and begins to be shown by [watch.asked]
 // then; nil if nobody looks.
 func (w *watch) ahead(key string, step int) *openQuestion {
-	if !w.on.Load() {
+	if w.full() && !w.on.Load() {
 		return nil
 	}
 	return &openQuestion{shown: runs.OpenQuestion{Key: key, Step: step}}
@@ -81,7 +83,7 @@ func (w *watch) asked(q *openQuestion) (shown *openQuestion, counted bool) {
 		return nil, false
 	}
 	w.deciding.Add(1)
-	if w.room.Load() <= 0 || w.room.Add(-1) < 0 {
+	if w.full() || w.taken.Add(1) > mostOpen {
 		return nil, true
 	}
 	w.mu.Lock()

@@ -22,10 +22,6 @@ func sampleOf(key string) *ballot.Sample {
 
 func TestWatch(t *testing.T) {
 	r := &Runtime{}
-	if q, gauge, counted := r.watch.begin("before", 0); q != nil || gauge != nil || counted {
-		t.Errorf("begin(nobody looks) = %v, %v, %t, want nothing", q, gauge, counted)
-	}
-	r.watch.end(nil, false)
 	var p runs.Progress
 	r.Watch(&p)
 	q, gauge, _ := r.watch.begin("step/7", 7)
@@ -51,6 +47,37 @@ func TestWatch(t *testing.T) {
 		t.Errorf("Watch(one is decided) = %+v, want the other one", p.Open)
 	}
 }
+
+// TestWatchBeforeTheFirstLook: the only question of a run has begun when somebody looks for the
+// first time. As long as nobody does, further ones cost nothing.
+func TestWatchBeforeTheFirstLook(t *testing.T) {
+	r := &Runtime{}
+	q, gauge, counted := r.watch.begin("only", 3)
+	if q == nil || gauge == nil || !counted {
+		t.Fatalf("begin(before a look) = %v, %v, %t, want it shown and counted", q, gauge, counted)
+	}
+	q.take(sampleOf("a"))
+	var p runs.Progress
+	r.Watch(&p)
+	if want := []runs.OpenQuestion{{Key: "only", Step: 3, Votes: []runs.OpenVotes{{Answer: "a", Votes: 1}}}}; !cmp.Equal(want, p.Open) || p.Deciding != 1 {
+		t.Errorf("Watch() = %d deciding, %+v, want %+v", p.Deciding, p.Open, want)
+	}
+	r.watch.end(q, counted)
+	if r.Watch(&p); p.Deciding != 0 {
+		t.Errorf("Watch(at the end) = %d deciding, want none", p.Deciding)
+	}
+
+	unseen := &Runtime{}
+	for i := range mostOpen {
+		unseen.watch.end(ending(unseen.watch.begin("q", i)))
+	}
+	if q, gauge, counted := unseen.watch.begin("later", mostOpen); q != nil || gauge != nil || counted || unseen.watch.ahead("later", mostOpen) != nil {
+		t.Errorf("begin(nobody looks) = %v, %v, %t, want nothing", q, gauge, counted)
+	}
+}
+
+// ending is what the end of a question takes of its beginning.
+func ending(q *openQuestion, _ *ballot.Gauge, counted bool) (*openQuestion, bool) { return q, counted }
 
 // TestWatchMakesRoom: of many questions a few are shown after each look, and all are counted.
 func TestWatchMakesRoom(t *testing.T) {

@@ -307,8 +307,40 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
+// TestTimeoutsOfCallsInARow: a call has all of its time, whether the one before it waited or
+// not, and ends with its own caller.
+func TestTimeoutsOfCallsInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var takes time.Duration
+		m := Timeout(model.Func(func(ctx context.Context, _ *model.Request) (*model.Response, error) {
+			if takes == 0 {
+				return shared, ctx.Err()
+			}
+			select {
+			case <-time.After(takes):
+				return shared, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}), 30*time.Second)
+		for _, takes = range []time.Duration{0, 20 * time.Second, 0, 0, 20 * time.Second, 20 * time.Second} {
+			if _, err := m.Generate(t.Context(), &model.Request{}); err != nil {
+				t.Errorf("Generate() = %v for an answer that takes %s", err, takes)
+			}
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, takes = range []time.Duration{0, time.Second} {
+			if _, err := m.Generate(ended, &model.Request{}); !errors.Is(err, context.Canceled) {
+				t.Errorf("Generate() = %v for a caller that is gone", err)
+			}
+		}
+	})
+}
+
 func TestNoAllocations(t *testing.T) {
 	m := New(model.Func(func(context.Context, *model.Request) (*model.Response, error) { return shared, nil }), Options{})
+	m = Timeout(m, time.Minute)
 	ctx, req := t.Context(), &model.Request{}
 	if got := testing.AllocsPerRun(1000, func() { m.Generate(ctx, req) }); got != 0 {
 		t.Errorf("Generate allocates %g times, want 0", got)

@@ -24,26 +24,45 @@ func Timeout(m model.Model, d time.Duration) model.Model {
 type timed struct {
 	model model.Model
 	limit time.Duration
+	idle  atomic.Pointer[lazyTimeout] // one that nobody waited for; nil if there is none
 }
 
 // Generate implements [model.Model].
 func (t *timed) Generate(ctx context.Context, req *model.Request) (*model.Response, error) {
-	attempt := &lazyTimeout{Context: ctx, limit: t.limit}
-	defer attempt.stop()
+	attempt := t.begin(ctx)
+	defer t.end(attempt)
 	resp, err := t.model.Generate(attempt, req)
 	return resp, t.blame(ctx, attempt, err)
 }
 
 // GenerateN implements [model.Batcher].
 func (t *timed) GenerateN(ctx context.Context, req *model.Request, n int) ([]*model.Response, error) {
-	attempt := &lazyTimeout{Context: ctx, limit: t.limit}
-	defer attempt.stop()
+	attempt := t.begin(ctx)
+	defer t.end(attempt)
 	list, err := t.model.(model.Batcher).GenerateN(attempt, req, n) // see model.AsBatcher
 	return list, t.blame(ctx, attempt, err)
 }
 
 // Unwrap implements [model.Wrapper].
 func (t *timed) Unwrap() model.Model { return t.model }
+
+// begin returns the context of a call. That of the call before is as good as new if the
+// model did not wait for it.
+func (t *timed) begin(ctx context.Context) *lazyTimeout {
+	if c := t.idle.Swap(nil); c != nil && c.Context == ctx && c.timer.Load() == nil {
+		return c
+	}
+	return &lazyTimeout{Context: ctx, limit: t.limit}
+}
+
+// end releases the timer, if there is one.
+func (t *timed) end(c *lazyTimeout) {
+	if timer := c.timer.Load(); timer != nil {
+		timer.cancel()
+		return
+	}
+	t.idle.Store(c)
+}
 
 // blame tells a call that took too long from one that the caller ended.
 func (t *timed) blame(ctx, attempt context.Context, err error) error {
@@ -109,13 +128,6 @@ func (c *lazyTimeout) started() context.Context {
 	}
 	cancel() // another was faster
 	return c.current()
-}
-
-// stop releases the timer, if there is one.
-func (c *lazyTimeout) stop() {
-	if t := c.timer.Load(); t != nil {
-		t.cancel()
-	}
 }
 
 // ended reports whether err comes from the end of a context.
