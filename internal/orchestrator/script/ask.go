@@ -25,9 +25,9 @@ var askParams = []string{
 
 // An asking is how a question is put and its answers are read, as a script says it.
 type asking struct {
-	oneOf, schema, voteOn, ignore          starlark.Value
+	oneOf, within, schema, voteOn, ignore  starlark.Value
 	number, boolean, date, list, unordered bool
-	unit, within, dateOrder, match         string
+	unit, dateOrder, match                 string
 	compare, model                         string
 	k, framings                            int
 	otherwise                              starlark.Value
@@ -36,7 +36,7 @@ type asking struct {
 // pairs are the parameters for [starlark.UnpackArgs].
 func (a *asking) pairs() []any {
 	return []any{
-		"one_of??", &a.oneOf, "number?", &a.number, "unit?", &a.unit, "within?", &a.within, "bool?", &a.boolean, "date?", &a.date,
+		"one_of??", &a.oneOf, "number?", &a.number, "unit?", &a.unit, "within??", &a.within, "bool?", &a.boolean, "date?", &a.date,
 		"date_order?", &a.dateOrder, "match?", &a.match, "schema??", &a.schema, "vote_on??", &a.voteOn, "ignore??", &a.ignore,
 		"list?", &a.list, "unordered?", &a.unordered, "compare?", &a.compare, "k?", &a.k, "model?", &a.model, "framings?", &a.framings,
 		"otherwise?", &a.otherwise,
@@ -233,8 +233,8 @@ type prepared struct {
 // prepared is kept for the next.
 func (a *asking) prepared(t *starlark.Thread, s *scope) (*prepared, error) {
 	key, err := toJSON(t, starlark.Tuple{
-		orNone(a.oneOf), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), starlark.Bool(a.number), starlark.Bool(a.boolean), starlark.Bool(a.date),
-		starlark.Bool(a.list), starlark.Bool(a.unordered), starlark.String(a.unit), starlark.String(a.within), starlark.String(a.dateOrder),
+		orNone(a.oneOf), orNone(a.within), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), starlark.Bool(a.number), starlark.Bool(a.boolean), starlark.Bool(a.date),
+		starlark.Bool(a.list), starlark.Bool(a.unordered), starlark.String(a.unit), starlark.String(a.dateOrder),
 		starlark.String(a.match), starlark.Bool(a.compare == "meaning"),
 	})
 	if err != nil {
@@ -275,7 +275,11 @@ func (a *asking) reader(t *starlark.Thread) (reader.Reader, error) {
 		}
 		choose("one_of", true, reader.OneOf{Options: options})
 	}
-	choose("number", a.number || a.unit != "" || a.within != "", a.numbers())
+	numbers, err := a.numbers()
+	if err != nil {
+		return nil, err
+	}
+	choose("number", a.number || a.unit != "" || a.within != nil, numbers)
 	choose("bool", a.boolean, reader.Bool{})
 	choose("date", a.date || a.dateOrder != "", reader.Date{Order: a.dateOrder})
 	choose("match", a.match != "", reader.Regexp{Pattern: a.match})
@@ -302,14 +306,22 @@ func (a *asking) reader(t *starlark.Thread) (reader.Reader, error) {
 }
 
 // numbers takes a percentage as a relative distance.
-func (a *asking) numbers() reader.Number {
+func (a *asking) numbers() (reader.Number, error) {
 	n := reader.Number{Unit: a.unit}
-	if share, ok := strings.CutSuffix(strings.TrimSpace(a.within), "%"); ok {
-		n.RelativeTolerance = json.Number(strings.TrimSpace(share) + "e-2")
-	} else {
-		n.Tolerance = json.Number(a.within)
+	switch within := a.within.(type) {
+	case nil:
+	case starlark.Int, starlark.Float:
+		n.Tolerance = json.Number(within.String())
+	case starlark.String:
+		if share, ok := strings.CutSuffix(strings.TrimSpace(string(within)), "%"); ok {
+			n.RelativeTolerance = json.Number(strings.TrimSpace(share) + "e-2")
+		} else {
+			n.Tolerance = json.Number(within)
+		}
+	default:
+		return n, fmt.Errorf("within: got %s, want a number or a percentage such as \"1%%\"", within.Type())
 	}
-	return n
+	return n, nil
 }
 
 // fields reads a schema: a JSON schema, or a mapping of fields to what they are.

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		s.steps += len(list)
 	}
 	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
-	took := make([]flow.Outcome, len(list))
+	took, titles := make([]flow.Outcome, len(list)), make([]string, len(list))
 	spent := make(chan struct{}, maxSteps/stepsBetween)
 	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
 		number := s.step
@@ -92,7 +93,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		if over, ok := errors.AsType[*overError](err); ok {
 			return over.err
 		}
-		took[i] = in.taken
+		took[i], titles[i] = in.taken, in.title
 		if err != nil && reached(t) {
 			return &boundError{&itemError{i, err}}
 		}
@@ -117,6 +118,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if !own {
 		for i := range took {
 			s.add(&took[i])
+			s.title = cmp.Or(s.title, titles[i])
 		}
 	}
 	if err := firstOf(failures); err != nil {
