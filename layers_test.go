@@ -165,6 +165,12 @@ var layers = []layer{
 		forbid: []string{"golang.org/x/sys/..."},
 	},
 	{
+		rule:   "only scripts know their language",
+		in:     []string{"./..."},
+		except: []string{"./internal/orchestrator/script"},
+		forbid: []string{"go.starlark.net/..."},
+	},
+	{
 		rule:   "only the screen knows the terminal library",
 		in:     []string{"./..."},
 		except: []string{"./internal/cli/screen"},

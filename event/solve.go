@@ -17,9 +17,10 @@ const (
 	ByCode           = "code"
 	ByMemo           = "memo" // the same problem was solved before
 	ByPerson         = "person"
-	BySplit          = "split" // the steps that a step was split into
-	ByModel          = "model" // voters of the model that is asked when others do not agree
-	ByLimit          = "limit" // of the depth or the size of the tree
+	ByAnswer         = "answer" // of the person, whom alone a script asked
+	BySplit          = "split"  // the steps that a step was split into
+	ByModel          = "model"  // voters of the model that is asked when others do not agree
+	ByLimit          = "limit"  // of the depth or the size of the tree
 	ByDefault        = "default"
 )
 

@@ -194,6 +194,10 @@ func DescribeBy(by string) string {
 	switch by {
 	case event.ByPerson:
 		return "by a person: its own voters gave no result"
+	case event.ByAnswer:
+		return "by the person's answer"
+	case event.ByCode:
+		return "by code"
 	case event.BySplit:
 		return "by the steps that it was split into: its own voters gave no result"
 	case event.ByModel:

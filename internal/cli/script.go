@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -61,7 +60,7 @@ func namedArgs(list []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--arg %s: want NAME=VALUE", arg)
 		}
 		if _, twice := named[name]; twice {
-			return nil, errors.New("--arg " + name + " is given twice")
+			return nil, fmt.Errorf("--arg %s is given twice", name)
 		}
 		named[name] = value
 	}

@@ -36,14 +36,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		titles[e.Step] = e.Title
 		return fmt.Sprintf("%s %s …", stepColumn(form, e.Step), show.Line(e.Title))
 	case event.StepCompleted:
-		line := fmt.Sprintf("%s %s: done%s", stepColumn(form, e.Step), show.Line(e.Title), votesOf(e.Voting))
-		if by := runs.DescribeBy(e.By); by != "" {
-			line += ", settled " + show.Line(by)
-		}
-		if paths := Unvoted(e.Voting); paths != "" {
-			line += "; not voted on: " + paths
-		}
-		return line
+		return stepDone(form, e)
 	case event.StepFailed:
 		return stepFailed(form, e, titles[e.Step])
 	case event.EffectClaimed:
@@ -91,6 +84,22 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	default:
 		return describeSolve(e)
 	}
+}
+
+// stepDone says how a step was decided.
+func stepDone(form event.Form, e event.StepCompleted) string {
+	title := show.Line(e.Title)
+	if title != "" {
+		title += ": "
+	}
+	line := fmt.Sprintf("%s %sdone%s", stepColumn(form, e.Step), title, votesOf(e.Voting))
+	if by := runs.DescribeBy(e.By); by != "" {
+		line += ", settled " + show.Line(by)
+	}
+	if paths := Unvoted(e.Voting); paths != "" {
+		line += "; not voted on: " + paths
+	}
+	return line
 }
 
 // failedChecks says what is wrong with a plan.

@@ -347,7 +347,7 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	}
 	if own {
 		s.complete(key, event.StepCompleted{
-			Step: q.Step, Title: titleOf(question), By: event.ByPerson, Output: event.TextValue(answer.Text), Voting: event.Voting{Strategy: vote.None},
+			Step: q.Step, Title: titleOf(question), By: event.ByAnswer, Output: event.TextValue(answer.Text), Voting: event.Voting{Strategy: vote.None},
 		})
 	}
 	return starlark.String(answer.Text), nil

@@ -33,7 +33,7 @@ func checkFiles(main string, files map[string]*syntax.File) []error {
 		problems = append(problems, c.calls(f)...)
 	}
 	if d := defined[main][mainFunction]; d == nil {
-		problems = append(problems, fmt.Errorf("%s: there is no function main: a script begins with def main(args):", main))
+		problems = append(problems, fmt.Errorf("%s: there is no function main: a script begins with its function main(args)", main))
 	} else if least, most := bounds(d.Params); least > 1 || most < 1 && len(d.Params) > 0 {
 		problems = append(problems, at(d.Def, fmt.Errorf("main takes %d parameters, want one, args, or none", least)))
 	}

@@ -218,9 +218,9 @@ func (e *stepError) Error() string { return e.reason }
 
 // failed is how a run ends that an error ended.
 func (r *runner) failed(err error) event.TaskFailed {
-	e := event.TaskFailed{Status: event.StatusFailed, Step: max(r.steps-1, 0), Reason: Describe(err)}
+	e := event.TaskFailed{Status: event.StatusFailed, Step: max(r.steps-1, 0), Reason: Describe(err), Final: true}
 	if s, ok := errors.AsType[*stepError](err); ok {
-		e.Step, e.Reopen = s.step, s.open
+		e.Step, e.Reopen, e.Final = s.step, s.open, len(s.open) == 0
 		if s.status == flow.Undecided {
 			e.Status = event.StatusUndecided
 		}
