@@ -80,7 +80,7 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	q.Work = work
-	key, err := s.key(t, what, asked(q))
+	key, err := s.key(t, what, asked(prompt, q))
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +176,14 @@ func (s *scope) usable(key string, tools []string) error {
 	return nil
 }
 
-// asked is what makes a question the one it is: all that a script says of it.
-func asked(q *flow.Question) any {
+// asked is what makes a question the one it is: what the script says of it, in whatever words
+// it is then put.
+func asked(prompt string, q *flow.Question) any {
 	var tools []string
 	if q.Work != nil {
 		tools = q.Work.Tools
 	}
-	return []any{q.Prompt, q.Answer, q.Meaning != nil, q.Model, tools}
+	return []any{prompt, q.Answer, q.Meaning != nil, q.Model, tools}
 }
 
 // question puts a question into words.

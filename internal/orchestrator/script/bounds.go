@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
@@ -254,12 +255,15 @@ func operate(t *starlark.Thread, operator, x, y starlark.Value) (starlark.Value,
 		}
 	case syntax.PERCENT:
 		if s, ok := starlark.AsString(x); ok {
-			values := starlark.Tuple{y}
-			if tuple, ok := y.(starlark.Tuple); ok {
-				values = tuple
+			values, places := starlark.Tuple{y}, 1
+			switch y := y.(type) {
+			case starlark.Tuple:
+				values = y
+			case starlark.Mapping: // each of its values may be named many times
+				places = strings.Count(s, "%")
 			}
 			var err error
-			if bytes, err = formatted(s, 1, values...); err != nil {
+			if bytes, err = formatted(s, places, values...); err != nil {
 				return nil, err
 			}
 		}

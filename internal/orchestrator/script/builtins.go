@@ -214,16 +214,21 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, over(err)
 	}
 	at := turns.At()
-	if at.N > 0 {
-		if state, err = fromJSON(t, at.State); err != nil {
-			return nil, err
+	if at.N == 0 {
+		if at.State, err = toJSON(t, state); err != nil {
+			return nil, fmt.Errorf("chain: its state: %w", err)
 		}
+	}
+	// A state is data, whether it comes from the last turn or out of the log.
+	if state, err = fromJSON(t, at.State); err != nil {
+		return nil, err
 	}
 	first := s.steps
 	s.steps += at.N
 	for n := at.N; times < 0 || n < times; n++ {
 		if until != nil {
-			done, err := starlark.Call(s.thread(t.Name), until, starlark.Tuple{state}, nil)
+			// It decides by the state alone: a resume does not ask it about turns that are over.
+			done, err := starlark.Call(newThread(t.Name, maxSteps, s.Room), until, starlark.Tuple{state}, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -234,7 +239,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
 		in.known = s.known // one turn after the other
 		s.steps++
-		next, output, err := called(in.thread(t.Name), b.Name(), step, state)
+		_, output, err := called(in.thread(t.Name), b.Name(), step, state)
 		if err != nil {
 			if _, isOver := errors.AsType[*overError](err); !isOver {
 				in.fail(err)
@@ -244,7 +249,9 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		done := in.completed(output)
 		done.Title = "" // there may be a million of them
 		turns.Commit(n, &done)
-		state = next
+		if state, err = fromJSON(t, output); err != nil {
+			return nil, err
+		}
 	}
 	return state, nil
 }

@@ -263,8 +263,13 @@ var methods = map[string]func(recv starlark.Value, args starlark.Tuple, kwargs [
 	},
 	"split": pieces, "rsplit": pieces, "splitlines": pieces,
 	"partition": pieces, "rpartition": pieces,
+	"elems": pieces, "elem_ords": pieces, "codepoints": pieces, "codepoint_ords": pieces,
 	"decode": func(_ starlark.Value, args starlark.Tuple, _ []starlark.Tuple) (int64, error) {
 		return elementBytes * int64(sum(args, starlark.Len)), nil
+	},
+	"encode_indent": func(_ starlark.Value, args starlark.Tuple, _ []starlark.Tuple) (int64, error) {
+		n, err := formatted("", 1, args[:min(len(args), 1)]...)
+		return maxDepth * n, err
 	},
 	"encode": func(_ starlark.Value, args starlark.Tuple, _ []starlark.Tuple) (int64, error) {
 		return formatted("", 1, args...)

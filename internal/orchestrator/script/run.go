@@ -128,7 +128,7 @@ func (s *scope) thread(name string) *starlark.Thread {
 func scopeOf(t *starlark.Thread) (*scope, error) {
 	s, ok := t.Local(scopeLocal).(*scope)
 	if !ok {
-		return nil, errors.New("this can be called by main and the functions that it calls, not outside of functions")
+		return nil, errors.New("this can be called by main and the functions that it calls, not outside of functions, nor by until of a chain")
 	}
 	return s, nil
 }

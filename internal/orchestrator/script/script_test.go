@@ -192,6 +192,7 @@ func TestRun(t *testing.T) {
 		{"an empty map", "def main():\n    return map([], lambda n: n)", `[]`},
 		{"a chain", "def main():\n    return chain(0, lambda n: ask(\"say %d!\" % (n + 1), number = True), times = 5)", `5`},
 		{"a chain until", "def main():\n    return chain([0], lambda s: s + [ask(\"say %d!\" % len(s), number = True)], until = lambda s: len(s) == 4)", `[0,1,2,3]`},
+		{"a state is data", "def main():\n    return chain((1, 2), lambda s: (type(s), s), times = 2)", `["list",["list",[1,2]]]`},
 		{"no turn", "def main():\n    return chain(7, lambda n: n, times = 0)", `7`},
 		{"otherwise", "def main():\n    return ask(\"say nothing!\", otherwise = \"unclear\")", `"unclear"`},
 		{"a file", "def main():\n    return read(\"a.txt\")", `"content"`},
@@ -270,6 +271,8 @@ func TestFailures(t *testing.T) {
 		{"no type", "def main():\n    ask(\"say x!\", schema = {\"a\": \"wat\"})", "test.star:2:8 in main: ask: schema: a: \"wat\" is no type", event.StatusFailed},
 		{"outside of functions", "X = ask(\"say x!\")\n\ndef main():\n    return X", "test.star:1:8 in <toplevel>: this can be called by main", event.StatusFailed},
 		{"a chain in a map", "def main():\n    map([1], lambda n: chain(0, lambda s: s, times = 1))", "test.star:2:29 in lambda: chain: it can be called on the main line only", event.StatusFailed},
+		{"a question in until", "def main():\n    chain(0, lambda s: s, until = lambda s: ask(\"say yes!\", bool = True))", "test.star:2:48 in lambda: this can be called by main", event.StatusFailed},
+		{"a state that is no data", "def main():\n    chain(main, lambda s: s, times = 1)", "test.star:2:10 in main: chain: its state: this is not data", event.StatusFailed},
 		{"an endless chain", "def main():\n    chain(0, lambda s: s)", "test.star:2:10 in main: chain: say when it ends", event.StatusFailed},
 	}
 	for _, test := range tests {
