@@ -133,6 +133,11 @@ func (p *Performer) Perform(ctx context.Context, key string, e *flow.Effect) (*f
 	if reason := p.lostSecret(e.Intent.Input); reason != "" {
 		return p.refuse(key, e, reason, "secrets")
 	}
+	if e.By == event.ByCode { // what voters propose was looked at before the vote
+		if err := t.Validate(e.Intent.Input); err != nil {
+			return p.refuse(key, e, err.Error(), "schema")
+		}
+	}
 	claim, refused, err := p.approve(ctx, key, e, t)
 	if err != nil || refused != nil {
 		return refused, err
