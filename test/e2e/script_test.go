@@ -64,8 +64,8 @@ func TestScriptKilledAtRandomMoments(t *testing.T) {
 		dir := newDir()
 		logs := filepath.Join(dir, "runs")
 		n := killUntilDone(t, random, whole.took/8, kills-done, args(dir), logs, func(run string) { onceEach(t, run) })
-		if n == 0 {
-			t.Fatalf("run %d ended before it was killed once", runs)
+		if runs > kills {
+			t.Fatalf("%d runs were killed %d times", runs, done)
 		}
 		done += n
 		run := runDir(t, logs)

@@ -193,6 +193,11 @@ func TestSplitTakesInputs(t *testing.T) {
 	const step = "plan/0/step/1"
 	parts := makePlan(stepSpec{inputs: []string{"done_0_output.value"}}, stepSpec{})
 	w := newWorld(t, map[string]string{"plan/0/step/0/move/0": "value: 41", step + "/split/plan": parts, step + "/split/step/0/move/0": "value: 42", "*": "undecided: no answer won"})
+	w.onDecide = func(key string, _ *flow.Question, v *flow.Verdict) {
+		if key == step+"/split/step/1/move/0" {
+			v.Voting.Answers = []event.Candidate{{Answer: []byte(`{"value":1}`), Votes: 2}, {Answer: []byte(`{"value":2}`), Votes: 1}}
+		}
+	}
 	events := w.execute(c, makePlan(stepSpec{}, stepSpec{inputs: []string{"step_0_output.value"}}))
 	if q := w.questions[step+"/split/plan"]; q == nil || !strings.Contains(q.Prompt, `<output name="done_0_output">`) || !strings.Contains(q.Prompt, "value: 41") {
 		t.Errorf("the planner is asked %+v, want the output of the step before", q)
@@ -201,7 +206,7 @@ func TestSplitTakesInputs(t *testing.T) {
 		t.Errorf("the first part is %+v, want the input, the step and its scope", q)
 	}
 	end, ok := events[len(events)-1].(event.TaskFailed)
-	if !ok || end.Status != event.StatusUndecided || !strings.Contains(end.Reason, "it was split into 2 steps; step 1 (s1): no answer won") {
+	if !ok || end.Status != event.StatusUndecided || !strings.Contains(end.Reason, "it was split into 2 steps; step 1 (s1): no answer won (2 for {\"value\":1}, 1 for {\"value\":2})") {
 		t.Fatalf("it ended with %s", tell(events))
 	}
 	for _, key := range []string{step + "/move/0", step + "/split/plan", step + "/split/step/1/move/0"} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/plan"
 )
 
@@ -56,7 +57,7 @@ func (r *run) splitSteps(f flow.Flow, w flow.Whole, out *flow.Outcome) error {
 		}
 		out.Add(&a.outcome)
 		if a.problem != "" {
-			out.Verdict = noResult(fmt.Sprintf("it was split into %d steps; step %d (%s): %s", len(r.plan.Steps), next, s.Title, a.problem))
+			out.Verdict = noResult(fmt.Sprintf("it was split into %d steps; step %d (%s): %s%s", len(r.plan.Steps), next, s.Title, a.problem, rivals(a.outcome.Voting)))
 			return nil
 		}
 		r.outputs[s.OutputVariable] = output{a.outcome.Verdict.Answer, a.unvoted()}
@@ -64,6 +65,28 @@ func (r *run) splitSteps(f flow.Flow, w flow.Whole, out *flow.Outcome) error {
 	}
 	return nil
 }
+
+// maxRivals is how many answers to a part are named that did not win.
+const maxRivals = 4
+
+// rivals names what the voters of a part could not agree on: it is a step of nobody's, so that
+// they are named nowhere else.
+func rivals(v event.Voting) string {
+	if len(v.Answers) < 2 {
+		return ""
+	}
+	var list []string
+	for _, c := range v.Answers[:min(len(v.Answers), maxRivals)] {
+		list = append(list, fmt.Sprintf("%d for %s", c.Votes, clip.Line(string(c.Answer), maxRival)))
+	}
+	if more := len(v.Answers) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// maxRival is how much of such an answer is named, in characters.
+const maxRival = 80
 
 func noResult(reason string) *flow.Verdict { return &flow.Verdict{Status: flow.Failed, Reason: reason} }
 
