@@ -259,14 +259,21 @@ func (p *Performer) askApproval(ctx context.Context, key string, q *flow.HumanQu
 		case a.OK && a.Input == nil:
 			a.Input = own
 		}
+		approved, happens := *q.Call, " The file was changed since you were asked: this is what would happen to it now."
+		if a.Input != nil && string(a.Input) != string(own) {
+			approved.Input = a.Input
+			if p.holds(*q.Call) == given.Holds { // the question was about another file, or another place in it
+				happens = " This is what would happen with the arguments that you gave."
+			}
+		}
 		// A rule is for whatever fits it. What was put again was so because of another change.
-		changed := a.OK && a.Rule == "" && given.Holds != "" && given.Holds != p.holds(*q.Call)
+		changed := a.OK && a.Rule == "" && given.Holds != "" && given.Holds != p.holds(approved)
 		if !changed && !p.Journal.Asked(key) {
 			return given, a, nil
 		}
-		q.Text = text + " The file was changed since you were asked: this is what would happen to it now."
+		q.Text = text + happens
 		if a.Input != nil {
-			own, q.Call, q.Voting = a.Input, &event.Intent{Tool: q.Call.Tool, Input: a.Input}, nil
+			own, q.Call, q.Voting = a.Input, &approved, nil
 		}
 	}
 }

@@ -212,3 +212,43 @@ func TestChangedSinceItWasAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestEditedToAnotherFile: what a person's own arguments would change is asked about, if the
+// question was about something else; the edit alone is no approval of what nobody was shown.
+func TestEditedToAnotherFile(t *testing.T) {
+	const first, again = "1/approve", "1/approve/2"
+	files := map[string]string{"tea": "a", "milk": "b", "water": "a"}
+	for name, test := range map[string]struct {
+		answers map[string]string
+		waits   string
+		ordered []string
+	}{
+		"the same":                {answers: map[string]string{first: `edit {"item":"tea"}`}, ordered: []string{"tea"}},
+		"another":                 {answers: map[string]string{first: `edit {"item":"milk"}`}, waits: again},
+		"another, and approved":   {answers: map[string]string{first: `edit {"item":"milk"}`, again: "yes"}, ordered: []string{"milk"}},
+		"another, and refused":    {answers: map[string]string{first: `edit {"item":"milk"}`, again: "no"}},
+		"another that holds that": {answers: map[string]string{first: `edit {"item":"water"}`}, ordered: []string{"water"}},
+	} {
+		m := &memory{states: States{}, answers: test.answers}
+		var ordered []string
+		p := shop(t, m, &ordered)
+		p.Holds = func(i event.Intent) string {
+			var in struct{ Item string }
+			if err := json.Unmarshal(i.Input, &in); err != nil {
+				t.Fatal(err)
+			}
+			return files[in.Item]
+		}
+		_, err := p.Perform(t.Context(), "1", order("tea"))
+		waiting, _ := errors.AsType[*person.WaitingError](err)
+		if waiting == nil {
+			waiting = &person.WaitingError{}
+		}
+		if waiting.Key != test.waits || test.waits != "" && !strings.Contains(waiting.Question.Text, "with the arguments that you gave") {
+			t.Errorf("%s: Perform() = %v, waiting for %q: %s, want %q", name, err, waiting.Key, waiting.Question.Text, test.waits)
+		}
+		if diff := cmp.Diff(test.ordered, ordered); diff != "" {
+			t.Errorf("%s: ordered: -want +got\n%s", name, diff)
+		}
+	}
+}
