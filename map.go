@@ -73,12 +73,28 @@ type Mapped[In, T any] struct {
 // Map puts a question about each input to several voters and yields what came of each, in
 // the order of the inputs, once all of them are done. How answers are read follows from T,
 // see [reader.For]. Inputs are kept in the folder of the run as JSON. An input without an
-// answer has a verdict that is not decided; an error ends the sequence.
+// answer has a verdict that is not decided; an error ends the sequence. If that is a
+// [*NoAnswerError], the run was stopped: [ResumeMap] goes on with it.
 func Map[In, T any](ctx context.Context, e *Engine, inputs iter.Seq[In], question func(In) string, opts ...AskOption) iter.Seq2[Mapped[In, T], error] {
 	return func(yield func(Mapped[In, T], error) bool) {
 		run, err := startMap[In, T](ctx, e, inputs, question, opts)
 		if err == nil {
 			err = eachMapped(run, yield)
+		}
+		if err != nil {
+			yield(Mapped[In, T]{}, err)
+		}
+	}
+}
+
+// ResumeMap goes on with a run of [Map] that was stopped, or whose process was killed, and
+// yields what came of all its inputs: those that are done are not asked about again. The run is
+// named as in [runs.Find]; opts may be nil.
+func ResumeMap[In, T any](ctx context.Context, e *Engine, run string, opts *ResumeOptions) iter.Seq2[Mapped[In, T], error] {
+	return func(yield func(Mapped[In, T], error) bool) {
+		r, err := e.Resume(ctx, run, opts)
+		if err == nil {
+			err = eachMapped(r, yield)
 		}
 		if err != nil {
 			yield(Mapped[In, T]{}, err)

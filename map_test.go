@@ -1,6 +1,7 @@
 package maker_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -40,6 +41,41 @@ func TestMap(t *testing.T) {
 	}
 	if n != len(inputs) {
 		t.Errorf("%d answers, want %d", n, len(inputs))
+	}
+}
+
+// TestResumeMap: a map that ran out of its budget goes on, and yields all of its inputs.
+func TestResumeMap(t *testing.T) {
+	dir := t.TempDir()
+	question := func(n int) string { return fmt.Sprintf("Compute: %d * 7", n) }
+	inputs := func(yield func(int) bool) {
+		for n := range 40 {
+			if !yield(n) {
+				return
+			}
+		}
+	}
+	short := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: "sim/default?p=1", MaxCalls: 50}})
+	var stopped *maker.NoAnswerError
+	for _, err := range maker.Map[int, int](t.Context(), short, inputs, question) {
+		if !errors.As(err, &stopped) {
+			t.Fatalf("Map() within 50 calls yields %v, want that it was stopped", err)
+		}
+	}
+	e := newEngine(t, maker.Options{LogDir: dir, Config: maker.Config{Model: "sim/default?p=1"}})
+	n := 0
+	more := &maker.ResumeOptions{Change: func(c *maker.Config) { c.MaxCalls = 0 }}
+	for m, err := range maker.ResumeMap[int, int](t.Context(), e, stopped.Result.Run, more) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Input != n || m.Answer != 7*n {
+			t.Errorf("input %d: %d = %d", n, m.Input, m.Answer)
+		}
+		n++
+	}
+	if n != 40 {
+		t.Errorf("%d answers, want 40", n)
 	}
 }
 

@@ -42,7 +42,7 @@ CGO_ENABLED=0 go build -trimpath -o "$bin/maker" ./cmd/maker
 "$bin/maker" version
 
 say "tests with the race detector"
-go test -race ./...
+go test -race -timeout 25m ./... # a slow machine takes ten minutes for the scripts alone
 
 if [ "${1:-}" = quick ]; then
   echo "quick checks passed"
