@@ -18,7 +18,7 @@ import (
 // adaptiveRule runs Hanoi with margins that adapt and with a fixed one of about as many
 // votes a step, in turns, and compares what a sample takes.
 func adaptiveRule(ctx context.Context, args []string) error {
-	disks, rounds, limit := 17, 5, 1.1
+	disks, rounds, limit := 17, 10, 1.1
 	err := parse("adaptive", args, func(f *flag.FlagSet) {
 		f.IntVar(&disks, "disks", disks, "disks of the run")
 		f.IntVar(&rounds, "rounds", rounds, "runs of each rule, in turns")

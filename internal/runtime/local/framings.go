@@ -28,7 +28,6 @@ type voted struct {
 	policy  string // by which it is counted how hard it is
 	voting  event.Voting
 	decided bool
-	step    *event.StepCompleted // of a chain, which says what there is to learn
 }
 
 // appendVoted appends an event with the votes of a question, retires the framings that
@@ -43,11 +42,19 @@ func (b *branch) appendVoted(key string, e event.Event, v voted) {
 	defer b.counting.Unlock()
 	_ = b.appendKeyed(key, e)
 	b.retire(b.past.Framings.Count(v.class, v.voting.Shares))
-	if v.step != nil {
-		b.announce(b.past.Policies.CountStep(b.opts.Class, v.step))
-		return
-	}
 	b.announce(b.past.Policies.Count(v.policy, v.voting, v.decided))
+}
+
+// appendLearnt is appendVoted for a step of a chain, which says itself what there is to learn.
+// It is not kept.
+func (b *branch) appendLearnt(step *event.StepCompleted) {
+	b.counting.Lock()
+	defer b.counting.Unlock()
+	if err := b.opts.Log.AppendStep("", step); err != nil {
+		b.failed.set(err)
+	}
+	b.retire(b.past.Framings.Count("", step.Voting.Shares))
+	b.announce(b.past.Policies.CountStep(b.opts.Class, step))
 }
 
 func (b *branch) retire(due []event.FramingRetired) {

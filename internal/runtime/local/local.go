@@ -466,17 +466,14 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	}
 	step.Spent = b.opts.Ledger.Spent()
 	b.progress.commit(step)
-	if !b.byStep() || len(step.Voting.Shares) == 0 && step.Voting.Strategy != vote.Adaptive {
-		if err := b.opts.Log.AppendStep("", step); err != nil {
-			b.failed.set(err)
-		}
-		if b.lent.Holds(step.CostUSD) {
-			b.room, b.lent = b.lent, nil
-		}
-		return
+	if b.byStep() && (len(step.Voting.Shares) > 0 || step.Voting.Strategy == vote.Adaptive) {
+		b.appendLearnt(step)
+	} else if err := b.opts.Log.AppendStep("", step); err != nil {
+		b.failed.set(err)
 	}
-	counted := *step
-	b.appendVoted("", counted, voted{voting: counted.Voting, step: &counted})
+	if b.lent.Holds(step.CostUSD) {
+		b.room, b.lent = b.lent, nil
+	}
 }
 
 // ends reports whether an event ends a session: there is one in each.
