@@ -208,7 +208,20 @@ func Call(tool string, input event.Value) string {
 	case tool == "Bash" && in.Command != "":
 		return "Bash $ " + clip.Line(show.Line(in.Command), 120)
 	}
-	return show.Line(tool) + " " + brief(input)
+	return strings.TrimRight(show.Line(tool)+" "+arguments(input), " ")
+}
+
+// arguments are those of a call on one line, as an approval lists them one by one.
+func arguments(input event.Value) string {
+	var in map[string]json.RawMessage
+	if input.Ref != nil || json.Unmarshal(input.JSON, &in) != nil {
+		return brief(input)
+	}
+	var parts []string
+	for _, a := range show.Arguments(in) {
+		parts = append(parts, a.Name+": "+clip.Text(a.Value, 80)) // one that is long leaves room for others
+	}
+	return clip.Text(show.Line(strings.Join(parts, ", ")), 120)
 }
 
 // brief is a value in a few words.

@@ -9,10 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker"
@@ -140,39 +138,23 @@ func commandLines(command string) string {
 	if !strings.Contains(command, "\n") {
 		return "$ " + show.Exact(command)
 	}
-	quoted, err := plainJSON(command)
+	quoted, err := show.JSON(command)
 	if err != nil {
 		return show.Exact(command)
 	}
 	return "$ " + show.Exact(quoted)
 }
 
-func plainJSON(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimRight(b.String(), "\n"), err
-}
-
 // table has an argument on each line.
 func table(in map[string]json.RawMessage) string {
 	width := 0
-	for name := range in {
-		width = max(width, len([]rune(show.Exact(name))))
+	arguments := show.Arguments(in)
+	for _, a := range arguments {
+		width = max(width, len([]rune(a.Name)))
 	}
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		var value any
-		text := string(in[name])
-		dec := json.NewDecoder(bytes.NewReader(in[name]))
-		dec.UseNumber()
-		if dec.Decode(&value) == nil {
-			if plain, err := plainJSON(value); err == nil {
-				text = plain
-			}
-		}
-		fmt.Fprintf(&b, "%-*s  %s\n", width, show.Exact(name), show.Exact(text))
+	for _, a := range arguments {
+		fmt.Fprintf(&b, "%-*s  %s\n", width, a.Name, a.Value)
 	}
 	return b.String()
 }
