@@ -32,10 +32,18 @@ type Progress struct {
 	// Contests are the latest decisions with more than one answer, the latest one last.
 	Contests []Contest
 
-	// Answers are the outputs of steps with how often each came, as JSON, where steps are
-	// records with few different answers.
-	Answers map[string]int
+	// Answers are the outputs that came most, as JSON, with how often each did, where steps are
+	// records: at most [MostAnswers]. OtherAnswers is how many outputs are none of these.
+	Answers      map[string]int
+	OtherAnswers int
+
+	// Known is how many records were answered that have a known answer, and Right how many of
+	// these have it.
+	Known, Right int
 }
+
+// MostAnswers is how many answers to records are told apart while a run goes on.
+const MostAnswers = 30
 
 // Limits are what a run may spend. What is zero is not limited.
 type Limits struct {

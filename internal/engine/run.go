@@ -158,7 +158,9 @@ func (r *Run) Progress() runs.Progress {
 	if o, ok := r.runtime.Outlook(); ok {
 		out.Outlook = &o
 	}
-	out.Trouble, out.Answers = r.stack.trouble(), p.Answers.Counts()
+	out.Trouble = r.stack.trouble()
+	out.Answers, out.OtherAnswers = p.Answers.Top(runs.MostAnswers)
+	out.Right, out.Known = int(p.Right.Load()), int(p.Gold.Load())
 	c := r.stack.config
 	out.Limits = runs.Limits{USD: c.MaxUSD, Tokens: c.MaxTokens, Calls: c.MaxCalls, Time: c.Deadline}
 	out.Servers = r.stack.servers()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -104,8 +105,8 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 		fmt.Fprintf(w, ", %s more are the same as one of these", Thousands(p.Same))
 	}
 	fmt.Fprintln(w)
-	if known := r.Records(); known != nil && known.Known > 0 {
-		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(known.Right), Thousands(known.Known))
+	if c := r.Certificate; c != nil && c.Truth.Basis == certificate.BasisGold {
+		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(c.Truth.Checked-c.Truth.Wrong), Thousands(c.Truth.Checked))
 	}
 	printVoting(w, r)
 	if r.Certificate != nil {

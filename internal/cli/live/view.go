@@ -3,14 +3,10 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -271,32 +267,15 @@ func (v *View) draw(form event.Form, p maker.Progress, perSecond float64) {
 	if p.Outlook != nil {
 		votes += "; " + outlook(p)
 	}
-	if shares := answerShares(p.Answers); shares != "" {
-		votes += "; " + shares
+	for _, more := range []string{screen.Known(p), screen.Shares(p)} {
+		if more != "" {
+			votes += "; " + more
+		}
 	}
 	v.print(fmt.Sprintf("%5.1f %%  %s; %s", percent(p), counts, votes))
 	if trouble := show.Line(p.Trouble); trouble != "" {
 		v.print("        " + trouble)
 	}
-}
-
-// answerShares are how often each answer came, the most frequent first.
-func answerShares(counts map[string]int) string {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	var parts []string
-	for _, answer := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
-	}) {
-		if len(parts) == 8 {
-			parts = append(parts, "...")
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", show.Line(strings.Trim(answer, `"`)), 100*float64(counts[answer])/float64(total)))
-	}
-	return strings.Join(parts, ", ")
 }
 
 func percent(p maker.Progress) float64 {

@@ -10,8 +10,10 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/runs"
@@ -260,6 +262,9 @@ func (m *Model) money() []string {
 		}
 		parts = append(parts, samples, report.Thousands(p.Contested)+" contested")
 	}
+	if known := Known(*p); known != "" {
+		parts = append(parts, known)
+	}
 	faults := report.Count(p.Faults, "fault")
 	if p.Steps > p.Session { // not all of those before are in the log
 		faults += " (both since the resume)"
@@ -393,22 +398,54 @@ func (m *Model) contested() []string {
 	return []string{m.cut("contested lately: " + strings.Join(parts, ", "))}
 }
 
-// shares are how often each answer came, the most frequent first.
+// shares are how often each answer came.
 func (m *Model) shares() []string {
-	total := 0
-	for _, n := range m.p.Answers {
+	if text := Shares(m.p); text != "" {
+		return []string{m.cut("answers: " + text)}
+	}
+	return nil
+}
+
+// mostShares is how many answers are named.
+const mostShares = 8
+
+// Shares are how often each answer came, the most frequent first and the others together, or
+// why none is named; empty where there is nothing to tell.
+func Shares(p maker.Progress) string {
+	total := p.OtherAnswers
+	for _, n := range p.Answers {
 		total += n
 	}
+	if total == 0 {
+		return ""
+	}
+	share := func(name string, n int) string { return fmt.Sprintf("%s %.0f %%", name, 100*float64(n)/float64(total)) }
+	others := total
 	var parts []string
-	for _, answer := range slices.SortedFunc(maps.Keys(m.p.Answers), func(a, b string) int {
-		return cmp.Or(m.p.Answers[b]-m.p.Answers[a], strings.Compare(a, b))
+	for _, answer := range slices.SortedFunc(maps.Keys(p.Answers), func(a, b string) int {
+		return cmp.Or(p.Answers[b]-p.Answers[a], strings.Compare(a, b))
 	}) {
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", show.Line(strings.Trim(answer, `"`)), 100*float64(m.p.Answers[answer])/float64(total)))
+		if len(parts) == mostShares {
+			break
+		}
+		parts = append(parts, share(clip.Text(show.Line(strings.Trim(answer, `"`)), 40), p.Answers[answer]))
+		others -= p.Answers[answer]
 	}
-	if len(parts) == 0 {
-		return nil
+	switch {
+	case len(parts) == 0:
+		return "too different or too long to tell how often each came"
+	case others > 0:
+		parts = append(parts, share("others", others))
 	}
-	return []string{m.cut("answers: " + strings.Join(parts, ", "))}
+	return strings.Join(parts, ", ")
+}
+
+// Known says how many of the known answers are right; empty if none is known.
+func Known(p maker.Progress) string {
+	if p.Known == 0 {
+		return ""
+	}
+	return fmt.Sprintf("known: %s of %s right", report.Thousands(p.Right), report.Thousands(p.Known))
 }
 
 // help is what keys do now.

@@ -141,6 +141,59 @@ p pause  q cancel`
 	}
 }
 
+// TestViewOfRecords: what their answers are, and how many of the known ones are right.
+func TestViewOfRecords(t *testing.T) {
+	p := maker.Progress{
+		Steps: 600, Total: 1200, Session: 600, Samples: 1800, Contested: 12, Known: 90, Right: 83, Elapsed: time.Minute,
+		Answers: map[string]int{`"bug"`: 400, `"billing"`: 100}, OtherAnswers: 100,
+	}
+	for width, want := range map[int]string{
+		120: ` tickets.csv
+████████████░░░░░░░░░░░░  50.0 %  600 of 1,200 records  10/s  ETA 1m0s  1m0s so far
+$0.00  3.00 samples a step  12 contested  known: 83 of 90 right  0 flagged  0 faults
+answers: bug 67 %, billing 17 %, others 17 %
+p pause  q cancel`,
+		40: ` tickets.csv
+████████████░░░░░░░░░░░░  50.0 %
+600 of 1,200 records  10/s  ETA 1m0s
+1m0s so far
+$0.00  3.00 samples a step
+12 contested  known: 83 of 90 right
+0 flagged  0 faults
+answers: bug 67 %, billing 17 %, other…
+p pause  q cancel`,
+	} {
+		m, _ := newModel(width, 40)
+		m.head = Head{Task: "tickets.csv", Form: event.FormRecords}
+		at60(m, p)
+		if diff := cmp.Diff(want, m.View().Content); diff != "" {
+			t.Errorf("records on %d columns: -want +got\n%s", width, diff)
+		}
+	}
+}
+
+func TestShares(t *testing.T) {
+	many := map[string]int{}
+	for i := range 12 {
+		many[fmt.Sprint(i)] = 12 - i
+	}
+	for _, test := range []struct {
+		answers map[string]int
+		others  int
+		want    string
+	}{
+		{nil, 0, ""},
+		{map[string]int{`"bug"`: 1, `"other"`: 2, "7": 1}, 0, "other 50 %, bug 25 %, 7 25 %"},
+		{many, 22, "0 12 %, 1 11 %, 2 10 %, 3 9 %, 4 8 %, 5 7 %, 6 6 %, 7 5 %, others 32 %"},
+		{map[string]int{"\"\x1b[2J" + strings.Repeat("x", 100) + `"`: 3}, 1, `\x1b[2J` + strings.Repeat("x", 32) + "… 75 %, others 25 %"},
+		{map[string]int{}, 5, "too different or too long to tell how often each came"},
+	} {
+		if got := Shares(maker.Progress{Answers: test.answers, OtherAnswers: test.others}); got != test.want {
+			t.Errorf("Shares(%v, %d others) = %q, want %q", test.answers, test.others, got, test.want)
+		}
+	}
+}
+
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // TestViewFits: whatever the size of the terminal is and whatever others write, no line

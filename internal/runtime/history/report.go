@@ -65,6 +65,10 @@ type Report struct {
 	Params   json.RawMessage       // of the kind
 	Checks   string                // what the family's checks are worth, if the log says so
 
+	// Known is how many records have an answer and a known one, and Right how many of these
+	// are right.
+	Known, Right int
+
 	// What is listed depends on how many steps there are in the end.
 	early     []event.StepCompleted
 	contested []event.StepCompleted
@@ -291,6 +295,12 @@ func (r *Report) count(e event.StepCompleted) {
 	}
 	if (e.Voting.Contested() || e.First != nil) && len(r.contested) < MaxListed {
 		r.contested = append(r.contested, e)
+	}
+	if e.Right != nil {
+		r.Known++
+		if *e.Right {
+			r.Right++
+		}
 	}
 	r.Committed++
 }
