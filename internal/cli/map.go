@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -60,7 +61,7 @@ failed,undecided asks about those again. docs/map.md has more.`,
 	f.StringArrayVar(&flags.prompts, "prompt", nil, "template of the question over the columns; NAME=TEMPLATE, repeated, for several")
 	f.StringVar(&flags.out, "out", "", "file to write: .csv, .tsv or .jsonl (default: CSV on stdout)")
 	f.StringVar(&flags.gold, "gold", "", "column with known answers, where there are any: it is not shown to voters, and accuracy is measured")
-	numberFlag(f, &flags.sample, "sample", "", "0", 0, "ask about so many records only, chosen at random, and forecast the rest")
+	numberFlag(f, &flags.sample, "sample", "", "0", 0, "ask about so many records only, chosen at random, show answers and dissent, and forecast the rest")
 	numberFlag(f, &flags.confirm, "confirm-usd", "", "5", 0, "ask first if it will cost more dollars than this, by estimate")
 	f.BoolVar(&flags.yes, "yes", false, "do not ask")
 	f.BoolVar(&flags.dedupe, "dedupe", false, "ask about records with the same question once; takes some 100 bytes of memory for each different one while they are read")
@@ -266,18 +267,29 @@ func (a *app) finishRecords(r *maker.Result) error {
 	if err != nil {
 		return err
 	}
-	p, err := run.RecordParams()
-	if err == nil {
-		report.Records(a.Err, r, p)
-		if !a.table {
-			where := ""
-			if a.logDir != maker.DefaultLogDir {
-				where = " --log-dir " + a.logDir
-			}
-			fmt.Fprintf(a.Err, "  table       maker show %s%s --out FILE\n", r.Run, where)
-		}
+	if err := a.sayRecords(a.Err, run, r); err != nil || a.table {
+		return err
 	}
+	_, err = fmt.Fprintf(a.Err, "  table       %s --out FILE\n", a.showCommand(r.Run))
 	return err
+}
+
+// sayRecords says what came of records, and of a sample with which answers and what dissent.
+func (a *app) sayRecords(w io.Writer, run *runs.Run, r *maker.Result) error {
+	p, err := run.RecordParams()
+	if err != nil {
+		return err
+	}
+	report.Records(w, r, p)
+	if p.Of == 0 {
+		return nil
+	}
+	return rows.Overview(w, run, a.showCommand(r.Run)+" --contested", widthOf(w))
+}
+
+// showCommand is how a run is looked at.
+func (a *app) showCommand(run string) string {
+	return strings.Replace(a.resumeCommand(run), "resume", "show", 1)
 }
 
 // writeRecords writes the records of a run with their answers to a file.
