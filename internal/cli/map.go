@@ -139,9 +139,9 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 		return err
 	}
 	t := maker.Table{Source: source.Name, Records: source.Records(), Questions: questions, Dedupe: flags.dedupe}
-	if flags.sample > 0 && flags.sample < survey.Records {
-		t.Records, t.Of = rows.Choose(source.Records(), flags.sample), survey.Records
-		survey = survey.Part(flags.sample)
+	if n := min(flags.sample, survey.Records); n > 0 {
+		t.Records, t.Of = rows.Choose(source.Records(), n), survey.Records
+		survey = survey.Part(n)
 	}
 	if err := a.mayCost(cmd, engine, flags, survey, len(questions)); err != nil {
 		return err

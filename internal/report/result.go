@@ -113,7 +113,7 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
 	}
 	printCost(w, r)
-	if p.Of > 0 && r.StepsCompleted > 0 {
+	if p.Of > p.Records && r.StepsCompleted > 0 {
 		fmt.Fprintf(w, "  forecast    %s\n", forecastOf(r, p))
 	}
 	if r.Voting.Contested > 0 {
