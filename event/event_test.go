@@ -77,7 +77,7 @@ func transcript() []event.Record {
 		event.QuestionChanged{Question: "step/4", Step: 4, Changed: []string{"prompt"}},
 		event.PolicyChanged{
 			Change:  adaptive.Change{Policy: 2, Class: "solve_atom@strong", Why: adaptive.WhyFit, Epoch: 1, Races: 12, Margins: []int{6, 10, 14}, GiveUp: []vote.Leads{{0, -1}, {0, -1}, {5, 9}}, PoolCost: 12.5},
-			Outlook: adaptive.Outlook{Bound: .98, Forecast: .97, ExpectedWrong: .01, VotesToCome: 5000, Dearest: "solve_atom@strong"},
+			Outlook: adaptive.Outlook{Bound: .98, Forecast: .97, ExpectedWrong: .01, VotesToCome: 5000, USDToCome: new(12.5), Dearest: "solve_atom@strong"},
 		},
 		event.PolicyFutile{Futility: adaptive.Futility{Races: 500, NearTies: 9.5, Share: .006, Steps: 100000, Chance: 1e-100}},
 		event.FramingRetired{Class: "solve_atom", Voter: "m", Framing: 3, Own: vote.Record{Samples: 25, Bad: 20}, Others: vote.Record{Samples: 100, Bad: 9}},

@@ -158,6 +158,7 @@ func (r *Run) Progress() runs.Progress {
 	if o, ok := r.runtime.Outlook(); ok {
 		out.Outlook = &o
 	}
+	out.Futile = r.runtime.Futile()
 	out.Trouble, out.Answers = r.stack.trouble(), p.Answers.Counts()
 	c := r.stack.config
 	out.Limits = runs.Limits{USD: c.MaxUSD, Tokens: c.MaxTokens, Calls: c.MaxCalls, Time: c.Deadline}

@@ -52,9 +52,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 	printSettled(w, r)
 	printUnvoted(w, r)
-	if r.Certificate != nil {
-		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
-	}
+	printProved(w, r)
 	printCost(w, r)
 	contests := r.Contests()
 	for i := range contests[:min(len(contests), most)] {
@@ -95,6 +93,18 @@ func printRule(w io.Writer, r *runs.Result) {
 	}
 }
 
+// printProved says what the run proved, and that it was futile if it went on all the same:
+// otherwise that is why it ended.
+func printProved(w io.Writer, r *runs.Result) {
+	if r.Certificate == nil {
+		return
+	}
+	fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
+	if f := r.Certificate.Votes.Futile; f != nil && r.Stop != event.StopFutile {
+		fmt.Fprintf(w, "  futile      %s; --on-futile stop ends a run there\n", f.Says())
+	}
+}
+
 // Records shows what came of the records of a table.
 func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	printHead(w, r)
@@ -108,9 +118,7 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(known.Right), Thousands(known.Known))
 	}
 	printVoting(w, r)
-	if r.Certificate != nil {
-		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
-	}
+	printProved(w, r)
 	printCost(w, r)
 	if p.Of > 0 && r.StepsCompleted > 0 {
 		fmt.Fprintf(w, "  forecast    %s\n", forecastOf(r, p))
