@@ -113,6 +113,9 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	if p.Same > 0 {
 		fmt.Fprintf(w, ", %s more are the same as one of these", Thousands(p.Same))
 	}
+	if p.Mixed > 0 {
+		fmt.Fprintf(w, "; %s of all are known ones that were mixed in", Thousands(p.Mixed))
+	}
 	fmt.Fprintln(w)
 	if known := r.Records(); known != nil && known.Known > 0 {
 		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(known.Right), Thousands(known.Known))
