@@ -18,9 +18,10 @@ type Progress struct {
 	RedFlagged int // of this session
 	Faults     int // of this session
 	Spent      usage.Spent
-	Elapsed    time.Duration     // over all sessions
-	Outlook    *adaptive.Outlook // of a run whose margins adapt: how it stands and is thought to end
-	Trouble    string            // what the provider's outage is, if there is one
+	Elapsed    time.Duration      // over all sessions
+	Outlook    *adaptive.Outlook  // of a run whose margins adapt: how it stands and is thought to end
+	Futile     *adaptive.Futility // why more votes will not make it right, of a run that goes on all the same
+	Trouble    string             // what the provider's outage is, if there is one
 
 	// Limits are what the run may spend; zero where there is no limit.
 	Limits Limits

@@ -161,6 +161,7 @@ func (r *Run) Progress() runs.Progress {
 	out.Trouble = r.stack.trouble()
 	out.Answers, out.OtherAnswers = p.Answers.Top(runs.MostAnswers)
 	out.Right, out.Known = int(p.Right.Load()), int(p.Gold.Load())
+	out.Futile = r.runtime.Futile()
 	c := r.stack.config
 	out.Limits = runs.Limits{USD: c.MaxUSD, Tokens: c.MaxTokens, Calls: c.MaxCalls, Time: c.Deadline}
 	out.Servers = r.stack.servers()

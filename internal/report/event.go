@@ -70,7 +70,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.PolicyChanged:
 		return describePolicy(e)
 	case event.PolicyFutile:
-		return "         " + e.Says()
+		return Futile(&e.Futility)
 	case event.QuestionChanged:
 		return "         " + AskedDifferently(e.Changed)
 	case event.Noted:

@@ -53,9 +53,7 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 	printSettled(w, r)
 	printUnvoted(w, r)
-	if r.Certificate != nil {
-		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
-	}
+	printProved(w, r)
 	printCost(w, r)
 	contests := r.Contests()
 	for i := range contests[:min(len(contests), most)] {
@@ -96,6 +94,18 @@ func printRule(w io.Writer, r *runs.Result) {
 	}
 }
 
+// printProved says what the run proved, and that it was futile if it went on all the same:
+// otherwise that is why it ended.
+func printProved(w io.Writer, r *runs.Result) {
+	if r.Certificate == nil {
+		return
+	}
+	fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
+	if f := r.Certificate.Votes.Futile; f != nil && r.Stop != event.StopFutile {
+		fmt.Fprintf(w, "  futile      %s; --on-futile stop ends a run there\n", f.Says())
+	}
+}
+
 // Records shows what came of the records of a table.
 func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	printHead(w, r)
@@ -104,14 +114,15 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	if p.Same > 0 {
 		fmt.Fprintf(w, ", %s more are the same as one of these", Thousands(p.Same))
 	}
+	if p.Mixed > 0 {
+		fmt.Fprintf(w, "; %s of all are known ones that were mixed in", Thousands(p.Mixed))
+	}
 	fmt.Fprintln(w)
 	if c := r.Certificate; c != nil && c.Truth.Basis == certificate.BasisGold {
 		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(c.Truth.Checked-c.Truth.Wrong), Thousands(c.Truth.Checked))
 	}
 	printVoting(w, r)
-	if r.Certificate != nil {
-		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
-	}
+	printProved(w, r)
 	printCost(w, r)
 	if p.Of > p.Records && r.StepsCompleted > 0 {
 		fmt.Fprintf(w, "  forecast    %s\n", forecastOf(r, p))

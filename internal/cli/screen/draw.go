@@ -287,12 +287,21 @@ func (m *Model) outlook() []string {
 		fmt.Sprintf("%.2g expected wrong", o.ExpectedWrong),
 	}
 	if o.VotesToCome > 0 { // otherwise it is not known yet, or there are none
-		parts = append(parts, fmt.Sprintf("about %s votes to come", report.Thousands(o.VotesToCome)))
+		to := fmt.Sprintf("about %s votes to come", report.Thousands(o.VotesToCome))
+		if o.USDToCome != nil {
+			to += " for " + runs.DescribeCost(o.USDToCome)
+		}
+		parts = append(parts, to)
 	}
 	if o.Dearest != "" {
 		parts = append(parts, "most votes: "+show.Line(o.Dearest))
 	}
-	return m.flow(parts)
+	out := m.flow(parts)
+	if f := m.p.Futile; f != nil {
+		warning := fmt.Sprintf("more votes will not make it right: about %.0f of %s are near ties", f.NearTies, report.Count(f.Races, "question"))
+		out = append(out, m.style(red, m.cut(warning)))
+	}
+	return out
 }
 
 // deciding are the votes of what is being decided, as they come.

@@ -196,11 +196,32 @@ func TestShares(t *testing.T) {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
+// TestOutlook: how likely it is that all is right, what that will cost, and that more votes
+// are of no use.
+func TestOutlook(t *testing.T) {
+	m, _ := newModel(160, 40)
+	m.head = Head{Task: "Hanoi", Form: event.FormChain}
+	p := maker.Progress{Steps: 600, Total: 1200, Session: 600, Samples: 1200, Elapsed: time.Minute}
+	p.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, USDToCome: new(0.85), Dearest: "hanoi"}
+	at60(m, p)
+	outlook := "P(all likeliest) 99.1 % so far  96.4 % at the end  0.006 expected wrong  about 5,000 votes to come for $0.85  most votes: hanoi"
+	if got := m.View().Content; !strings.Contains(got, outlook) || strings.Contains(got, "near ties") {
+		t.Errorf("the view is\n%s\nwant %q and nothing of near ties", got, outlook)
+	}
+	p.Outlook.USDToCome, p.Futile = nil, &adaptive.Futility{Races: 60, NearTies: 11.8, Share: .1, Steps: 1200, Chance: .001}
+	m.p = p
+	want := "more votes will not make it right: about 12 of 60 questions are near ties"
+	if got := m.View().Content; !strings.Contains(got, want) || !strings.Contains(got, "5,000 votes to come  most") {
+		t.Errorf("the view is\n%s\nwant %q and no cost to come", got, want)
+	}
+}
+
 // TestViewFits: whatever the size of the terminal is and whatever others write, no line
 // reaches the last column and all of them fit on the screen.
 func TestViewFits(t *testing.T) {
 	wide := busy
-	wide.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, Dearest: "写测试在这里越多越好"}
+	wide.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, USDToCome: new(12.5), Dearest: "写测试在这里越多越好"}
+	wide.Futile = &adaptive.Futility{Races: 6000, NearTies: 1180, Share: .1, Steps: 12000, Chance: .001}
 	wide.Open = []runs.OpenQuestion{{Votes: []runs.OpenVotes{{Answer: strings.Repeat("写测试👍é\u0301", 40) + "\x1b[2J\u202e", Votes: 12}}, InFlight: 3}}
 	wide.Servers = append(wide.Servers, runs.Server{Models: []runs.ServerModel{{Name: strings.Repeat("模型", 40)}}, LastError: "down\nfor \x1b[2Jmaintenance\r\a"})
 	wide.Answers = map[string]int{`"是"`: 3, `"no"`: 1}

@@ -37,6 +37,8 @@ func (r *Report) countRaces(e event.Event) {
 			}
 			r.givenUp[e.Step] = e.Voting // unless it is asked about again
 		}
+	case event.PolicyFutile:
+		r.Evidence.Futile(&e.Futility)
 	case event.VoteCompleted:
 		if !r.byStep && !isCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)

@@ -357,11 +357,13 @@ func (r *Report) end(e event.Event) {
 	case event.TaskCompleted:
 		r.Status, r.DurationMS, r.Output = event.StatusCompleted, e.DurationMS, e.Output
 		r.Unsettled = nil // what was planned anew
+		r.Evidence.Futile(e.Futile)
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.TaskFailed:
 		r.Status, r.Reason, r.Wrong, r.Stop, r.Open = e.Status, e.Reason, e.Wrong, e.Stop, e.Open
 		r.DurationMS, r.Output = e.DurationMS, e.Output
+		r.Evidence.Futile(e.Futile)
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.StepFailed:

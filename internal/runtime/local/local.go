@@ -515,13 +515,13 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 		return e
 	case event.TaskCompleted:
 		r.opts.Ballot.Settle()
-		e.Setup = r.setup()
+		e.Setup, e.Futile = r.setup(), r.futility()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.TaskFailed:
 		r.opts.Ballot.Settle()
 		e.Open = r.openVotes()
-		e.Setup = r.setup()
+		e.Setup, e.Futile = r.setup(), r.futility()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.BudgetExhausted:
