@@ -24,6 +24,8 @@ type builtin struct {
 	required int      // that many have to be given
 	keywords bool     // it takes others by name, whatever they are called
 	variadic bool     // it takes any number
+	anywhere bool     // it may be called outside of functions too
+	ends     []string // one of these last parameters has to be given, so that it ends
 	call     func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
 }
 
@@ -31,14 +33,16 @@ var builtins = []builtin{
 	{name: "ask", params: slices.Concat([]string{"prompt"}, askParams), required: 1, call: askBuiltin},
 	{name: "act", params: slices.Concat([]string{"task", "tools"}, askParams, []string{"max_moves"}), required: 2, call: actBuiltin},
 	{name: "map", params: []string{"items", "f"}, required: 2, call: mapBuiltin},
-	{name: "chain", params: []string{"state", "step", "times", "until"}, required: 2, call: chainBuiltin},
+	{name: "chain", params: []string{"state", "step", "times", "until"}, required: 2, ends: []string{"times", "until"}, call: chainBuiltin},
 	{name: "call", params: []string{"tool"}, required: 1, keywords: true, call: callBuiltin},
 	{name: "human", params: []string{"question", "options"}, required: 1, call: humanBuiltin},
 	{name: "rows", params: []string{"path"}, required: 1, call: rowsBuiltin},
 	{name: "read", params: []string{"path"}, required: 1, call: readBuiltin},
 	{name: "log", variadic: true, call: logBuiltin},
-	{name: "fail", variadic: true, call: failBuiltin},
+	{name: "fail", variadic: true, anywhere: true, call: failBuiltin},
 }
+
+var errEndless = errors.New("say when it ends: times = …, until = …, or both")
 
 // Names are those of the functions that scripts find defined beyond the language itself.
 func Names() []string {
@@ -193,7 +197,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, err
 	}
 	if times < 0 && until == nil {
-		return nil, errors.New("chain: say when it ends: times = …, until = …, or both")
+		return nil, fmt.Errorf("chain: %w", errEndless)
 	}
 	s, err := scopeOf(t)
 	if err != nil {

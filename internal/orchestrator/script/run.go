@@ -128,10 +128,12 @@ func (s *scope) thread(name string) *starlark.Thread {
 func scopeOf(t *starlark.Thread) (*scope, error) {
 	s, ok := t.Local(scopeLocal).(*scope)
 	if !ok {
-		return nil, errors.New("this can be called by main and the functions that it calls, not outside of functions, nor by until of a chain")
+		return nil, errOutside
 	}
 	return s, nil
 }
+
+var errOutside = errors.New("this can be called by main and the functions that it calls, not outside of functions, nor by until of a chain")
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {

@@ -269,11 +269,11 @@ func TestFailures(t *testing.T) {
 		{"two ways to read", "def main():\n    ask(\"say x!\", number = True, bool = True)", "test.star:2:8 in main: ask: number and bool: an answer is one of these", event.StatusFailed},
 		{"no options", "def main():\n    ask(\"say x!\", one_of = [])", "test.star:2:8 in main: ask: one_of: ", event.StatusFailed},
 		{"no type", "def main():\n    ask(\"say x!\", schema = {\"a\": \"wat\"})", "test.star:2:8 in main: ask: schema: a: \"wat\" is no type", event.StatusFailed},
-		{"outside of functions", "X = ask(\"say x!\")\n\ndef main():\n    return X", "test.star:1:8 in <toplevel>: this can be called by main", event.StatusFailed},
+		{"outside of functions", "def f():\n    return ask(\"say x!\")\n\nX = f()\n\ndef main():\n    return X", "test.star:2:15 in f: this can be called by main", event.StatusFailed},
 		{"a chain in a map", "def main():\n    map([1], lambda n: chain(0, lambda s: s, times = 1))", "test.star:2:29 in lambda: chain: it can be called on the main line only", event.StatusFailed},
 		{"a question in until", "def main():\n    chain(0, lambda s: s, until = lambda s: ask(\"say yes!\", bool = True))", "test.star:2:48 in lambda: this can be called by main", event.StatusFailed},
 		{"a state that is no data", "def main():\n    chain(main, lambda s: s, times = 1)", "test.star:2:10 in main: chain: its state: this is not data", event.StatusFailed},
-		{"an endless chain", "def main():\n    chain(0, lambda s: s)", "test.star:2:10 in main: chain: say when it ends", event.StatusFailed},
+		{"an endless chain", "def main():\n    chain(0, lambda s: s, times = -1)", "test.star:2:10 in main: chain: say when it ends", event.StatusFailed},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -281,6 +281,43 @@ func TestFailures(t *testing.T) {
 			failed, ok := f.run(t, test.script, nil).(event.TaskFailed)
 			if !ok || failed.Status != test.status || !strings.HasPrefix(failed.Reason, test.want) {
 				t.Errorf("got %+v, want %s: %s", failed, test.status, test.want)
+			}
+		})
+	}
+}
+
+// TestCheck: what is seen without running anything.
+func TestCheck(t *testing.T) {
+	const body = "\n\ndef main():\n    return 1"
+	tests := []struct {
+		name  string
+		text  string
+		files map[string]string
+		want  []string
+	}{
+		{"nothing", "def f(x = 1):\n    return ask(\"a\")\nX = sorted([3, 1])\nF = lambda t: ask(t)" + body, nil, nil},
+		{"outside of functions", "X = map([1], str)\nY = [ask(q) for q in []]\nfail(\"a\")\nlog(1)" + body, nil, []string{"test.star:1:8: map: this can be called by main", "test.star:2:9: ask: this", "test.star:4:4: log: this"}},
+		{"defaults are outside", "def f(x = [ask(\"a\")]):\n    def g(y = ask(\"b\")):\n        return y\n    return g()\nF = lambda x = read(\"a\"): x" + body, nil, []string{"test.star:1:15: ask: this", "test.star:5:20: read: this"}},
+		{"an endless chain", "def main():\n    chain(1, str)\n    chain(1, str, 3)\n    chain(1, str, until = bool)\n    chain(*[1, str, 3])", nil, []string{"test.star:2:10: chain: say when it ends"}},
+		{"a name of one's own", "def ask(x):\n    return x\nX = ask(1)" + body, nil, nil},
+		{"it loads itself", "load(\"test.star\", y = \"x\")\nx = 1" + body, nil, []string{"test.star:1:6: test.star loads itself: test.star loads test.star"}},
+		{"a circle", "load(\"a.star\", \"a\")" + body, map[string]string{"a.star": "load(\"b.star\", \"b\")\na = 1", "b.star": "load(\"c.star\", \"c\")\nload(\"a.star\", \"a\")\nb = 1", "c.star": "c = 1"}, []string{"b.star:2:6: a.star loads itself: a.star loads b.star loads a.star"}},
+		{"twice is no circle", "load(\"a.star\", \"a\")\nload(\"b.star\", \"b\")" + body, map[string]string{"a.star": "load(\"b.star\", \"b\")\na = 1", "b.star": "b = 1"}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Compile(Source{Name: "test.star", Text: test.text, Files: test.files})
+			var got []string
+			if err != nil {
+				got = strings.Split(err.Error(), "\n")
+			}
+			if len(got) != len(test.want) {
+				t.Fatalf("got %q, want %q", got, test.want)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
 			}
 		})
 	}
