@@ -30,6 +30,9 @@ calls without running anything. docs/scripts.md leads from one question to a scr
 		RunE: func(cmd *cobra.Command, files []string) error {
 			s, err := maker.LoadScript(files[0])
 			if err == nil {
+				s.Args, err = namedArgs(args)
+			}
+			if err == nil {
 				err = s.Check()
 			}
 			if err != nil {
@@ -38,9 +41,6 @@ calls without running anything. docs/scripts.md leads from one question to a scr
 			if check {
 				fmt.Fprintf(a.Err, "%s: no problems found\n", files[0])
 				return nil
-			}
-			if s.Args, err = namedArgs(args); err != nil {
-				return usageError{err}
 			}
 			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return e.Script(cmd.Context(), s) })
 		},

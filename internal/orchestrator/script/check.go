@@ -189,6 +189,56 @@ func (c *checker) calls(f *syntax.File) []error {
 	return problems
 }
 
+// argsOf are the arguments that a script is seen to use, those in args.NAME and getattr(args,
+// "NAME", …). It is not known if the script does something else with args too.
+func argsOf(main *syntax.DefStmt) (names []string, known bool) {
+	if len(main.Params) == 0 {
+		return nil, true
+	}
+	param, ok := main.Params[0].(*syntax.Ident)
+	if !ok {
+		return nil, false
+	}
+	isArgs := func(e syntax.Expr) (*syntax.Ident, bool) {
+		id, ok := e.(*syntax.Ident)
+		if !ok {
+			return nil, false
+		}
+		b, ok := id.Binding.(*resolve.Binding)
+		return id, ok && b.First == param
+	}
+	seen := map[*syntax.Ident]bool{param: true}
+	known = true
+	syntax.Walk(main, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			if id, ok := isArgs(n.X); ok {
+				seen[id] = true
+				names = append(names, n.Name.Name)
+			}
+		case *syntax.CallExpr:
+			f, isName := n.Fn.(*syntax.Ident)
+			if !isName || f.Name != "getattr" && f.Name != "hasattr" || len(n.Args) < 2 {
+				break
+			}
+			if l, ok := n.Args[1].(*syntax.Literal); ok {
+				name, isText := l.Value.(string)
+				if id, ok := isArgs(n.Args[0]); ok && isText {
+					seen[id] = true
+					names = append(names, name)
+				}
+			}
+		case *syntax.Ident:
+			if id, ok := isArgs(n); ok && !seen[id] {
+				known = false
+			}
+		}
+		return true
+	})
+	slices.Sort(names)
+	return slices.Compact(names), known
+}
+
 // given are the arguments of a call: how many by position, which by name. Open says that
 // there may be more.
 func given(args []syntax.Expr) (positional int, named []string, open bool) {

@@ -35,6 +35,9 @@ type Program struct {
 	source  Source
 	modules map[string]*starlark.Program // by name; the script itself is among them
 	asks    bool                         // something of it names ask or act
+
+	args      []string // that it is seen to use
+	knowsArgs bool     // there are no others
 }
 
 // options are those of the language: the defaults, in which everything ends.
@@ -126,6 +129,8 @@ func Compile(s Source) (*Program, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
+	main, _ := definitions(files[s.Name])
+	p.args, p.knowsArgs = argsOf(main[mainFunction])
 	predeclared := predeclare()
 	for name, text := range texts {
 		f, err := parse(name, text) // once more: resolving names has marked the other one
@@ -199,6 +204,23 @@ func (p *Program) init(room func() error) (starlark.StringDict, error) {
 		return m.names, m.err
 	}
 	return load(nil, p.source.Name)
+}
+
+// CheckArgs finds arguments that the script has no use for, as far as that can be seen.
+func (p *Program) CheckArgs(args map[string]string) error {
+	if !p.knowsArgs {
+		return nil
+	}
+	for _, name := range sortedKeys(args) {
+		switch {
+		case slices.Contains(p.args, name):
+		case len(p.args) == 0:
+			return fmt.Errorf("%s: the script takes no arguments", name)
+		default:
+			return fmt.Errorf("%s: the script has no use for it; it takes %s", name, strings.Join(p.args, ", "))
+		}
+	}
+	return nil
 }
 
 // Asks reports whether a model may be asked.

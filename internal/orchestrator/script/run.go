@@ -47,7 +47,7 @@ func Run(f flow.Flow, c Config) error {
 	r := &runner{Config: c}
 	output, err := r.main(f)
 	if over, ok := errors.AsType[*overError](err); ok {
-		return over.err
+		return over
 	}
 	if err != nil {
 		failed := r.failed(err)
@@ -195,17 +195,37 @@ func (s *scope) completed(output json.RawMessage) event.StepCompleted {
 }
 
 // An overError is the flow's: the run is over.
-type overError struct{ err error }
+type overError struct {
+	err   error
+	where string // in the script, if that can be why
+}
 
 func (e *overError) Error() string { return e.err.Error() }
 func (e *overError) Unwrap() error { return e.err }
+
+// Where is the place in the script at which the flow ended the run, of an error of [Run];
+// empty if the script has no part in it.
+func Where(err error) string {
+	if over, ok := errors.AsType[*overError](err); ok {
+		return over.where
+	}
+	return ""
+}
+
+// callerOf is where the built-in function that is running was called.
+func callerOf(t *starlark.Thread) string { return place(t.CallFrame(1)) }
+
+func place(f starlark.CallFrame) string { return fmt.Sprintf("%s in %s", f.Pos, f.Name) }
 
 // over marks an error of the flow.
 func over(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &overError{err}
+	if e, ok := errors.AsType[*overError](err); ok { // of a branch
+		return e
+	}
+	return &overError{err: err}
 }
 
 // A stepError is why a step has no result.
@@ -241,7 +261,7 @@ func Describe(err error) string {
 		}
 		for _, f := range e.CallStack {
 			if f.Pos.Line > 0 {
-				where = append(where, fmt.Sprintf("%s in %s", f.Pos, f.Name))
+				where = append(where, place(f))
 			}
 		}
 		err = cause(e)

@@ -91,12 +91,15 @@ func (f *fake) Observe(key string, l flow.Look) (json.RawMessage, error) {
 			data, _ := json.Marshal(flow.Usability{})
 			return data
 		}
-		var r flow.Reference
+		var r flow.File
 		if err := json.Unmarshal(l.Params, &r); err != nil {
 			panic(err)
 		}
-		a := flow.Attached{MediaType: "text/plain", Text: f.journal.files[r.Ref]}
-		if a.Text == "" {
+		a := flow.Attached{MediaType: "text/plain", Text: f.journal.files[r.Path]}
+		if n := int64(len(a.Text)); n > r.Most {
+			a = flow.Attached{Problem: "it is too large", TooLarge: n}
+		}
+		if a.Text == "" && a.Problem == "" {
 			a = flow.Attached{Problem: "there is no such file"}
 		}
 		data, _ := json.Marshal(a)
@@ -198,6 +201,7 @@ func TestRun(t *testing.T) {
 		{"a file", "def main():\n    return read(\"a.txt\")", `"content"`},
 		{"a table", "def main():\n    return [r[\"id\"] for r in rows(\"t.csv\")]", `["1","2"]`},
 		{"a tool", "def main():\n    return call(\"Write\", file_path = \"x\", content = \"y\")", `"done"`},
+		{"a tool that fails", "def main():\n    return [call(\"Broken\", x = 1, otherwise = None), call(\"Write\", x = 1, otherwise = 2)]", `[null,"done"]`},
 		{"a person", "def main():\n    return human(\"Which?\", options = [\"a\"])", `"said Which?"`},
 		{"an agent", "def main():\n    return act(\"say done!\", tools = [\"Read\"])", `"done"`},
 		{"notes", "def main():\n    log(\"a\", 1)\n    print([2])", `null`},
@@ -263,6 +267,8 @@ func TestFailures(t *testing.T) {
 		{"a tool", "def main():\n    call(\"Broken\", x = 1)", "test.star:2:9 in main: Broken: it broke", event.StatusFailed},
 		{"a type", "def main():\n    return 1 + \"a\"", "test.star:2:14 in main: unknown binary op: int + string", event.StatusFailed},
 		{"no file", "def main():\n    read(\"none\")", "test.star:2:9 in main: read: there is no such file", event.StatusFailed},
+		{"a large file", "def main():\n    return len(rows(\"large\"))", "test.star:2:20 in main: rows: large has 33 MB, and a script reads at most 32: split it, or have `maker map` ask", event.StatusFailed},
+		{"more votes than samples", "def main():\n    ask(\"say x!\", k = 21)", "test.star:2:8 in main: ask: k = 21 needs as many votes, and --max-samples is 20", event.StatusFailed},
 		{"no argument", "def main(args):\n    return args.x", "test.star:2:16 in main: args has no x: start the script with --arg x=…", event.StatusFailed},
 		{"a function is no data", "def main():\n    return main", "what main returns: this is not data", event.StatusFailed},
 		{"what is shared is frozen", "def main():\n    seen = []\n    map([1], lambda n: seen.append(n))", "test.star:3:35 in lambda: append: cannot append to frozen list", event.StatusFailed},
@@ -278,6 +284,7 @@ func TestFailures(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake(echo)
+			f.journal.files["large"] = strings.Repeat("x", maxFile+1)
 			failed, ok := f.run(t, test.script, nil).(event.TaskFailed)
 			if !ok || failed.Status != test.status || !strings.HasPrefix(failed.Reason, test.want) {
 				t.Errorf("got %+v, want %s: %s", failed, test.status, test.want)
@@ -320,6 +327,35 @@ func TestCheck(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestArgs: arguments that a script has no use for are found where it can be seen.
+func TestArgs(t *testing.T) {
+	tests := []struct{ script, want string }{
+		{"def main():\n    return 1", "x: the script takes no arguments"},
+		{"def main(args):\n    return 1", "x: the script takes no arguments"},
+		{"def main(args):\n    return args.x", ""},
+		{"def main(args):\n    return [args.b, args.a, args.b]", "x: the script has no use for it; it takes a, b"},
+		{"def main(a):\n    return map([1], lambda n: a.y + getattr(a, \"z\", \"\"))", "x: the script has no use for it; it takes y, z"},
+		{"def main(args):\n    return getattr(args, \"x\", 1)", ""},
+		{"def main(args):\n    return getattr(args, \"a\" + args.y, 1)", ""},
+		{"def f(a):\n    return a.x\n\ndef main(args):\n    return f(args)", ""},
+		{"def f(args):\n    return args.x\n\ndef main(args):\n    return args.y", "x: the script has no use for it; it takes y"},
+		{"def main(args):\n    args = 1\n    return args", ""},
+	}
+	for _, test := range tests {
+		p, err := Compile(Source{Name: "test.star", Text: test.script})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := p.CheckArgs(map[string]string{"x": "1"}); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.script, got, test.want)
+		}
 	}
 }
 
