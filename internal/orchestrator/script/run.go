@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,18 +45,50 @@ type Config struct {
 // task_completed with what main returned, or task_failed. Its error is the flow's: the run is
 // over for a reason outside the script.
 func Run(f flow.Flow, c Config) error {
+	end, err := run(f, c)
+	if err == nil {
+		f.Emit("end", end)
+	}
+	return err
+}
+
+// run runs a script and returns the event that ends it.
+func run(f flow.Flow, c Config) (event.Event, error) {
 	r := &runner{Config: c}
 	output, err := r.main(f)
 	if over, ok := errors.AsType[*overError](err); ok {
-		return over
+		return nil, over
 	}
 	if err != nil {
-		failed := r.failed(err)
-		f.Emit("end", failed)
-		return nil
+		return r.failed(err), nil
 	}
-	f.Emit("end", event.TaskCompleted{Steps: r.steps, Output: event.JSONValue(output)})
-	return nil
+	return event.TaskCompleted{Steps: r.steps, Output: event.JSONValue(output)}, nil
+}
+
+// An Executor is the last module of a pipeline whose plans are scripts: it runs the one that
+// passed its checks.
+type Executor struct {
+	Config        // without a program
+	Name   string // of the script
+}
+
+// Process implements [flow.Module].
+func (x *Executor) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		passed, ok := e.(event.ValidationPassed)
+		if !ok {
+			return
+		}
+		c := x.Config
+		var end event.Event
+		var err error
+		if c.Program, err = Compile(Source{Name: x.Name, Text: passed.Plan.Text()}); err != nil { // it passed a moment ago
+			end = event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()}
+		} else if end, err = run(f, c); err != nil {
+			return // the run is over; the pipeline knows why
+		}
+		yield(flow.Keyed{Event: end, Key: "end"})
+	}
 }
 
 type runner struct {
