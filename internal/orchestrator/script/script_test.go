@@ -463,3 +463,53 @@ func TestLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestPlannersAreTold: whoever is to write a script is told of every function, and the example
+// that they are shown is one.
+func TestPlannersAreTold(t *testing.T) {
+	text, err := prompts.Default().Render(prompts.WriterSystem{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Names() {
+		if !strings.Contains(text, name+"(") {
+			t.Errorf("the prompt does not tell of %s", name)
+		}
+	}
+	_, example, _ := strings.Cut(text, "```python\n")
+	example, _, ok := strings.Cut(example, "```")
+	if !ok {
+		t.Fatal("the prompt shows no script")
+	}
+	p, err := Compile(Source{Name: "example.star", Text: example})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, models := p.Uses()
+	if diff := cmp.Diff([]string{"Write"}, tools); diff != "" || len(models) > 0 {
+		t.Errorf("Uses() = %v, %v", tools, models)
+	}
+}
+
+// TestUses: tools and models are found where they are written down.
+func TestUses(t *testing.T) {
+	p, err := Compile(Source{Name: "test.star", Text: `
+def main(args):
+    call("Write", file_path = "x")
+    call(args.tool)
+    act("Look.", ["Read", "Grep"])
+    act("Look.", tools = ["Glob", "Read"], model = "m/act")
+    ask("Say it.", model = "m/ask")
+    ask("Say it.", model = args.model)
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, models := p.Uses()
+	if diff := cmp.Diff([]string{"Glob", "Grep", "Read", "Write"}, tools); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"m/act", "m/ask"}, models); diff != "" {
+		t.Error(diff)
+	}
+}
