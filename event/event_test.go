@@ -97,7 +97,7 @@ func transcript() []event.Record {
 		event.RunCancelled{Reason: "interrupted", By: "maker cancel", Spent: spent},
 		event.RunPaused{By: "maker pause", Spent: spent},
 		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},
-		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal), who changed its arguments", By: event.ByCode, Again: true, Voted: event.JSONValue(json.RawMessage(`{"file_path":"b.txt"}`)), Before: &event.Before{Path: "a.txt", Kept: "before/1-a.txt"}},
+		event.EffectClaimed{Effect: "step/4/move/0", Step: 4, Scope: "step/4", Tool: "Write", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Voting: voting, Approved: "person (terminal), who changed its arguments", By: event.ByCode, Again: true, Voted: event.JSONValue(json.RawMessage(`{"file_path":"b.txt"}`)), Before: &event.Before{Path: "a.txt", Kept: "before/1-a.txt"}, Looks: true},
 		event.EffectDone{Effect: "step/4/move/0", Step: 4, Tool: "Write", Result: event.TextValue("wrote 3 bytes"), IsError: true, DurationMS: 3, By: "person (terminal)", Spent: spent},
 		event.EffectRefused{Effect: "step/4/move/1", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "rule: deny Bash(rm)", By: "rule", Voting: voting},
 		event.EffectUnknown{Effect: "step/4/move/2", Step: 4, Tool: "Bash", Input: event.JSONValue(json.RawMessage(`{"file_path":"a.txt"}`)), Reason: "interrupted"},

@@ -99,8 +99,9 @@ type OpenVotes struct {
 
 // A Contest is a decision with more than one answer.
 type Contest struct {
-	Step   int
-	Status string // of the verdict
-	Voting event.Voting
-	Output event.Value // what won
+	Question string // its key
+	Step     int
+	Status   string // of the verdict
+	Voting   event.Voting
+	Output   event.Value // what won
 }

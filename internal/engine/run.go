@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/orchestrator/script"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/internal/runtime/control"
@@ -232,6 +233,9 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 		f.Emit("end", event.RunCancelled{Reason: cause.Error(), By: by})
 	default:
 		end.Status = event.StatusFailed
+		if where := script.Where(cause); where != "" {
+			end.Reason = where + ": " + end.Reason
+		}
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}

@@ -23,13 +23,13 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return saySetup(form, e.Setup)
 	case event.PlanCreated:
 		if e.Voting.Samples == 0 {
-			return "plan     given"
+			return planColumn(form) + "given"
 		}
-		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
+		return fmt.Sprintf("%smade, attempt %d%s", planColumn(form), e.Attempt+1, votesOf(e.Voting))
 	case event.ValidationPassed:
-		return passedChecks(e)
+		return planColumn(form) + passedChecks(e)
 	case event.ValidationFailed:
-		return failedChecks(e)
+		return planColumn(form) + failedChecks(e)
 	case event.ReplanRequested:
 		return fmt.Sprintf("plan     anew, because of %s", show.Line(e.Reason))
 	case event.StepStarted:
@@ -102,9 +102,17 @@ func stepDone(form event.Form, e event.StepCompleted) string {
 	return line
 }
 
+// planColumn is what a line about what was planned begins with.
+func planColumn(form event.Form) string {
+	if form == event.FormScript {
+		return "script   "
+	}
+	return "plan     "
+}
+
 // failedChecks says what is wrong with a plan.
 func failedChecks(e event.ValidationFailed) string {
-	lines := []string{"plan     rejected: " + Count(len(e.Checks), "problem")}
+	lines := []string{"rejected: " + Count(len(e.Checks), "problem")}
 	for _, c := range e.Checks {
 		lines = append(lines, fmt.Sprintf("         - %s (%s)", show.Line(c.Message), c.Name))
 	}
@@ -113,9 +121,9 @@ func failedChecks(e event.ValidationFailed) string {
 
 // passedChecks says how a plan passed, and what was not taken as it is written.
 func passedChecks(e event.ValidationPassed) string {
-	text := "plan     passed its checks"
+	text := "passed its checks"
 	if e.ChecksPassed > 0 {
-		text = fmt.Sprintf("plan     passed its %d checks", e.ChecksPassed)
+		text = fmt.Sprintf("passed its %d checks", e.ChecksPassed)
 	}
 	if e.ChecksSkipped > 0 {
 		text += fmt.Sprintf(" (%d more could not be judged)", e.ChecksSkipped)

@@ -60,7 +60,11 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 		if i == 0 {
 			fmt.Fprintf(w, "\nContested %s (votes for each answer):\n", r.VotedOn())
 		}
-		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, contests[i].Step), clip.Line(Contest(&contests[i]), 120))
+		text := Contest(&contests[i])
+		if r.Form == event.FormScript && contests[i].Title != "" { // its steps are not listed anywhere else
+			text = clip.Words(contests[i].Title, 40) + ": " + text
+		}
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, contests[i].Step), clip.Line(text, 120))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
@@ -148,7 +152,7 @@ func forecastOf(r *runs.Result, p *runs.RecordParams) string {
 func printVoting(w io.Writer, r *runs.Result) {
 	v, of := r.Voting, r.VotedOn()
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
+	fmt.Fprintf(w, "  contested   %s %s%s\n", Thousands(v.Contested), of, runs.DescribeMargin(v.LeastMargin))
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
 	Voters(w, r)
 }

@@ -95,7 +95,11 @@ func choices(w io.Writer, q maker.Question) {
 		fmt.Fprintf(w, "  run    for the rest of this run, for calls that fit %s; run RULE for another rule\n", show.Line(rule))
 		fmt.Fprintln(w, "  always the same in all runs, by a rule in your own settings")
 	}
-	fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the agents read it")
+	if v := q.Voting; v != nil && v.Samples == 0 { // nobody proposed it
+		fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the log has it")
+	} else {
+		fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the agents read it")
+	}
 }
 
 // hasRule reports whether there is a rule that lets calls like that of a question pass.

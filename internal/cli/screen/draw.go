@@ -95,9 +95,24 @@ func (m *Model) entries() []item {
 		if c.Status != "decided" {
 			out[i].status, out[i].title = outline.StatusFailed, c.Status
 		}
+		if m.head.Form == event.FormScript { // whose steps have no name before they are over
+			out[i].title += " " + askedBy(c.Question)
+		}
 		out[i].contest = &m.p.Contests[i]
 	}
 	return out
+}
+
+// askedBy is what of the key of a script's question tells a person who asks it: the functions,
+// and which item or turn.
+func askedBy(key string) string {
+	if i := strings.LastIndex(key, "/ask/"); i >= 0 {
+		return key[:i]
+	}
+	if i := strings.LastIndex(key, "/act/"); i >= 0 {
+		return key[:i]
+	}
+	return key
 }
 
 // choices is how many entries there are.

@@ -432,6 +432,24 @@ func TestContests(t *testing.T) {
 	}
 }
 
+// TestContestsOfScripts: they say who asks.
+func TestContestsOfScripts(t *testing.T) {
+	m, _ := newModel(80, 24)
+	m.head.Form = event.FormScript
+	p := busy
+	p.Contests = []runs.Contest{
+		{Question: "main/map/0/12/queue/ask/3f2a9c01/0", Step: 12, Status: "decided", Voting: event.Voting{Votes: map[string]int{"a": 4, "b": 1}}},
+		{Question: "main/chain/0/turn/7/act/3f2a9c01/0/move/1", Step: 40, Status: "undecided", Voting: event.Voting{Votes: map[string]int{"a": 1, "b": 1}}},
+	}
+	at60(m, p)
+	m.Update(typed("j"))
+	for _, want := range []string{"step 12 contested main/map/0/12/queue  4-1", "step 40 undecided main/chain/0/turn/7  1-1"} {
+		if !strings.Contains(m.View().Content, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, m.View().Content)
+		}
+	}
+}
+
 func TestServerState(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, test := range []struct {

@@ -83,7 +83,8 @@ func (o *Outputs) addLine(line []byte) {
 
 // A Contest is a decision with more than one answer.
 type Contest struct {
-	Step int
+	Question string // its key
+	Step     int
 	*flow.Verdict
 }
 
@@ -91,12 +92,12 @@ type Contest struct {
 const mostContests = 100
 
 // takeContest counts a decision if it had more than one answer.
-func (h *History) takeContest(step int, v *flow.Verdict) {
+func (h *History) takeContest(question string, step int, v *flow.Verdict) {
 	if !v.Voting.Contested() {
 		return
 	}
 	h.Contested++
-	if h.Contests = append(h.Contests, Contest{step, v}); len(h.Contests) == 2*mostContests {
+	if h.Contests = append(h.Contests, Contest{question, step, v}); len(h.Contests) == 2*mostContests {
 		h.Contests = append(h.Contests[:0], h.Contests[mostContests:]...)
 	}
 }

@@ -250,7 +250,8 @@ func (r *Report) countIndexed(x *runlog.Index) error {
 				continue
 			}
 		}
-		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
+		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Answers)
+		r.Voting.won(s.Margin)
 		r.Committed++
 	}
 	return nil

@@ -103,6 +103,9 @@ type Effect struct {
 	// Before is what the file that it changed held, if that was kept.
 	Before *event.Before `json:"before,omitempty"`
 
+	// Looks says that the tool only looks, and changes nothing.
+	Looks bool `json:"looks,omitempty"`
+
 	// Voting is the vote that it won, which early logs do not have of a refused one. Voted is
 	// the input that won it, if the person changed that.
 	Voting event.Voting `json:"voting,omitzero"`
@@ -254,7 +257,7 @@ func (r *Report) settled(step int) {
 func (r *Report) claimed(e event.EffectClaimed) {
 	made := Effect{
 		Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved,
-		Before: e.Before, Voting: e.Voting, Voted: e.Voted,
+		Before: e.Before, Looks: e.Looks, Voting: e.Voting, Voted: e.Voted,
 	}
 	if was := r.effect(e.Effect); e.Again && was != nil {
 		made.Before = cmp.Or(made.Before, was.Before)
@@ -287,7 +290,10 @@ func (r *Report) effect(key string) *Effect {
 func (r *Report) count(e event.StepCompleted) {
 	if r.Solve == nil { // which counts all questions
 		all, answers := e.Taken()
-		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, all.Margin, answers)
+		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, answers)
+		if e.By == "" && all.Samples > 0 { // others were not won by a vote, and have no margin
+			r.Voting.won(all.Margin)
+		}
 	}
 	r.last = e
 	if r.Committed < MaxListed {
@@ -317,10 +323,14 @@ func (r *Report) listed() []event.StepCompleted {
 	return append(slices.Clip(list), r.last)
 }
 
-func (t *Totals) add(samples, flagged, faults, margin, answers int) {
-	if t.Samples == 0 || margin < t.LeastMargin {
+// won counts the margin by which a vote was won, which is at least 1.
+func (t *Totals) won(margin int) {
+	if t.LeastMargin == 0 || margin < t.LeastMargin {
 		t.LeastMargin = margin
 	}
+}
+
+func (t *Totals) add(samples, flagged, faults, answers int) {
 	t.Samples += samples
 	t.RedFlagged += flagged
 	t.Faults += faults

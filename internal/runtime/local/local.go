@@ -188,7 +188,7 @@ func New(opts Options) *Runtime {
 	r.progress.Steps.Store(int64(r.past.Steps))
 	r.progress.Contested.Store(int64(r.past.Contested))
 	for _, c := range r.past.Contests {
-		r.watch.contested(c.Step, c.Verdict)
+		r.watch.contested(c.Question, c.Step, c.Verdict)
 	}
 	if opts.Alike {
 		r.progress.Answers = &r.past.Outputs
