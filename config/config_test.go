@@ -195,7 +195,7 @@ func TestTable(t *testing.T) {
 
 // kindNames are the commands that start a kind of run.
 var kindNames = map[Kinds]string{
-	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map", Scripting: "script",
+	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map", Scripting: "script", Sessions: "serve",
 }
 
 func table() string {

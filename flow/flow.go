@@ -31,6 +31,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -183,6 +184,10 @@ type Question struct {
 
 	// Work, if not nil, has each sample made by an agent with tools.
 	Work *Work `json:"work,omitempty"`
+
+	// Chat, if not nil, is the conversation that voters are asked to go on with; then there
+	// is no Prompt. Answers are turns: see [ChatTurn]. Answer says how text is read.
+	Chat *Chat `json:"chat,omitempty"`
 
 	Answer Format `json:"answer"`
 
@@ -388,6 +393,10 @@ type Verdict struct {
 
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`
+
+	// Tokens are what the sample took whose answer won, of a question with a Chat that was
+	// decided in this session.
+	Tokens usage.Tokens `json:"tokens,omitzero"`
 
 	// CostUSD is the cost of the question's samples, nil if it is not known.
 	CostUSD    *float64 `json:"cost_usd"`

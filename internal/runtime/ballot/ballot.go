@@ -383,6 +383,9 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, 
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
 	r.others.Output = outputFormat(q)
+	if q.Chat != nil {
+		r.prepareChat()
+	}
 	if len(q.System)+q.Shared >= cachedPrefix {
 		r.others.CachePrefix = true
 		r.cold = !b.warmth.warm(r.prefix())
@@ -570,6 +573,10 @@ func (r *race) read(s *Sample) {
 		s.Answer = r.readIntent(s.Work.Intent)
 		return
 	}
+	if r.q.Chat != nil {
+		s.Answer, s.Flag = r.readTurn(s.Response)
+		return
+	}
 	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
 		return
@@ -660,15 +667,19 @@ func (r *race) count(s *Sample) *flow.Verdict {
 // win.
 type standing struct {
 	domain.Answer
-	n        int  // of its sample
-	repaired bool // its text had to be
+	n        int          // of its sample
+	repaired bool         // its text had to be
+	tokens   usage.Tokens // that it took, of a turn
 }
 
 // keep remembers the answer of each key that came from the first sample, in the order in
 // which they were asked for: it must not matter which came first. Where texts were compared
 // it is the one that others were compared with.
 func (r *race) keep(s *Sample, text string) {
-	a := standing{s.Answer, s.N, s.Work != nil && s.Work.Repaired}
+	a := standing{Answer: s.Answer, n: s.N, repaired: s.Work != nil && s.Work.Repaired}
+	if r.q.Chat != nil {
+		a.tokens = s.Response.Usage
+	}
 	if r.tally.Votes() == 0 {
 		r.firstAnswer, r.firstText = a, text
 		return

@@ -75,7 +75,7 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	case flow.Decided:
 		if v.Intent = r.intents[key]; v.Intent == nil {
 			a := r.answerOf(key)
-			v.Answer, v.Repaired = a.Value, a.repaired
+			v.Answer, v.Repaired, v.Tokens = a.Value, a.repaired, a.tokens
 		}
 		if v.Voting.Contested() {
 			v.Voting.Answers = r.shown(key)
