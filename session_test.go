@@ -122,3 +122,73 @@ func askSums(t *testing.T, s *maker.Session, n int) map[int]bool {
 	}
 	return steps
 }
+
+// TestSessionGone: whoever goes away ends the vote on its own request, and nothing else.
+func TestSessionGone(t *testing.T) {
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default?latency=10s,0", Voting: maker.FirstToK(2)}, LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s, err := engine.Session(ctx, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, leave := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := s.Ask(client, said("What is 1 + 1?"))
+		gone <- err
+	}()
+	for rec, err := range s.Run().Events(t.Context()) { // until it is under way
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Event.Type() == event.TypeStepStarted {
+			break
+		}
+	}
+	leave()
+	if err := <-gone; !errors.Is(err, maker.ErrGone) {
+		t.Errorf("the request ended with %v", err)
+	}
+	select {
+	case <-s.Run().Done():
+		t.Error("the session has ended too")
+	default:
+	}
+	cancel(maker.ErrPaused)
+	r, err := s.Run().Result()
+	if err != nil || r.Stop != event.StopPaused || len(r.Unsettled) != 1 || r.Unsettled[0].Status != "gone" {
+		t.Errorf("result %+v, %v", r, err)
+	}
+}
+
+// TestSessionBudget: a budget that is used up ends the session, with a word for all who ask.
+func TestSessionBudget(t *testing.T) {
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default", Voting: maker.FirstToK(2), MaxCalls: 5}, LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	s, err := engine.Session(t.Context(), "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	askSums(t, s, 2)
+	for range 2 {
+		_, err := s.Ask(t.Context(), said("What is 1 + 1?"))
+		if ended, ok := errors.AsType[*maker.SessionEndedError](err); !ok || ended.Result.Stop != "max_calls" {
+			t.Errorf("asked beyond the budget: %v", err)
+		}
+	}
+	more, err := engine.ResumeSession(t.Context(), s.Run().ID(), &maker.ResumeOptions{Change: func(c *maker.Config) { c.MaxCalls = 100 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	askSums(t, more, 3)
+	if r, err := more.Close(); err != nil || r.StepsCompleted != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

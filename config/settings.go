@@ -259,7 +259,7 @@ var settings = []*Setting{
 	{Name: "answers", Group: tools, For: Agents | Solving, Names: ByPath, NeedsTrust: true,
 		Help: "YAML file with prepared answers to questions; see docs/tools.md"},
 
-	{Name: "prompts_dir", Group: files, For: Agents | Solving | Measuring | Asking | Items | Mapping, Names: InFolder, NeedsTrust: true, Stays: true,
+	{Name: "prompts_dir", Group: files, For: Agents | Solving | Measuring | Asking | Items | Mapping | Sessions, Names: InFolder, NeedsTrust: true, Stays: true,
 		Help: "folder with templates that replace built-in prompts, NAME.tmpl each; see maker prompts"},
 	{Name: "prices", Group: files, For: All, Names: ByPath, Help: "YAML file with prices that override the built-in ones"},
 	{Name: "record", Group: files, For: All, Names: ToWriteTo, NeedsTrust: true, Help: "write every request and answer to this file"},

@@ -151,7 +151,7 @@ func ReadReport(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (r.Form == event.FormChain || r.Form.Apart() && r.endedWell()) && r.byStep && !r.pool { // the index does not tell voters apart
+	if (r.Form == event.FormChain || r.Form == event.FormRecords && r.endedWell()) && r.byStep && !r.pool { // the index does not tell voters apart
 		if x, err := runlog.OpenIndex(dir); err == nil {
 			err := r.countIndexed(x)
 			x.Close()
