@@ -143,7 +143,7 @@ var layers = []layer{
 	{
 		rule:   "of the models only providers speak HTTP",
 		in:     []string{"./model/..."},
-		except: []string{"./model/anthropic", "./model/openai", "./model/sim/simserver"},
+		except: []string{"./model/anthropic", "./model/openai", "./model/served", "./model/sim/simserver"},
 		forbid: []string{"net/http/..."},
 	},
 	{

@@ -1,4 +1,4 @@
-package simserver
+package served
 
 import (
 	"bytes"
@@ -193,7 +193,7 @@ func textOrList(data []byte) (text *string, list []byte, err error) {
 func isObject(data json.RawMessage) bool { return len(data) > 0 && data[0] == '{' }
 
 // decodeJSON reads the body of a request.
-func decodeJSON(body []byte, into any) *failure {
+func decodeJSON(body []byte, into any) *Failure {
 	err := json.Unmarshal(body, into)
 	if err == nil {
 		return nil
@@ -203,12 +203,12 @@ func decodeJSON(body []byte, into any) *failure {
 		if what == "" {
 			what = "the body"
 		}
-		return &failure{message: what + " has the wrong type: " + e.Value, param: e.Field}
+		return &Failure{Message: what + " has the wrong type: " + e.Value, Param: e.Field}
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return &failure{message: "the body is not JSON: " + err.Error()}
+		return &Failure{Message: "the body is not JSON: " + err.Error()}
 	}
-	return &failure{message: err.Error(), param: "messages"}
+	return &Failure{Message: err.Error(), Param: "messages"}
 }
 
 // system collects what is said by the system, which in both formats can stand
@@ -224,9 +224,9 @@ func (s *system) add(text string) {
 func (s system) String() string { return strings.Join(s, "\n") }
 
 // unknownRole is what both formats say to a role that they do not have.
-func unknownRole(i int, role string) *failure {
+func unknownRole(i int, role string) *Failure {
 	field := fmt.Sprintf("messages[%d].role", i)
-	return &failure{message: fmt.Sprintf("%s: %q is not a role", field, role), param: field}
+	return &Failure{Message: fmt.Sprintf("%s: %q is not a role", field, role), Param: field}
 }
 
 // isName reports whether a tool can be called so.
@@ -260,11 +260,32 @@ func readSchema(data json.RawMessage) *schema {
 func (s *schema) closed() bool { return string(s.AdditionalProperties) == "false" }
 
 // checkTemperature applies the provider's range.
-func checkTemperature(t *float64, most float64) *failure {
+func checkTemperature(t *float64, most float64) *Failure {
 	if t != nil && !(*t >= 0 && *t <= most) {
-		return &failure{message: fmt.Sprintf("temperature must be from 0 to %v", most), param: "temperature"}
+		return &Failure{Message: fmt.Sprintf("temperature must be from 0 to %v", most), Param: "temperature"}
 	}
 	return nil
+}
+
+// stops are texts before which an answer ends: one, or a list.
+type stops []string
+
+// UnmarshalJSON reads either form.
+func (s *stops) UnmarshalJSON(data []byte) error {
+	var one *string
+	if json.Unmarshal(data, &one) == nil {
+		if *s = nil; one != nil {
+			*s = stops{*one}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(s))
+}
+
+// cutSpace splits what a header says into its scheme, in small letters, and the rest.
+func cutSpace(text string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(text, " ")
+	return strings.ToLower(scheme), strings.TrimSpace(rest), ok
 }
 
 // pieces splits a text into what the events of a stream carry.
