@@ -108,6 +108,7 @@ func (r *messagesRequest) converse(c *Call) *Failure {
 		if f := m.answers(i, open, openAt); f != nil {
 			return f
 		}
+		c.Left = append(c.Left, m.Content.left...)
 		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, Shared: m.Content.shared, Images: m.Content.images, ToolCalls: m.Content.calls}
 		for _, result := range m.Content.results {
 			turn.ToolResults = append(turn.ToolResults, result.ToolResult)

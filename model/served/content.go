@@ -21,10 +21,11 @@ type content struct {
 	results []result
 	images  []model.Image
 
-	blank  bool // there is a text part without text
-	cached int  // parts with a cache_control
-	shared int  // bytes of the text up to the last of them
-	parts  int  // of any kind; a string is one unless it is empty
+	left   []string // parts that were passed over
+	blank  bool     // there is a text part without text
+	cached int      // parts with a cache_control
+	shared int      // bytes of the text up to the last of them
+	parts  int      // of any kind; a string is one unless it is empty
 }
 
 // A result is a tool's, with its place among the parts of the message.
@@ -49,9 +50,23 @@ type part struct {
 		MediaType string `json:"media_type"`
 		Data      []byte `json:"data"`
 	} `json:"source"`
-	ImageURL *struct {
+	ImageURL *imageURL `json:"image_url"`
+}
+
+// An imageURL is an object, or in Responses a text.
+type imageURL struct{ URL string }
+
+// UnmarshalJSON reads either form.
+func (u *imageURL) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &u.URL)
+	}
+	var object struct {
 		URL string `json:"url"`
-	} `json:"image_url"`
+	}
+	err := json.Unmarshal(data, &object)
+	u.URL = object.URL
+	return err
 }
 
 // image reads an image in either provider's form. One that is elsewhere is passed
@@ -62,7 +77,7 @@ func (p *part) image() (model.Image, error) {
 		return model.Image{}, nil
 	case p.Type == "image" && p.Source != nil && p.Source.Type == "base64":
 		return checkImage(p.Source.MediaType, p.Source.Data)
-	case p.Type == "image_url" && p.ImageURL != nil:
+	case p.ImageURL != nil:
 		head, body, ok := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
 		data, err := base64.StdEncoding.DecodeString(body)
 		if !ok || err != nil {
@@ -111,7 +126,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 		switch p.Type {
 		case "":
 			return fmt.Errorf("content[%d] has no type", i)
-		case "text":
+		case "text", "input_text", "output_text":
 			if p.Text == nil {
 				return fmt.Errorf("content[%d] has no text", i)
 			}
@@ -123,13 +138,15 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			if c.text += *p.Text; p.CacheControl != nil {
 				c.shared = len(c.text)
 			}
-		case "image", "image_url":
+		case "image", "image_url", "input_image":
 			image, err := p.image()
 			if err != nil {
 				return fmt.Errorf("content[%d]: %w", i, err)
 			}
 			if image.Data != nil {
 				c.images = append(c.images, image)
+			} else {
+				c.left = append(c.left, "an image that is elsewhere")
 			}
 		case "tool_use":
 			if p.ID == "" || p.Name == "" || !isObject(p.Input) {
@@ -141,6 +158,9 @@ func (c *content) UnmarshalJSON(data []byte) error {
 				return fmt.Errorf("content[%d] has no tool_use_id", i)
 			}
 			c.results = append(c.results, result{model.ToolResult{ID: p.ToolUseID, Text: string(p.Content), IsError: p.IsError}, i})
+		case "thinking", "redacted_thinking", "reasoning", "refusal":
+		default:
+			c.left = append(c.left, p.Type)
 		}
 	}
 	return nil

@@ -94,6 +94,7 @@ func (r *chatRequest) converse(c *Call) *Failure {
 		if f := m.check(i); f != nil {
 			return f
 		}
+		c.Left = append(c.Left, m.Content.left...)
 		switch m.Role {
 		case "system", "developer":
 			system.add(m.Content.text)

@@ -27,6 +27,8 @@ type Call struct {
 
 	Stop []string // texts before which the answer ends
 
+	Left []string // what of the messages was passed over, for want of a way to say it
+
 	MaxTokens bool   // the limit came under the older name
 	Format    string // the field that asks for structured output
 }
