@@ -77,3 +77,14 @@ func (s *Session) Ask(ctx context.Context, r ChatRequest) (*ChatVerdict, error) 
 // Close ends the session: requests that are under way are answered, and no more are taken.
 // The run is completed.
 func (s *Session) Close() (*Result, error) { return s.session.Close() }
+
+// OnUndecided is what a request is answered if voters do not agree. A turn that calls tools is
+// never answered without a vote.
+type OnUndecided = kind.OnUndecided
+
+// What can be answered.
+const (
+	SayUndecided = kind.SayUndecided // that they do not
+	TakeFirst    = kind.TakeFirst    // the text that most voters gave, and the first one among these
+	TakeJudged   = kind.TakeJudged   // the text that the model that plans prefers, by a vote of its own
+)

@@ -174,6 +174,10 @@ type Question struct {
 	// runs; only questions of a run's main line are asked ahead.
 	Next func(answer json.RawMessage) (key string, next *Question) `json:"-"`
 
+	// Scattered is after how many votes that are all for different answers the question is
+	// given up as undecided; 0 means never.
+	Scattered int `json:"scattered,omitempty"`
+
 	// Second says that other voters will be asked if these do not agree: under an adaptive
 	// rule a race that they can settle for less is then left to them.
 	Second bool `json:"second,omitempty"`
@@ -394,9 +398,12 @@ type Verdict struct {
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`
 
-	// Tokens are what the sample took whose answer won, of a question with a Chat that was
-	// decided in this session.
+	// Tokens are what the sample took whose answer won, or has the most votes, of a question
+	// with a Chat that was voted on in this session.
 	Tokens usage.Tokens `json:"tokens,omitzero"`
+
+	// Fault is the kind of the last fault, of a question that failed in this session.
+	Fault string `json:"fault,omitempty"`
 
 	// CostUSD is the cost of the question's samples, nil if it is not known.
 	CostUSD    *float64 `json:"cost_usd"`

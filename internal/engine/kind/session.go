@@ -23,6 +23,13 @@ type (
 	OnUndecided = requests.OnUndecided
 )
 
+// What can be answered.
+const (
+	SayUndecided = requests.SayUndecided
+	TakeFirst    = requests.TakeFirst
+	TakeJudged   = requests.TakeJudged
+)
+
 // SessionParams are what a run is about, as its log has it.
 type SessionParams struct {
 	Name string `json:"name"` // for people

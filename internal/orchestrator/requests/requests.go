@@ -126,6 +126,9 @@ func (c Config) settle(f flow.Flow, r *Request, v *flow.Verdict, failed *event.S
 	return nil
 }
 
+// enoughToTell is how many texts that all differ show that there will be no agreement.
+const enoughToTell = 3
+
 // question is what voters are asked.
 func (c Config) question(r *Request) *flow.Question {
 	q := &flow.Question{System: r.System, Chat: &r.Chat, Answer: r.Answer, Terms: c.Terms}
@@ -140,6 +143,9 @@ func (c Config) question(r *Request) *flow.Question {
 	}
 	if r.Meaning {
 		q.Meaning = &flow.Meaning{}
+	}
+	if r.OnUndecided != "" && r.OnUndecided != SayUndecided && q.Meaning == nil && len(q.Schema) == 0 {
+		q.Scattered = enoughToTell // prose that differs will go on to differ, and is answered all the same
 	}
 	if r.MaxOutput > 0 {
 		q.MaxOutput = r.MaxOutput

@@ -433,6 +433,9 @@ func (r *race) run(ctx context.Context, w *Watch) (*flow.Verdict, error) {
 		if r.hopeless() {
 			return r.verdict(flow.FlaggedOut, ""), nil
 		}
+		if r.scattered() {
+			return r.verdict(flow.Undecided, ""), nil
+		}
 		s := &r.latest
 		if r.refused != nil && r.inFlight == 0 {
 			return nil, r.refused
