@@ -86,6 +86,8 @@ func (c Config) WithDefaults(k Kinds) Config {
 			flags = SolveFlags(c.MaxOutput)
 		case k&(Asking|Items|Mapping|Scripting) != 0:
 			flags = AskFlags(c.MaxOutput)
+		case k&Sessions != 0:
+			flags = CutFlags()
 		}
 		c.Flags = &flags
 	}
@@ -144,6 +146,12 @@ func AskFlags(maxOutput int) redflag.Config {
 	flags.ExcessiveLength.MaxTokens = int64(maxOutput)
 	flags.Refusal = redflag.RefusalCheck{On: true, Words: true}
 	return flags
+}
+
+// CutFlags are the red flags of runs that answer other programs: what these asked for may be
+// anything, but not nothing, and not a part of it.
+func CutFlags() redflag.Config {
+	return redflag.Config{Refusal: redflag.RefusalCheck{On: true}, Truncated: redflag.TruncatedCheck{On: true}, Empty: redflag.EmptyCheck{On: true}}
 }
 
 // Check reports the first setting that makes no sense for a kind of run. Defaults have

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write docs/settings.md anew")
 
 // every is each kind of run.
-var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items, Mapping, Scripting}
+var every = []Kinds{Chain, Run, PlanOnly, Exec, Validate, Do, Solving, Measuring, Asking, Items, Mapping, Scripting, Sessions}
 
 func TestSettingsAreSound(t *testing.T) {
 	names, letters := map[string]bool{}, map[string]bool{}
@@ -195,7 +195,7 @@ func TestTable(t *testing.T) {
 
 // kindNames are the commands that start a kind of run.
 var kindNames = map[Kinds]string{
-	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map", Scripting: "script",
+	Chain: "hanoi", Run: "run", PlanOnly: "plan", Exec: "exec", Validate: "validate", Do: "do", Solving: "solve", Measuring: "calibrate", Asking: "ask", Items: "calibrate --items", Mapping: "map", Scripting: "script", Sessions: "session",
 }
 
 func table() string {
@@ -209,7 +209,8 @@ exist is an error that says which one was meant.
 
 Settings marked * take effect in a folder's ` + "`maker.yaml`" + ` only once you have trusted it; see
 [safety](safety.md). Commands that are not listed for a setting do not have it;
-"agents" stands for run, plan, exec, validate, do and script.
+"agents" stands for run, plan, exec, validate, do and script. A session answers the requests
+of other programs.
 `)
 	group := ""
 	for _, s := range Settings() {
@@ -256,6 +257,8 @@ func describeKinds(kinds Kinds) string {
 		return "agents"
 	case All &^ Chain:
 		return "all but hanoi"
+	case All &^ (Chain | Sessions):
+		return "all but hanoi and session"
 	}
 	var names []string
 	for _, k := range every {

@@ -22,10 +22,11 @@ const (
 	Items                       // measure the voters with questions of one's own
 	Mapping                     // the same question for many records
 	Scripting                   // a procedure of one's own
+	Sessions                    // requests of other programs
 
 	Planning = Run | PlanOnly | Exec | Validate
 	Agents   = Planning | Do | Scripting // whose steps are done by agents
-	Voting   = Chain | Agents | Solving | Asking | Mapping
+	Voting   = Chain | Agents | Solving | Asking | Mapping | Sessions
 	All      = Voting | Measuring | Items
 )
 

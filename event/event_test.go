@@ -62,7 +62,7 @@ func transcript() []event.Record {
 			Params: json.RawMessage(`{"disks":3}`), Config: json.RawMessage(`{"model":"sim/default"}`), Steps: 7, Simulated: true, Setup: setup,
 			Prompts: map[string]string{"planner_user": "0123456789abcdef"}, Races: 7, Checks: event.ChecksSteps, Class: "move",
 		},
-		event.StepStarted{Step: 4, Title: "move"},
+		event.StepStarted{Step: 4, Title: "move", Request: []event.Value{event.JSONValue([]byte(`{"system":"s"}`))}},
 		event.SampleCompleted{Sample: sample, Vote: `{"move":[1,0,2]}`, Text: event.TextValue("move = [1, 0, 2]\n"), Read: event.TextValue("[1,0,2]")},
 		event.SampleRedFlagged{Sample: sample, Flag: "truncated", Reason: "it stops in the middle", Text: event.TextValue("move = [1")},
 		event.SampleFaulted{Question: "step/4", Step: 4, Sample: 2, Kind: "rate_limited", Status: 429, Message: "sim: rate limited (HTTP 429)"},

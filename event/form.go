@@ -24,6 +24,10 @@ const (
 	// and are committed in any order, each once; some may fail.
 	FormRecords Form = "records"
 
+	// FormRequests has a step for each request that came from outside while the run went on.
+	// They do not depend on each other and end in any order; some may fail, or be given up.
+	FormRequests Form = "requests"
+
 	// FormMeasurement has questions whose answers are known. They are put to the voters
 	// to measure these.
 	FormMeasurement Form = "measurement"
@@ -31,7 +35,11 @@ const (
 
 // Alone reports whether the event that ends a step says all that a resume needs to know of
 // it.
-func (f Form) Alone() bool { return f == FormChain || f == FormRecords }
+func (f Form) Alone() bool { return f == FormChain || f.Apart() }
+
+// Apart reports whether steps do not depend on each other: they end in any order, and one
+// that fails does not end the run.
+func (f Form) Apart() bool { return f == FormRecords || f == FormRequests }
 
 // ByStep reports whether each step is one vote, of which the event that ends it says how it
 // went: elsewhere a step has several, which have events of their own.

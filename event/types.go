@@ -158,6 +158,10 @@ const (
 type StepStarted struct {
 	Step  int    `json:"step"`
 	Title string `json:"title,omitempty"`
+
+	// Request are the parts of what came from outside, in a run of [FormRequests]: how it is
+	// to be answered, and then the turns of a conversation, which requests have in common.
+	Request []Value `json:"request,omitempty"`
 }
 
 // Sample is what the three outcomes of a sample have in common.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 )
 
 // A Value is a JSON value that may be large. In the log it stands either as
@@ -164,6 +165,11 @@ func Largest(e Event) int {
 func WithValues(e Event, f func(Value) (Value, error)) (Event, error) {
 	out := reflect.New(reflect.TypeOf(e)).Elem()
 	out.Set(reflect.ValueOf(e))
+	for i := range out.NumField() { // whose lists are not to be changed
+		if list, ok := out.Field(i).Interface().([]Value); ok {
+			out.Field(i).Set(reflect.ValueOf(slices.Clone(list)))
+		}
+	}
 	for v := range values(out) {
 		value := v.Addr().Interface().(*Value)
 		if value.IsZero() {
@@ -185,8 +191,18 @@ func values(e reflect.Value) iter.Seq[reflect.Value] {
 			return
 		}
 		for i := range e.NumField() {
-			if v := e.Field(i); v.Type() == reflect.TypeFor[Value]() && !yield(v) {
-				return
+			v := e.Field(i)
+			switch v.Type() {
+			case reflect.TypeFor[Value]():
+				if !yield(v) {
+					return
+				}
+			case reflect.TypeFor[[]Value]():
+				for j := range v.Len() {
+					if !yield(v.Index(j)) {
+						return
+					}
+				}
 			}
 		}
 	}

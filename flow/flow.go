@@ -31,6 +31,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -175,6 +176,10 @@ type Question struct {
 	// runs; only questions of a run's main line are asked ahead.
 	Next func(answer json.RawMessage) (key string, next *Question) `json:"-"`
 
+	// Scattered is after how many votes that are all for different answers the question is
+	// given up as undecided; 0 means never.
+	Scattered int `json:"scattered,omitempty"`
+
 	// Second says that other voters will be asked if these do not agree: under an adaptive
 	// rule a race that they can settle for less is then left to them.
 	Second bool `json:"second,omitempty"`
@@ -185,6 +190,10 @@ type Question struct {
 
 	// Work, if not nil, has each sample made by an agent with tools.
 	Work *Work `json:"work,omitempty"`
+
+	// Chat, if not nil, is the conversation that voters are asked to go on with; then there
+	// is no Prompt. Answers are turns: see [ChatTurn]. Answer says how text is read.
+	Chat *Chat `json:"chat,omitempty"`
 
 	Answer Format `json:"answer"`
 
@@ -389,6 +398,13 @@ type Verdict struct {
 
 	// Candidates are the answers that got votes, most of them first, if none won.
 	Candidates []event.Candidate `json:"candidates,omitempty"`
+
+	// Tokens are what the sample took whose answer won, or has the most votes, of a question
+	// with a Chat that was voted on in this session.
+	Tokens usage.Tokens `json:"tokens,omitzero"`
+
+	// Fault is the kind of the last fault, of a question that failed in this session.
+	Fault string `json:"fault,omitempty"`
 
 	// CostUSD is the cost of the question's samples, nil if it is not known.
 	CostUSD    *float64 `json:"cost_usd"`

@@ -197,7 +197,7 @@ func summarize(dir string) (Summary, error) {
 	}
 	if written {
 		s.Status, s.State, s.Stop, s.PID = event.StatusRunning, event.StatusRunning, "", pid
-		if r.Form != event.FormChain && r.Form != event.FormRecords { // which ask no person
+		if !r.Form.Alone() { // which ask no person
 			if open, err := run.Waiting(); err == nil && len(open) > 0 {
 				s.State = event.StopWaiting
 			}

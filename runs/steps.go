@@ -126,7 +126,7 @@ func (r *Run) committed() (int, error) {
 // Effects returns the calls of a step that won a vote and were executed, or refused. Steps of
 // chains and records make none, so that there they are not looked for.
 func (r *Run) Effects(step int) ([]EffectResult, error) {
-	if r.Form() == event.FormChain || r.Form() == event.FormRecords {
+	if r.Form().Alone() {
 		return nil, nil
 	}
 	return history.ReadEffects(r.dir, step)

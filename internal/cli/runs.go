@@ -131,7 +131,7 @@ the run ends with.`,
 
 // showDetails lists what a run did. One of a chain or of records asks nobody.
 func (a *app) showDetails(run *runs.Run, r *runs.Result) error {
-	if r.Form == event.FormChain || r.Form == event.FormRecords {
+	if r.Form.Alone() {
 		return nil
 	}
 	asked, err := run.Questions()

@@ -406,24 +406,25 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
-		Alone: j.Form == event.FormRecords, Answered: past != nil && past.Steps > 0,
+		Alone: j.Form.Apart(), Answered: past != nil && past.Steps > 0,
 	})
 	var width func() int
-	if j.Form == event.FormRecords { // of which there are many to choose from
+	if j.Form.Apart() { // of which there are many to choose from
 		width = s.width
 	}
 	var same func(first, other string) (*flow.Question, error)
 	if j.Prompts != nil {
 		same = askSame(j.Prompts, kind.Terms(cfg))
 	}
+	arrivals := make(chan *local.Arrival) // of a session
 	r := &Run{
-		log: log, stack: s, steps: j.Steps, kind: j.Kind, task: j.Task, form: j.Form, done: make(chan struct{}), ballot: voting,
+		log: log, stack: s, steps: j.Steps, kind: j.Kind, task: j.Task, form: j.Form, done: make(chan struct{}), ballot: voting, arrivals: arrivals,
 		runtime: local.New(local.Options{
 			Log: log, Ballot: voting, Ledger: s.ledger,
-			Setup: s.setup(),
-			Alike: j.Form == event.FormRecords, Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), KeepSamples: j.Form == event.FormRecords && j.Steps <= fewRecords, Past: past, Redact: s.secrets.RedactBytes,
+			Setup: s.setup(), Arrivals: arrivals,
+			Alike: j.Form == event.FormRecords, Apart: j.Form.Apart(), Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), KeepSamples: j.Form == event.FormRecords && j.Steps <= fewRecords, Past: past, Redact: s.secrets.RedactBytes,
 			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Keep: s.keeper(log.Dir()), Holds: s.holds, Looks: looks, Same: same,
-			Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form == event.FormRecords}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
+			Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form.Apart()}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
 			Extra: *cfg.Extra, Calm: s.calm, Width: width, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 		}),
 	}

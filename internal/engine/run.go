@@ -37,6 +37,8 @@ type Run struct {
 	task    string
 	form    event.Form
 
+	arrivals chan *local.Arrival // of a session
+
 	done   chan struct{} // closed when result and err are set
 	result *Result
 	err    error

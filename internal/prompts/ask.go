@@ -33,7 +33,24 @@ type SameMeaning struct{ First, Second, Instruction string }
 // Prompt implements [Data].
 func (SameMeaning) Prompt() string { return "same_meaning" }
 
+// ChooseAnswer asks which of several answers is best.
+type ChooseAnswer struct {
+	Asked       string
+	Answers     []NamedAnswer
+	Instruction string
+}
+
+// A NamedAnswer is one of them.
+type NamedAnswer struct{ Name, Text string }
+
+// Prompt implements [Data].
+func (ChooseAnswer) Prompt() string { return "choose_answer" }
+
 var askSamples = []Data{
+	ChooseAnswer{
+		Asked: "When does it end?", Answers: []NamedAnswer{{"a", "At noon."}, {"b", "It ends at one."}},
+		Instruction: "Answer with exactly one of these: a, b.",
+	},
 	SameMeaning{First: "It is late.", Second: "It came too late.", Instruction: "Answer with exactly one of these: same, different."},
 	Ask{
 		Question: "Which of these is a bug report?", Instructions: []string{"Answer with exactly one of these: yes, no."},

@@ -17,7 +17,7 @@ const mostDetails = 50
 // Details lists the steps of a run with their dissent, its calls, and what it asked the
 // person. A chain has too many steps, and a tree shows its own.
 func Details(w io.Writer, r *runs.Result, asked []runs.Asked) {
-	if r.Form != event.FormChain && r.Form != event.FormTree && r.Form != event.FormRecords {
+	if !r.Form.Alone() && r.Form != event.FormTree {
 		details(w, "Steps", r.Steps, func(s runs.StepResult) { stepLine(w, r.Form, s) })
 		if n := r.StepsOmitted; n > 0 {
 			fmt.Fprintf(w, "  and %s more: maker show %s --step N\n", Thousands(n), r.Run)

@@ -34,6 +34,10 @@ type Flow struct {
 	OnAsk     func(key string, q *flow.HumanQuestion) (*flow.Answer, error)
 	OnObserve func(key string, l flow.Look) (any, error)
 
+	// Requests come from outside, one after the other, and Answers are what came of them.
+	Requests []json.RawMessage
+	Answers  []*flow.Verdict
+
 	decide Decider
 	next   struct { // what the last question has foretold
 		key string
@@ -216,6 +220,18 @@ func (f *Flow) reopen(keys []string) {
 // Parallel implements flow.Flow. It runs the branches one after another.
 func (f *Flow) Parallel(key string, n int, branch func(i int, f flow.Flow) error) error {
 	return (&sub{Flow: f}).Parallel(key, n, branch)
+}
+
+// Receive implements [flow.Receiver].
+func (f *Flow) Receive(key string, handle func(n int, request json.RawMessage, f flow.Flow) (*flow.Verdict, error)) error {
+	for n, request := range f.Requests {
+		v, err := handle(n, request, &sub{Flow: f, prefix: flow.Branch(key, n)})
+		if err != nil {
+			return err
+		}
+		f.Answers = append(f.Answers, v)
+	}
+	return nil
 }
 
 // sub is a branch of a Flow.

@@ -141,7 +141,7 @@ func headOf(run *maker.Run) screen.Head {
 // hasLines reports whether what happens in a run is told line by line. In others every step
 // is like the one before.
 func hasLines(run *maker.Run) bool {
-	return run.Form() != event.FormChain && run.Form() != event.FormRecords
+	return !run.Form().Alone()
 }
 
 // looksALine is how many looks at a run there are for each plain line.

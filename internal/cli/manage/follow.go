@@ -56,7 +56,7 @@ func (a App) describe(ctx context.Context, run *runs.Run) error {
 		if err != nil {
 			return err
 		}
-		if run.Form() == event.FormChain || run.Form() == event.FormRecords {
+		if run.Form().Alone() {
 			counted.take(a, rec)
 			continue
 		}

@@ -24,6 +24,7 @@ var Presets = map[string]func() redflag.Config{
 	"default": redflag.Default,
 	"strict":  redflag.Strict,
 	"ask":     func() redflag.Config { return config.AskFlags(config.DefaultMaxOutput) },
+	"cut":     config.CutFlags,
 	"solve":   func() redflag.Config { return config.SolveFlags(config.DefaultMaxOutput) },
 }
 

@@ -33,7 +33,7 @@ type Kind struct {
 
 // kinds are those that are built in. Whatever else a run may be is a chain of a family.
 func kinds() []Kind {
-	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind, itemsKind, askKind, mapKind, scriptKind})
+	return slices.Concat(planKinds, []Kind{doKind, solveKind, calibrateKind, itemsKind, askKind, mapKind, scriptKind, sessionKind})
 }
 
 // Of finds the kind of a run.

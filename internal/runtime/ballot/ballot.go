@@ -383,6 +383,9 @@ func newRace(b *Ballot, q *flow.Question, reader domain.Reader, voters []Voter, 
 	}
 	r.others = model.Request{System: q.System, Messages: r.message[:], Temperature: q.Temperature, MaxOutput: q.MaxOutput}
 	r.others.Output = outputFormat(q)
+	if q.Chat != nil {
+		r.prepareChat()
+	}
 	if len(q.System)+q.Shared >= cachedPrefix {
 		r.others.CachePrefix = true
 		r.cold = !b.warmth.warm(r.prefix())
@@ -429,6 +432,9 @@ func (r *race) run(ctx context.Context, w *Watch) (*flow.Verdict, error) {
 		}
 		if r.hopeless() {
 			return r.verdict(flow.FlaggedOut, ""), nil
+		}
+		if r.scattered() {
+			return r.verdict(flow.Undecided, ""), nil
 		}
 		s := &r.latest
 		if r.refused != nil && r.inFlight == 0 {
@@ -570,6 +576,10 @@ func (r *race) read(s *Sample) {
 		s.Answer = r.readIntent(s.Work.Intent)
 		return
 	}
+	if r.q.Chat != nil {
+		s.Answer, s.Flag = r.readTurn(s.Response)
+		return
+	}
 	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
 	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
 		return
@@ -654,37 +664,4 @@ func (r *race) count(s *Sample) *flow.Verdict {
 	}
 	r.countShare(s)
 	return nil
-}
-
-// standing is an answer that stands for all that agree with it: what is committed if they
-// win.
-type standing struct {
-	domain.Answer
-	n        int  // of its sample
-	repaired bool // its text had to be
-}
-
-// keep remembers the answer of each key that came from the first sample, in the order in
-// which they were asked for: it must not matter which came first. Where texts were compared
-// it is the one that others were compared with.
-func (r *race) keep(s *Sample, text string) {
-	a := standing{s.Answer, s.N, s.Work != nil && s.Work.Repaired}
-	if r.tally.Votes() == 0 {
-		r.firstAnswer, r.firstText = a, text
-		return
-	}
-	before, known := r.answers[a.Key]
-	if a.Key == r.firstAnswer.Key {
-		before, known = r.firstAnswer, true
-	}
-	switch {
-	case known && (before.n < a.n || r.q.Meaning != nil):
-	case a.Key == r.firstAnswer.Key:
-		r.firstAnswer, r.firstText = a, text
-	default:
-		if r.answers == nil {
-			r.answers = make(map[string]standing)
-		}
-		r.answers[a.Key] = a
-	}
 }

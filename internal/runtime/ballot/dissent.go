@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -94,4 +96,41 @@ func (r *race) answerOf(key string) standing {
 		return r.firstAnswer
 	}
 	return r.answers[key]
+}
+
+// standing is an answer that stands for all that agree with it: what is committed if they
+// win.
+type standing struct {
+	domain.Answer
+	n        int          // of its sample
+	repaired bool         // its text had to be
+	tokens   usage.Tokens // that it took, of a turn
+}
+
+// keep remembers the answer of each key that came from the first sample, in the order in
+// which they were asked for: it must not matter which came first. Where texts were compared
+// it is the one that others were compared with.
+func (r *race) keep(s *Sample, text string) {
+	a := standing{Answer: s.Answer, n: s.N, repaired: s.Work != nil && s.Work.Repaired}
+	if r.q.Chat != nil {
+		a.tokens = s.Response.Usage
+	}
+	if r.tally.Votes() == 0 {
+		r.firstAnswer, r.firstText = a, text
+		return
+	}
+	before, known := r.answers[a.Key]
+	if a.Key == r.firstAnswer.Key {
+		before, known = r.firstAnswer, true
+	}
+	switch {
+	case known && (before.n < a.n || r.q.Meaning != nil):
+	case a.Key == r.firstAnswer.Key:
+		r.firstAnswer, r.firstText = a, text
+	default:
+		if r.answers == nil {
+			r.answers = make(map[string]standing)
+		}
+		r.answers[a.Key] = a
+	}
 }

@@ -41,7 +41,7 @@ type firstMember struct{ key, exact, texts string }
 
 // regroup gives an answer the key of the group that it belongs to.
 func (r *race) regroup(s *Sample, judge Judge) error {
-	if r.q.Meaning == nil || s.Response == nil || s.Flag != nil || s.Work != nil && s.Work.Intent != nil {
+	if r.q.Meaning == nil || s.Response == nil || s.Flag != nil || s.Work != nil && s.Work.Intent != nil || r.q.Chat != nil && len(s.Response.ToolCalls) > 0 {
 		return nil
 	}
 	g := &r.groups

@@ -75,19 +75,23 @@ func (r *race) verdict(status flow.Status, key string) *flow.Verdict {
 	case flow.Decided:
 		if v.Intent = r.intents[key]; v.Intent == nil {
 			a := r.answerOf(key)
-			v.Answer, v.Repaired = a.Value, a.repaired
+			v.Answer, v.Repaired, v.Tokens = a.Value, a.repaired, a.tokens
 		}
 		if v.Voting.Contested() {
 			v.Voting.Answers = r.shown(key)
 		}
 	case flow.Undecided:
 		v.Candidates = r.candidates()
+		v.Tokens = r.answerOf(r.standing()[0].Key).tokens
 		v.Voting.Answers = v.Candidates
 		v.Voting.GivenUp = r.tally.GivenUp()
 		v.Reason = r.whyUndecided() + r.split() + r.uncompared()
 	case flow.FlaggedOut:
 		v.Reason = r.whyFlaggedOut()
 	case flow.Failed:
+		if r.lastErr != nil {
+			v.Fault = string(r.lastErr.Kind)
+		}
 		v.Voting.Faults = max(v.Voting.Faults, r.before+int(r.attempts.Load()))
 		v.Reason = fmt.Sprintf("%d failed attempts; the last one: %v", v.Voting.Faults, r.lastErr)
 		if r.lastErr != nil && r.neverAnswered(r.lastErr) {
@@ -105,11 +109,20 @@ func (r *race) whyUndecided() string {
 	case t.Decision().Outcome == vote.Won:
 		return fmt.Sprintf("the voters who were asked after them (%s) agree on another answer than those before were about to give (%s): %s",
 			r.q.Model, clip.Line(strings.Join(r.q.Confirm.Leads, " or "), longestQuote), best)
+	case r.scattered():
+		return fmt.Sprintf("the first %d answers are all different", t.Votes())
 	case t.GivenUp():
 		return "no answer has won, and other voters are thought to settle it for less: " + best
 	default:
 		return fmt.Sprintf("no answer won within %d samples: %s", r.q.Rule.MaxSamples, best)
 	}
+}
+
+// scattered reports whether there are so many different answers, and no two alike, that the
+// question is given up.
+func (r *race) scattered() bool {
+	n := r.q.Scattered
+	return n > 0 && r.tally.Votes() >= n && len(r.tally.Counts()) == r.tally.Votes()
 }
 
 func bestOf(t *vote.Tally) string {

@@ -205,7 +205,7 @@ func scopeOf(key, suffix string) string {
 // only one. Early logs do not have it. Nothing happens in a step of a script after it was
 // committed, so that the keys of a million of them are not kept.
 func (a *Audit) under(step int, scope, what string) {
-	if scope == "" || a.form == event.FormChain || a.form == event.FormRecords {
+	if scope == "" || a.form.Alone() {
 		return
 	}
 	if a.form == event.FormScript && a.committed.has(step) {
@@ -384,7 +384,7 @@ func recount(rule vote.Rule, margins []int, giveUp []vote.Leads, samples []event
 
 // step holds a committed step against the rule, the steps before it and the family.
 func (a *Audit) step(h *History, e event.StepCompleted) {
-	if a.form == event.FormRecords {
+	if a.form.Apart() {
 		if status, _ := h.Records.Ended(e.Step); status == flow.Decided {
 			a.differ("step %d is committed twice", e.Step)
 		}
@@ -403,7 +403,7 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 	if err != nil {
 		a.differ("step %d: %v", e.Step, err)
 	}
-	if a.form == event.FormRecords && a.rule.Strategy == vote.FirstToK && e.Voting.Margin < a.rule.K {
+	if a.form.Apart() && a.rule.Strategy == vote.FirstToK && e.Voting.Margin < a.rule.K {
 		a.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, e.Voting.Margin, a.rule.K)
 	}
 	if a.form != event.FormChain {
@@ -449,7 +449,7 @@ func (a *Audit) finish(r *Report) {
 	if r.Status == event.StatusCompleted && a.form == event.FormScript && len(a.committed.apart) > 0 {
 		a.differ("the run is completed without step %d", a.committed.next)
 	}
-	if r.Status != event.StatusCompleted || a.form != event.FormChain && a.form != event.FormRecords {
+	if r.Status != event.StatusCompleted || !a.form.Alone() {
 		return
 	}
 	if r.Total != 0 && a.steps != r.Total {

@@ -31,7 +31,7 @@ func (r *Report) countRaces(e event.Event) {
 			r.Evidence.Voted(stepClass(r.class, &e), e.Step, "", e.Voting, true)
 		}
 	case event.StepFailed:
-		if r.byStep && r.Form == event.FormRecords {
+		if r.byStep && r.Form.Apart() {
 			if r.givenUp == nil {
 				r.givenUp = map[int]event.Voting{}
 			}
@@ -42,7 +42,7 @@ func (r *Report) countRaces(e event.Event) {
 	case event.VoteCompleted:
 		if !r.byStep && !isCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)
-			if r.Form == event.FormRecords {
+			if r.Form.Apart() {
 				if delete(r.unsure, e.Question); !decided {
 					if r.unsure == nil {
 						r.unsure = map[string]event.VoteCompleted{}

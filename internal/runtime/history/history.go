@@ -302,7 +302,7 @@ func (h *History) take(rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
-		h.compact, h.records = e.Form == event.FormChain, e.Form == event.FormRecords
+		h.compact, h.records = e.Form == event.FormChain, e.Form.Apart()
 		h.configurePolicies()
 		h.begin(0, e.Setup)
 	case event.RunResumed:

@@ -34,7 +34,7 @@ type Length struct {
 
 // lengthOf is how long a run will be, as its log says.
 func lengthOf(e event.TaskSubmitted) Length {
-	records := e.Form == event.FormRecords
+	records := e.Form.Apart()
 	if e.ByStep() {
 		return Length{Races: e.Steps, Records: records}
 	}

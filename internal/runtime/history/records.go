@@ -17,6 +17,12 @@ import (
 type Records struct {
 	decided, undecided, failed numbers
 	right, wrong               numbers // of those with a known answer
+	next                       int     // above all that began
+}
+
+// Next is a number above all that were used.
+func (r *Records) Next() int {
+	return max(r.next, r.decided.next(), r.undecided.next(), r.failed.next())
 }
 
 // Ended is how a record ended, and whether its answer is the known one, where there is
@@ -133,6 +139,8 @@ func ofRecord(n int) func(key string) bool {
 // takeRecord learns how a record ended.
 func (h *History) takeRecord(e event.Event) {
 	switch e := e.(type) {
+	case event.StepStarted:
+		h.Records.next = max(h.Records.next, e.Step+1)
 	case event.StepCompleted:
 		h.Records.completed(e.Step, e.Right)
 		h.forgetRecord(e.Step)
@@ -149,6 +157,16 @@ type numbers struct {
 
 // has reports whether n is in the set.
 func (s *numbers) has(n int) bool { return n>>6 < len(s.bits) && s.bits[n>>6]&(1<<(n&63)) != 0 }
+
+// next is the number above the largest one.
+func (s *numbers) next() int {
+	for i, word := range slices.Backward(s.bits) {
+		if word != 0 {
+			return i<<6 + bits.Len64(word)
+		}
+	}
+	return 0
+}
 
 // add adds n, from 0, and reports whether it is new.
 func (s *numbers) add(n int) bool {

@@ -244,7 +244,7 @@ func (r *Report) takeEffect(states effect.States, e event.Event) {
 
 // unsettled notes a step without a result.
 func (r *Report) unsettled(e event.StepFailed) {
-	if r.settled(e.Step); !r.byStep && len(r.Unsettled) < MaxListed {
+	if r.settled(e.Step); (!r.byStep || r.Form == event.FormRequests) && len(r.Unsettled) < MaxListed {
 		r.Unsettled = append(r.Unsettled, e)
 	}
 }

@@ -29,7 +29,7 @@ func (r *Report) countVoters(e event.Event) {
 			r.voters = addShares(r.voters, own.Shares)
 		}
 	case event.StepFailed:
-		if r.byStep && r.Form == event.FormRecords {
+		if r.byStep && r.Form.Apart() {
 			r.voters = addShares(r.voters, e.Voting.Shares)
 		}
 	case event.VoteCompleted:

@@ -259,7 +259,7 @@ func (d *decision) sampled(s *ballot.Sample) {
 	if s.Flag != nil {
 		d.progress.RedFlagged.Add(1)
 		if s.Response != nil {
-			d.said = clip.Text(s.Response.Text, maxSaid)
+			d.said = clip.Text(ballot.Said(s.Response), maxSaid)
 		}
 	}
 	if s.Response != nil && !d.simulated.Load() && strings.HasPrefix(s.Response.Model, history.Simulator) {
@@ -381,7 +381,7 @@ func (b *branch) logSample(key string, step int, s *ballot.Sample) {
 	}
 	text := ""
 	if r := s.Response; r != nil {
-		common.Tokens, common.CostUSD, text = r.Usage, r.CostUSD, r.Text
+		common.Tokens, common.CostUSD, text = r.Usage, r.CostUSD, ballot.Said(r)
 		if r.Model != "" && r.Model != s.Voter {
 			common.Model, common.Voter = r.Model, s.Voter
 		}

@@ -46,9 +46,12 @@ type Options struct {
 	// Others run again from their start, so their keys must be unique.
 	Checkpoints bool
 
-	// Alike says that the outputs of steps are answers to the same question, and Several
-	// that a step may be several votes.
-	Alike, Several bool
+	// Apart says that steps do not depend on each other, Alike that their outputs are answers
+	// to the same question, and Several that a step may be several votes.
+	Apart, Alike, Several bool
+
+	// Arrivals are what [flow.Receive] gets.
+	Arrivals <-chan *Arrival
 
 	// Compact keeps only the samples of contested verdicts in the log, with Checkpoints and
 	// in loops; with Checkpoints it has no other verdicts either.
@@ -455,7 +458,7 @@ func (b *branch) Emit(key string, e event.Event) {
 	if step, ok := e.(event.StepCompleted); ok {
 		b.progress.commit(&step)
 	}
-	if step, ok := e.(event.StepFailed); ok && b.opts.Alike && b.byStep() { // the run goes on without it
+	if step, ok := e.(event.StepFailed); ok && b.opts.Apart && b.byStep() { // the run goes on without it
 		b.appendVoted(key, e, voted{policy: b.opts.Class, voting: step.Voting})
 		return
 	}

@@ -41,7 +41,7 @@ func (b *branch) margins(q *flow.Question) adaptive.Change {
 
 // oneByOne reports whether questions are decided one after another, as in a chain: then there
 // are no others that voters differ over.
-func (r *Runtime) oneByOne() bool { return r.opts.Checkpoints && !r.opts.Alike }
+func (r *Runtime) oneByOne() bool { return r.opts.Checkpoints && !r.opts.Apart }
 
 // dispute notes the first vote for a second answer.
 func (d *decision) dispute(s *ballot.Sample) {

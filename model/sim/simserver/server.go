@@ -19,7 +19,7 @@
 //
 // A request whose model is called sim/... gets a model with these settings; any
 // other name gets the server's own. Answers are the same as in process. Faults
-// happen on the wire, so that a client's whole error handling is put to work:
+// happen on the served.Format, so that a client's whole error handling is put to work:
 // true status codes, headers and error bodies, connections that stay silent,
 // break in the middle of an answer, or say something that is not JSON.
 //
@@ -29,15 +29,16 @@ package simserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/served"
 	"github.com/maker-mdap/maker/model/sim"
 )
 
@@ -73,141 +74,68 @@ func Handler(o Options) (*Server, error) {
 	return &Server{requireKey: o.RequireKey, models: models{standard: m}}, nil
 }
 
-// A call is a request after its wire format is off.
-type call struct {
-	model   string
-	request model.Request
-	choices int
-	stream  bool
-	usage   bool // whether a stream ends with the usage, where that is optional
-
-	asks   sim.Parameters // what is in the request of that which can be refused
-	format string         // the field that asks for structured output
-}
-
-// lastTurn is the last message so far, or nil.
-func (c *call) lastTurn() *model.Message {
-	if n := len(c.request.Messages); n > 0 {
-		return &c.request.Messages[n-1]
-	}
-	return nil
-}
-
-// A wire is one provider's format.
-type wire interface {
-	// decode reads the body of a request.
-	decode(body []byte) (*call, *failure)
-
-	// refuse is what the provider says to parameters that a model does not take.
-	refuse(c *call, refused sim.Parameters) *failure
-
-	// body is the answer to a call in one piece.
-	body(id string, c *call, answers []*model.Response) []byte
-
-	// frames is the same as a stream.
-	frames(id string, c *call, answers []*model.Response) [][]byte
-
-	// fail is an error: headers, status and body.
-	fail(header http.Header, f *failure) (status int, body []byte)
-}
-
-// A failure is an error that the caller is told about.
-type failure struct {
-	class      class
-	message    string
-	param      string // the field of the request that is wrong, if it is one
-	code       string // what kind of wrong, if the provider has a word for it
-	retryAfter time.Duration
-	retryNow   bool // 0 is sent as a wait
-}
-
-type class int
-
-const (
-	badRequest class = iota
-	noKey
-	noModel
-	noPath
-	wrongMethod
-	tooLarge
-	rateLimit
-	overload
-	internal
-)
-
 // ServeHTTP serves one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/v1/chat/completions":
-		s.serve(w, r, openAI{}, http.MethodPost)
+		s.serve(w, r, served.Chat{}, http.MethodPost)
 	case "/v1/messages":
-		s.serve(w, r, anthropic{}, http.MethodPost)
+		s.serve(w, r, served.Messages{}, http.MethodPost)
 	case "/v1/messages/count_tokens":
-		s.serve(w, r, anthropic{counting: true}, http.MethodPost)
+		s.serve(w, r, served.Messages{Counting: true}, http.MethodPost)
 	case "/v1/models":
-		s.serve(w, r, openAI{}, http.MethodGet)
+		s.serve(w, r, served.Chat{}, http.MethodGet)
 	case "/healthz":
-		if s.allowed(w, r, openAI{}, http.MethodGet) {
+		if s.allowed(w, r, served.Chat{}, http.MethodGet) {
 			writeJSON(w, []byte(`{"status":"ok"}`))
 		}
 	case "/stats":
-		if s.allowed(w, r, openAI{}, http.MethodGet) {
-			writeJSON(w, marshal(s.stats.snapshot()))
+		if s.allowed(w, r, served.Chat{}, http.MethodGet) {
+			writeJSON(w, encode(s.stats.snapshot()))
 		}
 	default:
-		var format wire = openAI{}
+		var format served.Format = served.Chat{}
 		if strings.HasPrefix(r.URL.Path, "/v1/messages/") {
-			format = anthropic{}
+			format = served.Messages{}
 		}
-		s.fail(w, format, &failure{class: noPath, message: "there is nothing at " + r.Method + " " + r.URL.Path})
+		s.fail(w, format, &served.Failure{Class: served.NoPath, Message: "there is nothing at " + r.Method + " " + r.URL.Path})
 	}
 }
 
 // allowed refuses methods other than the one that a path is for.
-func (s *Server) allowed(w http.ResponseWriter, r *http.Request, format wire, method string) bool {
+func (s *Server) allowed(w http.ResponseWriter, r *http.Request, format served.Format, method string) bool {
 	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
 		return true
 	}
 	w.Header().Set("Allow", method)
-	s.fail(w, format, &failure{class: wrongMethod, message: r.URL.Path + " takes " + method + ", not " + r.Method})
+	s.fail(w, format, &served.Failure{Class: served.WrongMethod, Message: r.URL.Path + " takes " + method + ", not " + r.Method})
 	return false
 }
 
 // serve does what needs a key.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, format wire, method string) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, format served.Format, method string) {
 	if !s.allowed(w, r, format, method) {
 		return
 	}
-	if s.requireKey && sentKey(r) == "" {
-		s.fail(w, format, &failure{class: noKey, message: "the API key is missing"})
+	if s.requireKey && served.Key(r) == "" {
+		s.fail(w, format, &served.Failure{Class: served.NoKey, Message: "the API key is missing"})
 		return
 	}
 	if method == http.MethodGet {
-		writeJSON(w, modelList(s.models.standard.Settings().String()))
+		writeJSON(w, served.Models([]served.Model{{ID: s.models.standard.Settings().String(), Name: "Simulated model", Owner: "sim"}}))
 		return
 	}
-	if a, ok := format.(anthropic); ok && a.counting {
+	if a, ok := format.(served.Messages); ok && a.Counting {
 		if c, _ := s.read(w, r, format); c != nil {
-			writeJSON(w, marshal(map[string]int64{"input_tokens": sim.InputTokens(&c.request)}))
+			writeJSON(w, encode(map[string]int64{"input_tokens": sim.InputTokens(&c.Request)}))
 		}
 		return
 	}
 	s.generate(w, r, format)
 }
 
-func sentKey(r *http.Request) string {
-	if key := r.Header.Get("X-Api-Key"); key != "" {
-		return key
-	}
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "bearer") {
-		return ""
-	}
-	return strings.TrimSpace(key)
-}
-
 // generate answers a question, or does not, as the simulated model decides.
-func (s *Server) generate(w http.ResponseWriter, r *http.Request, format wire) {
+func (s *Server) generate(w http.ResponseWriter, r *http.Request, format served.Format) {
 	id := strconv.FormatInt(s.stats.requests.Add(1), 10)
 	s.stats.inFlight.Add(1)
 	defer s.stats.inFlight.Add(-1)
@@ -219,35 +147,35 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, format wire) {
 
 // read returns the call and the model it is for. If there is something wrong
 // with it, it tells the client so and returns nil.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, format wire) (*call, *sim.Model) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, format served.Format) (*served.Call, *sim.Model) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			s.fail(w, format, &failure{class: tooLarge, message: "the request is larger than 16 MB"})
+			s.fail(w, format, &served.Failure{Class: served.TooLarge, Message: "the request is larger than 16 MB"})
 			return nil, nil
 		}
-		s.fail(w, format, &failure{class: badRequest, message: "the body of the request cannot be read"})
+		s.fail(w, format, &served.Failure{Class: served.BadRequest, Message: "the body of the request cannot be read"})
 		return nil, nil
 	}
-	c, f := format.decode(body)
+	c, f := format.Decode(body)
 	if f != nil {
 		s.fail(w, format, f)
 		return nil, nil
 	}
-	m, err := s.models.get(c.model)
+	m, err := s.models.get(c.Model)
 	if err != nil {
-		s.fail(w, format, &failure{class: noModel, message: err.Error(), param: "model"})
+		s.fail(w, format, &served.Failure{Class: served.NoModel, Message: err.Error(), Param: "model"})
 		return nil, nil
 	}
-	if refused := c.asks & m.Settings().Refuse; refused != 0 {
-		s.fail(w, format, format.refuse(c, refused))
+	if refused := asks(c, format) & m.Settings().Refuse; refused != 0 {
+		s.fail(w, format, refuse(c, format, refused))
 		return nil, nil
 	}
 	return c, m
 }
 
-func (s *Server) deliver(ctx context.Context, w http.ResponseWriter, format wire, id string, c *call, m *sim.Model) {
-	o := m.Draw(&c.request)
+func (s *Server) deliver(ctx context.Context, w http.ResponseWriter, format served.Format, id string, c *served.Call, m *sim.Model) {
+	o := m.Draw(&c.Request)
 	s.stats.fault(o.Fault)
 	if o.Wait(ctx) != nil {
 		s.stats.cancelled.Add(1)
@@ -255,13 +183,13 @@ func (s *Server) deliver(ctx context.Context, w http.ResponseWriter, format wire
 	}
 	switch o.Fault {
 	case sim.F429:
-		s.fail(w, format, &failure{class: rateLimit, message: "too many requests (simulated)", retryAfter: o.RetryAfter, retryNow: o.RetryNow})
+		s.fail(w, format, &served.Failure{Class: served.RateLimit, Message: "too many requests (simulated)", RetryAfter: o.RetryAfter, RetryNow: o.RetryNow})
 		return
 	case sim.F529:
-		s.fail(w, format, &failure{class: overload, message: "no capacity at the moment (simulated)", retryAfter: o.RetryAfter, retryNow: o.RetryNow})
+		s.fail(w, format, &served.Failure{Class: served.Overload, Message: "no capacity at the moment (simulated)", RetryAfter: o.RetryAfter, RetryNow: o.RetryNow})
 		return
 	case sim.F500:
-		s.fail(w, format, &failure{class: internal, message: "something broke on the server (simulated)"})
+		s.fail(w, format, &served.Failure{Class: served.Internal, Message: "something broke on the server (simulated)"})
 		return
 	case sim.Garbage:
 		w.Header().Set("Content-Type", "text/html")
@@ -269,17 +197,18 @@ func (s *Server) deliver(ctx context.Context, w http.ResponseWriter, format wire
 		return
 	}
 	answers := []*model.Response{o.Response}
-	for len(answers) < c.choices {
-		answers = append(answers, m.Answer(&c.request))
+	for len(answers) < c.Choices {
+		answers = append(answers, m.Answer(&c.Request))
 	}
 	if o.Fault == sim.NoFault {
 		s.stats.answers.Add(int64(len(answers)))
 	}
-	if c.stream {
-		writeStream(ctx, w, format.frames(id, c, answers), o.Fault == sim.Cut)
+	around := served.Envelope{ID: "sim-" + id, Model: answers[0].Model, Fingerprint: "simulated", Read: answers[0].Usage}
+	if c.Stream {
+		writeStream(ctx, w, served.Frames(format, around, c, answers), o.Fault == sim.Cut)
 		return
 	}
-	body := format.body(id, c, answers)
+	body := format.Body(around, c, answers)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	if o.Fault == sim.Cut {
 		writeJSON(w, body[:len(body)/2])
@@ -315,18 +244,25 @@ func drop(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-func (s *Server) fail(w http.ResponseWriter, format wire, f *failure) {
-	if f.class < rateLimit {
+func (s *Server) fail(w http.ResponseWriter, format served.Format, f *served.Failure) {
+	if f.Class < served.RateLimit {
 		s.stats.rejected.Add(1)
 	}
-	if f.retryAfter > 0 || f.retryNow {
+	if f.RetryAfter > 0 || f.RetryNow {
 		// The header has whole seconds; rounding up never makes a client hurry.
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 	}
-	status, body := format.fail(w.Header(), f)
+	f.ID = "req_sim"
+	status, body := format.Fail(w.Header(), f)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(body)
+}
+
+// encode writes numbers, which cannot fail.
+func encode(v any) []byte {
+	data, _ := json.Marshal(v)
+	return data
 }
 
 func writeJSON(w http.ResponseWriter, body []byte) {

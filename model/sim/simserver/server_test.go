@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/sim"
@@ -338,18 +337,5 @@ func TestModelsAreBounded(t *testing.T) {
 	}
 	if _, err := Handler(Options{Default: sim.Settings{P: 2}}); err == nil {
 		t.Error("Handler with wrong settings succeeds")
-	}
-}
-
-func TestPieces(t *testing.T) {
-	text := strings.Repeat("ü€𝄞a", 50)
-	parts := pieces(text)
-	if got := strings.Join(parts, ""); got != text {
-		t.Errorf("pieces joined = %q, want %q", got, text)
-	}
-	for _, p := range parts {
-		if !utf8.ValidString(p) || p == "" {
-			t.Errorf("piece %q is broken", p)
-		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/model"
+	"github.com/maker-mdap/maker/model/served"
 	"github.com/maker-mdap/maker/model/sim"
 )
 
@@ -81,7 +82,7 @@ func TestTools(t *testing.T) {
 		at("choices", 0, "message", "tool_calls", 0, "function", "name"), "add", at("choices", 0, "message", "tool_calls", 0, "function", "arguments"), `{"a":"2","b":"40"}`,
 		at("choices", 0, "message", "tool_calls", 1, "id"), ids[1], at("choices", 0, "message", "tool_calls", 1, "function", "arguments"), `{"text":"<ü𝄞>"}`,
 		at("usage", "prompt_tokens"), first.Usage.Input, at("usage", "completion_tokens"), first.Usage.Output)
-	calls := string(marshal(lookup(t, body, "choices", 0, "message", "tool_calls")))
+	calls := string(encode(lookup(t, body, "choices", 0, "message", "tool_calls")))
 	body = ask(t, ts, openAIPath, fmt.Sprintf(`{"model": "any", "messages": [{"role": "user", "content": %q}, {"role": "assistant", "content": null, "tool_calls": %s},
 		{"role": "tool", "tool_call_id": %q, "content": "42"}, {"role": "tool", "tool_call_id": %q, "content": [{"type": "text", "text": "logged"}]},
 		{"role": "system", "content": "Add nothing."}]}`, prompt, calls, ids[0], ids[1]))
@@ -93,7 +94,7 @@ func TestTools(t *testing.T) {
 		at("content", 1, "type"), "tool_use", at("content", 1, "id"), ids[0], at("content", 1, "name"), "add", at("content", 1, "input", "b"), "40",
 		at("content", 2, "id"), ids[1], at("content", 2, "input", "text"), "<ü𝄞>", at("content", 3), nil,
 		at("usage", "output_tokens"), first.Usage.Output)
-	content := string(marshal(lookup(t, body, "content")))
+	content := string(encode(lookup(t, body, "content")))
 	body = ask(t, ts, anthropicPath, fmt.Sprintf(`{"model": "any", "max_tokens": 99, "messages": [{"role": "user", "content": %q}, {"role": "assistant", "content": %s},
 		{"role": "user", "content": [{"type": "tool_result", "tool_use_id": %q, "content": "42"}, {"type": "tool_result", "tool_use_id": %q, "content": [{"type": "text", "text": "logged"}], "is_error": true}]},
 		{"role": "system", "content": "Add nothing."}]}`, prompt, content, ids[0], ids[1]))
@@ -115,26 +116,26 @@ func TestDecodedTurns(t *testing.T) {
 		{Role: model.User, Text: "e", ToolResults: []model.ToolResult{{ID: "1", Text: "c\nd"}, {ID: "2"}}},
 		{Role: model.User, Text: "f"},
 	}
-	for format, body := range map[wire]string{
-		openAI{}: `{"model": "x", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
+	for format, body := range map[served.Format]string{
+		served.Chat{}: `{"model": "x", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
 			{"role": "assistant", "content": "b", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}}, {"id": "2", "type": "function", "function": {"name": "g", "arguments": "{}"}}]},
 			{"role": "tool", "tool_call_id": "1", "content": "c\nd"}, {"role": "tool", "tool_call_id": "2", "content": ""}, {"role": "user", "content": "e"}, {"role": "user", "content": "f"}, {"role": "system", "content": "t"}]}`,
-		anthropic{}: `{"model": "x", "max_tokens": 1, "system": "s", "messages": [{"role": "user", "content": "a"},
+		served.Messages{}: `{"model": "x", "max_tokens": 1, "system": "s", "messages": [{"role": "user", "content": "a"},
 			{"role": "assistant", "content": [{"type": "thinking", "thinking": "?"}, {"type": "text", "text": "b"}, {"type": "tool_use", "id": "1", "name": "f", "input": {"x":1}}, {"type": "tool_use", "id": "2", "name": "g", "input": {}}]},
 			{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "c"}, {"type": "image"}, {"type": "text", "text": "d"}]}, {"type": "tool_result", "tool_use_id": "2"}, {"type": "text", "text": "e"}]},
 			{"role": "user", "content": "f"}, {"role": "system", "content": "t"}]}`,
 	} {
-		c, f := format.decode([]byte(body))
+		c, f := format.Decode([]byte(body))
 		if f != nil {
 			t.Errorf("%T: %+v", format, f)
 			continue
 		}
-		if diff := cmp.Diff(want, c.request.Messages); diff != "" || c.request.System != "s\nt" {
-			t.Errorf("%T: system %q, messages -want +got\n%s", format, c.request.System, diff)
+		if diff := cmp.Diff(want, c.Request.Messages); diff != "" || c.Request.System != "s\nt" {
+			t.Errorf("%T: system %q, messages -want +got\n%s", format, c.Request.System, diff)
 		}
 	}
-	broken, f := openAI{}.decode([]byte(`{"model": "x", "messages": [{"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"x"}}]}, {"role": "tool", "tool_call_id": "1", "content": ""}]}`))
-	if f != nil || string(broken.request.Messages[0].ToolCalls[0].Input) != `"{\"x"` {
+	broken, f := served.Chat{}.Decode([]byte(`{"model": "x", "messages": [{"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"x"}}]}, {"role": "tool", "tool_call_id": "1", "content": ""}]}`))
+	if f != nil || string(broken.Request.Messages[0].ToolCalls[0].Input) != `"{\"x"` {
 		t.Errorf("arguments that are not JSON: %+v, %+v, want them as a string", broken, f)
 	}
 }
@@ -326,27 +327,27 @@ func FuzzAnswer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, format := range []wire{openAI{}, anthropic{}, anthropic{counting: true}} {
-			c, fail := format.decode(body)
+		for _, format := range []served.Format{served.Chat{}, served.Messages{}, served.Messages{Counting: true}} {
+			c, fail := format.Decode(body)
 			if (c == nil) == (fail == nil) {
-				t.Fatalf("%T.decode(%q) = %v, %v, want one of them", format, body, c, fail)
+				t.Fatalf("%T.Decode(%q) = %v, %v, want one of them", format, body, c, fail)
 			}
 			if fail != nil {
-				if _, out := format.fail(map[string][]string{}, fail); !json.Valid(out) {
+				if _, out := format.Fail(map[string][]string{}, fail); !json.Valid(out) {
 					t.Errorf("error %s is not JSON", out)
 				}
 				continue
 			}
 			for p := sim.Temperature; p <= sim.Choices; p <<= 1 {
-				if c.asks.Has(p) && format.refuse(c, p).message == "" {
+				if asks(c, format).Has(p) && refuse(c, format, p).Message == "" {
 					t.Errorf("%T: refusal of %s has no message", format, p)
 				}
 			}
-			answers := []*model.Response{m.Answer(&c.request)}
-			if out := format.body("1", c, answers); !json.Valid(out) {
+			answers := []*model.Response{m.Answer(&c.Request)}
+			if out := format.Body(served.Envelope{ID: "1"}, c, answers); !json.Valid(out) {
 				t.Errorf("answer %s is not JSON", out)
 			}
-			for _, frame := range format.frames("1", c, answers) {
+			for _, frame := range served.Frames(format, served.Envelope{ID: "1"}, c, answers) {
 				_, data, _ := bytes.Cut(frame, []byte("data: "))
 				if data = bytes.TrimSpace(data); !json.Valid(data) && string(data) != "[DONE]" {
 					t.Errorf("frame %s is not JSON", frame)

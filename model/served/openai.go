@@ -1,6 +1,8 @@
-package simserver
+package served
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -8,8 +10,8 @@ import (
 	"github.com/maker-mdap/maker/model"
 )
 
-// openAI is the format of Chat Completions.
-type openAI struct{}
+// Chat is the format of OpenAI's Chat Completions.
+type Chat struct{}
 
 // cacheBlock is the unit in which this provider caches.
 const cacheBlock = 128
@@ -42,12 +44,13 @@ type chatFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// envelope is what whole answers and their pieces have in common.
-func envelope(object, id string, answers []*model.Response) map[string]any {
-	return map[string]any{
-		"id": "chatcmpl-sim-" + id, "object": object, "created": time.Now().Unix(),
-		"model": answers[0].Model, "system_fingerprint": "simulated",
+// chatEnvelope is what whole answers and their pieces have in common.
+func chatEnvelope(object string, e Envelope) map[string]any {
+	fields := map[string]any{"id": "chatcmpl-" + e.ID, "object": object, "created": time.Now().Unix(), "model": e.Model}
+	if e.Fingerprint != "" {
+		fields["system_fingerprint"] = e.Fingerprint
 	}
+	return fields
 }
 
 func finishReason(r *model.Response) string {
@@ -60,7 +63,8 @@ func finishReason(r *model.Response) string {
 	return "stop" // also after a refusal, which has a field of its own
 }
 
-func (openAI) body(id string, _ *call, answers []*model.Response) []byte {
+// Body implements [Format].
+func (Chat) Body(e Envelope, _ *Call, answers []*model.Response) []byte {
 	choices := make([]any, len(answers))
 	for i, a := range answers {
 		message := map[string]any{"role": "assistant", "content": a.Text, "refusal": nil}
@@ -78,29 +82,51 @@ func (openAI) body(id string, _ *call, answers []*model.Response) []byte {
 		}
 		choices[i] = map[string]any{"index": i, "message": message, "logprobs": nil, "finish_reason": finishReason(a)}
 	}
-	r := envelope("chat.completion", id, answers)
+	r := chatEnvelope("chat.completion", e)
 	r["choices"], r["usage"] = choices, usageOf(answers)
+	maps.Copy(r, e.Extra)
 	return marshal(r)
 }
 
-func (openAI) frames(id string, c *call, answers []*model.Response) [][]byte {
+// Stream implements [Format].
+func (Chat) Stream(e Envelope, c *Call) Stream {
+	s := &chatStream{call: c, chunk: chatEnvelope("chat.completion.chunk", e)}
+	if c.Usage {
+		s.chunk["usage"] = nil // in all chunks but the last
+	}
+	return s
+}
+
+type chatStream struct {
+	call  *Call
+	chunk map[string]any
+}
+
+func (s *chatStream) piece(i int, delta map[string]any, reason any) []byte {
+	s.chunk["choices"] = []any{map[string]any{"index": i, "delta": delta, "logprobs": nil, "finish_reason": reason}}
+	return dataFrame(marshal(s.chunk))
+}
+
+func (s *chatStream) Begin() [][]byte {
 	var out [][]byte
-	chunk := envelope("chat.completion.chunk", id, answers)
-	if c.usage {
-		chunk["usage"] = nil // in all chunks but the last
+	for i := range s.call.Choices {
+		out = append(out, s.piece(i, map[string]any{"role": "assistant", "content": ""}, nil))
 	}
-	send := func(i int, delta map[string]any, reason any) {
-		chunk["choices"] = []any{map[string]any{"index": i, "delta": delta, "logprobs": nil, "finish_reason": reason}}
-		out = append(out, dataFrame(marshal(chunk)))
-	}
+	return out
+}
+
+// Alive is a piece without content: clients that wait for events take no comment for one.
+func (s *chatStream) Alive() []byte { return s.piece(0, map[string]any{"content": ""}, nil) }
+
+func (s *chatStream) Answer(answers []*model.Response, extra map[string]any) [][]byte {
+	var out [][]byte
 	for i, a := range answers {
-		send(i, map[string]any{"role": "assistant", "content": ""}, nil)
 		field := "content"
 		if a.Stop == model.StopRefusal {
 			field = "refusal"
 		}
 		for _, piece := range pieces(a.Text) {
-			send(i, map[string]any{field: piece}, nil)
+			out = append(out, s.piece(i, map[string]any{field: piece}, nil))
 		}
 		for at, call := range a.ToolCalls {
 			// First the call without arguments, then these in pieces.
@@ -109,65 +135,73 @@ func (openAI) frames(id string, c *call, answers []*model.Response) [][]byte {
 				parts = append(parts, chatCall{Index: &at, Function: chatFunction{Arguments: piece}})
 			}
 			for _, part := range parts {
-				send(i, map[string]any{"tool_calls": []chatCall{part}}, nil)
+				out = append(out, s.piece(i, map[string]any{"tool_calls": []chatCall{part}}, nil))
 			}
 		}
-		send(i, map[string]any{}, finishReason(a))
+		if i == len(answers)-1 {
+			maps.Copy(s.chunk, extra)
+		}
+		out = append(out, s.piece(i, map[string]any{}, finishReason(a)))
 	}
-	if c.usage {
-		chunk["choices"], chunk["usage"] = []any{}, usageOf(answers)
-		out = append(out, dataFrame(marshal(chunk)))
+	if s.call.Usage {
+		s.chunk["choices"], s.chunk["usage"] = []any{}, usageOf(answers)
+		out = append(out, dataFrame(marshal(s.chunk)))
 	}
 	return append(out, dataFrame([]byte("[DONE]")))
+}
+
+func (s *chatStream) Fail(f *Failure) [][]byte {
+	_, body := Chat{}.Fail(http.Header{}, f)
+	return [][]byte{dataFrame(body)}
 }
 
 func dataFrame(data []byte) []byte {
 	return append(append([]byte("data: "), data...), "\n\n"...)
 }
 
-func (openAI) fail(header http.Header, f *failure) (int, []byte) {
-	header.Set("X-Request-Id", "req_sim")
-	status, kind, code := http.StatusBadRequest, "invalid_request_error", f.code
-	switch f.class {
-	case noKey:
-		status, code = http.StatusUnauthorized, "invalid_api_key"
-	case noModel:
-		status, code = http.StatusNotFound, "model_not_found"
-	case noPath:
-		status, code = http.StatusNotFound, "unknown_url"
-	case wrongMethod:
-		status, code = http.StatusMethodNotAllowed, "method_not_supported"
-	case tooLarge:
-		status = http.StatusRequestEntityTooLarge
-	case rateLimit:
-		status, kind, code = http.StatusTooManyRequests, "requests", "rate_limit_exceeded"
-		if f.retryAfter > 0 || f.retryNow {
-			header.Set("Retry-After-Ms", strconv.FormatInt(f.retryAfter.Milliseconds(), 10))
-		}
-	case overload:
-		status, kind = http.StatusServiceUnavailable, "service_unavailable_error"
-	case internal:
-		status, kind = http.StatusInternalServerError, "server_error"
+// Fail implements [Format].
+func (Chat) Fail(header http.Header, f *Failure) (int, []byte) {
+	if f.ID != "" {
+		header.Set("X-Request-Id", f.ID)
 	}
-	trouble := map[string]any{"message": f.message, "type": kind, "param": nil, "code": nil}
-	if f.param != "" {
-		trouble["param"] = f.param
+	status, kind, code := http.StatusBadRequest, "invalid_request_error", f.Code
+	switch f.Class {
+	case NoKey:
+		status, code = http.StatusUnauthorized, "invalid_api_key"
+	case NoModel:
+		status, code = http.StatusNotFound, "model_not_found"
+	case NoPath:
+		status, code = http.StatusNotFound, "unknown_url"
+	case WrongMethod:
+		status, code = http.StatusMethodNotAllowed, "method_not_supported"
+	case TooLarge:
+		status = http.StatusRequestEntityTooLarge
+	case RateLimit:
+		status, kind, code = http.StatusTooManyRequests, "requests", "rate_limit_exceeded"
+		if f.RetryAfter > 0 || f.RetryNow {
+			header.Set("Retry-After-Ms", strconv.FormatInt(f.RetryAfter.Milliseconds(), 10))
+		}
+	case Overload:
+		status, kind = http.StatusServiceUnavailable, "service_unavailable_error"
+	case Internal:
+		status, kind = http.StatusInternalServerError, "server_error"
+	case Forbidden:
+		status, kind, code = http.StatusForbidden, "permission_error", cmp.Or(code, "forbidden")
+	case NoBudget:
+		status, kind, code = http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota"
+		header.Set("X-Should-Retry", "false")
+	case NotAgreed:
+		status, kind, code = http.StatusUnprocessableEntity, "not_agreed", "not_agreed"
+		header.Set("X-Should-Retry", "false")
+	case BadUpstream:
+		status, kind = http.StatusBadGateway, "server_error"
+	}
+	trouble := map[string]any{"message": f.Message, "type": kind, "param": nil, "code": nil}
+	if f.Param != "" {
+		trouble["param"] = f.Param
 	}
 	if code != "" {
 		trouble["code"] = code
 	}
 	return status, marshal(map[string]any{"error": trouble})
-}
-
-// modelList has the fields of both providers, which share the path.
-func modelList(name string) []byte {
-	created := time.Unix(0, 0).UTC()
-	return marshal(map[string]any{
-		"object": "list",
-		"data": []any{map[string]any{
-			"id": name, "object": "model", "created": created.Unix(), "owned_by": "sim",
-			"type": "model", "display_name": "Simulated model", "created_at": created.Format(time.RFC3339),
-		}},
-		"has_more": false, "first_id": name, "last_id": name,
-	})
 }

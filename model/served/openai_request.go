@@ -1,6 +1,7 @@
-package simserver
+package served
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/sim"
 )
 
 type chatRequest struct {
@@ -21,6 +21,7 @@ type chatRequest struct {
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	N                   *int            `json:"n"`
+	Stop                stops           `json:"stop"`
 	Stream              bool            `json:"stream"`
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
@@ -59,17 +60,17 @@ const (
 	maxName    = 64 // of a tool or a schema
 )
 
-func (openAI) decode(body []byte) (*call, *failure) {
+func (Chat) Decode(body []byte) (*Call, *Failure) {
 	var r chatRequest
 	if f := decodeJSON(body, &r); f != nil {
 		return nil, f
 	}
 	if r.Model == "" {
-		return nil, &failure{message: "model is missing", param: "model"}
+		return nil, &Failure{Message: "model is missing", Param: "model"}
 	}
 	// This provider caches what it can, without being asked.
-	c := &call{model: r.Model, choices: 1, stream: r.Stream, usage: r.StreamOptions.IncludeUsage, request: model.Request{CachePrefix: true}}
-	for _, read := range []func(*call) *failure{r.converse, r.readTools, r.readFormat, r.readLimits} {
+	c := &Call{Model: r.Model, Choices: 1, Stream: r.Stream, Usage: r.StreamOptions.IncludeUsage, Request: model.Request{CachePrefix: true}}
+	for _, read := range []func(*Call) *Failure{r.converse, r.readTools, r.readChoice, r.readFormat, r.readLimits} {
 		if f := read(c); f != nil {
 			return nil, f
 		}
@@ -79,9 +80,9 @@ func (openAI) decode(body []byte) (*call, *failure) {
 
 // converse reads the messages. The results of tools, which are messages of their
 // own here, become one turn of the user, with what the user says next.
-func (r *chatRequest) converse(c *call) *failure {
+func (r *chatRequest) converse(c *Call) *Failure {
 	if len(r.Messages) == 0 {
-		return &failure{message: "messages must have at least one message", param: "messages"}
+		return &Failure{Message: "messages must have at least one message", Param: "messages"}
 	}
 	var system system
 	var asked, open []string // ids of the last turn's tool calls: all, and those without a result
@@ -93,6 +94,7 @@ func (r *chatRequest) converse(c *call) *failure {
 		if f := m.check(i); f != nil {
 			return f
 		}
+		c.Left = append(c.Left, m.Content.left...)
 		switch m.Role {
 		case "system", "developer":
 			system.add(m.Content.text)
@@ -102,7 +104,7 @@ func (r *chatRequest) converse(c *call) *failure {
 				turn.Text, turn.Images = m.Content.text, m.Content.images
 				continue
 			}
-			c.request.Messages = append(c.request.Messages, model.Message{Role: model.User, Text: m.Content.text, Images: m.Content.images})
+			c.Request.Messages = append(c.Request.Messages, model.Message{Role: model.User, Text: m.Content.text, Images: m.Content.images})
 		case "assistant", "function":
 			asked = nil
 			turn := model.Message{Role: model.Assistant, Text: m.Content.text}
@@ -111,23 +113,23 @@ func (r *chatRequest) converse(c *call) *failure {
 				asked = append(asked, call.ID)
 			}
 			open = slices.Clone(asked)
-			c.request.Messages = append(c.request.Messages, turn)
+			c.Request.Messages = append(c.Request.Messages, turn)
 		case "tool":
 			if len(asked) == 0 {
-				return &failure{
-					message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-					param:   fmt.Sprintf("messages.[%d].role", i),
+				return &Failure{
+					Message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+					Param:   fmt.Sprintf("messages.[%d].role", i),
 				}
 			}
 			if !slices.Contains(asked, m.ToolCallID) {
-				return &failure{
-					message: fmt.Sprintf("Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", m.ToolCallID),
-					param:   fmt.Sprintf("messages.[%d].tool_call_id", i),
+				return &Failure{
+					Message: fmt.Sprintf("Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", m.ToolCallID),
+					Param:   fmt.Sprintf("messages.[%d].tool_call_id", i),
 				}
 			}
 			open = slices.DeleteFunc(open, func(id string) bool { return id == m.ToolCallID })
 			if c.lastTurn().Role != model.User {
-				c.request.Messages = append(c.request.Messages, model.Message{Role: model.User})
+				c.Request.Messages = append(c.Request.Messages, model.Message{Role: model.User})
 			}
 			turn := c.lastTurn()
 			turn.ToolResults = append(turn.ToolResults, model.ToolResult{ID: m.ToolCallID, Text: m.Content.text})
@@ -138,28 +140,28 @@ func (r *chatRequest) converse(c *call) *failure {
 	if len(open) > 0 {
 		return unanswered(open, len(r.Messages)-1)
 	}
-	c.request.System = system.String()
+	c.Request.System = system.String()
 	return nil
 }
 
-func unanswered(ids []string, i int) *failure {
-	return &failure{
-		message: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+func unanswered(ids []string, i int) *Failure {
+	return &Failure{
+		Message: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
 			"The following tool_call_ids did not have response messages: " + strings.Join(ids, ", "),
-		param: fmt.Sprintf("messages.[%d].role", i),
+		Param: fmt.Sprintf("messages.[%d].role", i),
 	}
 }
 
 // check finds what is wrong with a message whatever stands before it.
-func (m *chatTurn) check(i int) *failure {
+func (m *chatTurn) check(i int) *Failure {
 	if len(m.Content.calls)+len(m.Content.results) > 0 {
-		return &failure{
-			message: "Invalid value for a part of 'content': tool_use and tool_result are not among the supported values.",
-			param:   fmt.Sprintf("messages[%d].content", i), code: "invalid_value",
+		return &Failure{
+			Message: "Invalid value for a part of 'content': tool_use and tool_result are not among the supported values.",
+			Param:   fmt.Sprintf("messages[%d].content", i), Code: "invalid_value",
 		}
 	}
 	if !m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == "") && m.Role != "function" {
-		return &failure{message: "Invalid value for 'content': expected a string, got null.", param: fmt.Sprintf("messages.[%d].content", i)}
+		return &Failure{Message: "Invalid value for 'content': expected a string, got null.", Param: fmt.Sprintf("messages.[%d].content", i)}
 	}
 	if m.Role == "tool" && m.ToolCallID == "" {
 		return missing(fmt.Sprintf("messages[%d].tool_call_id", i))
@@ -170,7 +172,7 @@ func (m *chatTurn) check(i int) *failure {
 		case call.ID == "":
 			return missing(field + "id")
 		case call.Type != "function":
-			return &failure{message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function' and 'custom'.", call.Type), param: field + "type", code: "invalid_value"}
+			return &Failure{Message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function' and 'custom'.", call.Type), Param: field + "type", Code: "invalid_value"}
 		case call.Function.Name == "":
 			return missing(field + "function.name")
 		}
@@ -178,8 +180,8 @@ func (m *chatTurn) check(i int) *failure {
 	return nil
 }
 
-func missing(field string) *failure {
-	return &failure{message: "Missing required parameter: '" + field + "'.", param: field, code: "missing_required_parameter"}
+func missing(field string) *Failure {
+	return &Failure{Message: "Missing required parameter: '" + field + "'.", Param: field, Code: "missing_required_parameter"}
 }
 
 // read is the call without its wire format. A model's arguments need not be JSON.
@@ -191,15 +193,15 @@ func (c *chatCall) read() model.ToolCall {
 	return model.ToolCall{ID: c.ID, Name: c.Function.Name, Input: input}
 }
 
-func (r *chatRequest) readTools(c *call) *failure {
+func (r *chatRequest) readTools(c *Call) *Failure {
 	if r.Tools != nil && len(r.Tools) == 0 {
-		return &failure{
-			message: "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-			param:   "tools", code: "empty_array",
+		return &Failure{
+			Message: "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+			Param:   "tools", Code: "empty_array",
 		}
 	}
 	if r.Tools == nil && len(r.ToolChoice) > 0 && string(r.ToolChoice) != "null" {
-		return &failure{message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", param: "tool_choice"}
+		return &Failure{Message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", Param: "tool_choice"}
 	}
 	for i, t := range r.Tools {
 		field := fmt.Sprintf("tools[%d].", i)
@@ -207,7 +209,7 @@ func (r *chatRequest) readTools(c *call) *failure {
 			continue // has no schema; a simulated model cannot want it
 		}
 		if t.Type != "function" {
-			return &failure{message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function' and 'custom'.", t.Type), param: field + "type", code: "invalid_value"}
+			return &Failure{Message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function' and 'custom'.", t.Type), Param: field + "type", Code: "invalid_value"}
 		}
 		if t.Function == nil {
 			return missing(field + "function")
@@ -217,28 +219,68 @@ func (r *chatRequest) readTools(c *call) *failure {
 		}
 		if p := t.Function.Parameters; p != nil && string(p) != "null" {
 			if kind := readSchema(p).Type; kind != "object" {
-				return &failure{
-					message: fmt.Sprintf(`Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"', got 'type: "%s"'.`, t.Function.Name, kind),
-					param:   field + "function.parameters", code: "invalid_function_parameters",
+				return &Failure{
+					Message: fmt.Sprintf(`Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"', got 'type: "%s"'.`, t.Function.Name, kind),
+					Param:   field + "function.parameters", Code: "invalid_function_parameters",
 				}
 			}
 		}
-		c.request.Tools = append(c.request.Tools, model.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
+		c.Request.Tools = append(c.Request.Tools, model.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
 	}
 	return nil
 }
 
-func badName(field, name string) *failure {
+// readChoice reads what of the tools is to be called.
+func (r *chatRequest) readChoice(c *Call) *Failure {
+	c.Stop = r.Stop
+	return readToolChoice(r.ToolChoice, c)
+}
+
+// readToolChoice reads a choice as OpenAI writes it: a word, or an object that names a tool.
+func readToolChoice(raw json.RawMessage, c *Call) *Failure {
+	var word string
+	var named struct {
+		Type     string `json:"type"`
+		Name     string `json:"name"` // in Responses
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil
+	case json.Unmarshal(raw, &word) == nil:
+		switch word {
+		case "auto":
+		case "none":
+			c.Tool = MustNotCall
+		case "required":
+			c.Tool = MustCall
+		default:
+			return &Failure{Message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'none', 'auto', and 'required'.", word), Param: "tool_choice", Code: "invalid_value"}
+		}
+		return nil
+	case json.Unmarshal(raw, &named) == nil && named.Type == "function" && cmp.Or(named.Name, named.Function.Name) != "":
+		c.Tool, c.ToolName = MustCallTool, cmp.Or(named.Name, named.Function.Name)
+		if !slices.ContainsFunc(c.Request.Tools, func(t model.Tool) bool { return t.Name == c.ToolName }) {
+			return &Failure{Message: fmt.Sprintf("Invalid value for 'tool_choice': the function '%s' is not among 'tools'.", c.ToolName), Param: "tool_choice"}
+		}
+		return nil
+	}
+	return &Failure{Message: "Invalid value for 'tool_choice': expected 'none', 'auto', 'required', or a function.", Param: "tool_choice", Code: "invalid_value"}
+}
+
+func badName(field, name string) *Failure {
 	if name == "" {
 		return missing(field)
 	}
-	return &failure{
-		message: fmt.Sprintf("Invalid '%s': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", field),
-		param:   field, code: "invalid_value",
+	return &Failure{
+		Message: fmt.Sprintf("Invalid '%s': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", field),
+		Param:   field, Code: "invalid_value",
 	}
 }
 
-func (r *chatRequest) readFormat(c *call) *failure {
+func (r *chatRequest) readFormat(c *Call) *Failure {
 	if r.ResponseFormat == nil {
 		return nil
 	}
@@ -247,13 +289,12 @@ func (r *chatRequest) readFormat(c *call) *failure {
 	case "text":
 	case "json_object":
 		if !r.mentionsJSON() {
-			return &failure{
-				message: "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-				param:   "messages",
+			return &Failure{
+				Message: "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+				Param:   "messages",
 			}
 		}
-		c.request.Output = &model.OutputFormat{Mode: model.JSONObject}
-		c.asks |= sim.Object
+		c.Request.Output = &model.OutputFormat{Mode: model.JSONObject}
 	case "json_schema":
 		if f.JSONSchema == nil {
 			return missing(field + ".json_schema")
@@ -262,17 +303,16 @@ func (r *chatRequest) readFormat(c *call) *failure {
 			return badName(field+".json_schema.name", f.JSONSchema.Name)
 		}
 		if problem := readSchema(f.JSONSchema.Schema).problem(f.JSONSchema.Strict); problem != "" {
-			return &failure{
-				message: fmt.Sprintf("Invalid schema for %s '%s': %s", field, f.JSONSchema.Name, problem),
-				param:   field, code: "invalid_json_schema",
+			return &Failure{
+				Message: fmt.Sprintf("Invalid schema for %s '%s': %s", field, f.JSONSchema.Name, problem),
+				Param:   field, Code: "invalid_json_schema",
 			}
 		}
-		c.request.Output = &model.OutputFormat{Mode: model.JSONSchema, Name: f.JSONSchema.Name, Schema: f.JSONSchema.Schema}
-		c.asks |= sim.Schema
+		c.Request.Output = &model.OutputFormat{Mode: model.JSONSchema, Name: f.JSONSchema.Name, Schema: f.JSONSchema.Schema}
 	default:
-		return &failure{
-			message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", f.Type),
-			param:   field + ".type", code: "invalid_value",
+		return &Failure{
+			Message: fmt.Sprintf("Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", f.Type),
+			Param:   field + ".type", Code: "invalid_value",
 		}
 	}
 	return nil
@@ -305,16 +345,12 @@ func (s *schema) problem(strict bool) string {
 	return ""
 }
 
-func (r *chatRequest) readLimits(c *call) *failure {
+func (r *chatRequest) readLimits(c *Call) *Failure {
 	if f := checkTemperature(r.Temperature, 2); f != nil {
 		return f
 	}
-	if c.request.Temperature = r.Temperature; r.Temperature != nil && *r.Temperature != 1 {
-		c.asks |= sim.Temperature
-	}
-	if r.MaxTokens != nil {
-		c.asks |= sim.MaxTokens
-	}
+	c.Request.Temperature = r.Temperature
+	c.MaxTokens = r.MaxTokens != nil
 	for _, limit := range []struct {
 		name  string
 		value *int
@@ -323,41 +359,15 @@ func (r *chatRequest) readLimits(c *call) *failure {
 			continue
 		}
 		if *limit.value < 1 {
-			return &failure{message: limit.name + " must be at least 1", param: limit.name}
+			return &Failure{Message: limit.name + " must be at least 1", Param: limit.name}
 		}
-		c.request.MaxOutput = *limit.value
+		c.Request.MaxOutput = *limit.value
 	}
 	if r.N != nil {
 		if *r.N < 1 || *r.N > maxChoices {
-			return &failure{message: "n must be from 1 to " + strconv.Itoa(maxChoices), param: "n"}
+			return &Failure{Message: "n must be from 1 to " + strconv.Itoa(maxChoices), Param: "n"}
 		}
-		if c.choices = *r.N; c.choices > 1 {
-			c.asks |= sim.Choices
-		}
+		c.Choices = *r.N
 	}
 	return nil
-}
-
-func (openAI) refuse(c *call, refused sim.Parameters) *failure {
-	switch {
-	case refused.Has(sim.Temperature):
-		return &failure{
-			message: fmt.Sprintf("Unsupported value: 'temperature' does not support %v with this model. Only the default (1) value is supported.", *c.request.Temperature),
-			param:   "temperature", code: "unsupported_value",
-		}
-	case refused.Has(sim.MaxTokens):
-		return &failure{
-			message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-			param:   "max_tokens", code: "unsupported_parameter",
-		}
-	case refused.Has(sim.Schema):
-		return &failure{message: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. " +
-			"Learn more about supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs"}
-	case refused.Has(sim.Object):
-		return &failure{message: "Invalid parameter: 'response_format' of type 'json_object' is not supported with this model.", param: "response_format"}
-	}
-	return &failure{
-		message: fmt.Sprintf("Unsupported value: 'n' does not support %d with this model. Only the default (1) value is supported.", c.choices),
-		param:   "n", code: "unsupported_value",
-	}
 }

@@ -1,4 +1,4 @@
-package simserver
+package served
 
 import (
 	"encoding/json"
@@ -7,20 +7,24 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/model"
-	"github.com/maker-mdap/maker/model/sim"
 )
 
 type messagesRequest struct {
-	Model        string          `json:"model"`
-	System       content         `json:"system"`
-	Messages     []messagesTurn  `json:"messages"`
-	Tools        []messagesTool  `json:"tools"`
-	CacheControl *cacheControl   `json:"cache_control"`
-	Temperature  *float64        `json:"temperature"`
-	MaxTokens    *int            `json:"max_tokens"`
-	Stream       bool            `json:"stream"`
-	OutputFormat *messagesFormat `json:"output_format"` // where the format used to be
-	OutputConfig struct {
+	Model        string         `json:"model"`
+	System       content        `json:"system"`
+	Messages     []messagesTurn `json:"messages"`
+	Tools        []messagesTool `json:"tools"`
+	CacheControl *cacheControl  `json:"cache_control"`
+	Temperature  *float64       `json:"temperature"`
+	MaxTokens    *int           `json:"max_tokens"`
+	Stream       bool           `json:"stream"`
+	ToolChoice   *struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+	} `json:"tool_choice"`
+	StopSequences []string        `json:"stop_sequences"`
+	OutputFormat  *messagesFormat `json:"output_format"` // where the format used to be
+	OutputConfig  struct {
 		Format *messagesFormat `json:"format"`
 	} `json:"output_config"`
 
@@ -57,33 +61,33 @@ const (
 	maxBreakpoints = 4
 )
 
-func (a anthropic) decode(body []byte) (*call, *failure) {
+func (a Messages) Decode(body []byte) (*Call, *Failure) {
 	var r messagesRequest
 	if f := decodeJSON(body, &r); f != nil {
 		return nil, f
 	}
 	if r.Model == "" {
-		return nil, &failure{message: "model is missing"}
+		return nil, &Failure{Message: "model is missing"}
 	}
-	c := &call{model: r.Model, choices: 1, stream: r.Stream}
-	for _, read := range []func(*call) *failure{r.converse, r.readTools, r.readFormat, r.readCache, r.readTemperature, r.readForeign} {
+	c := &Call{Model: r.Model, Choices: 1, Stream: r.Stream, Stop: r.StopSequences}
+	for _, read := range []func(*Call) *Failure{r.converse, r.readTools, r.readChoice, r.readFormat, r.readCache, r.readTemperature, r.readForeign} {
 		if f := read(c); f != nil {
 			return nil, f
 		}
 	}
-	if a.counting {
+	if a.Counting {
 		return c, nil
 	}
 	if r.MaxTokens == nil || *r.MaxTokens < 1 {
-		return nil, &failure{message: "max_tokens is missing or less than 1"}
+		return nil, &Failure{Message: "max_tokens is missing or less than 1"}
 	}
-	c.request.MaxOutput = *r.MaxTokens
+	c.Request.MaxOutput = *r.MaxTokens
 	return c, nil
 }
 
-func (r *messagesRequest) converse(c *call) *failure {
+func (r *messagesRequest) converse(c *Call) *Failure {
 	if len(r.Messages) == 0 {
-		return &failure{message: "messages must have at least one message"}
+		return &Failure{Message: "messages must have at least one message"}
 	}
 	var system system
 	system.add(r.System.text)
@@ -104,6 +108,7 @@ func (r *messagesRequest) converse(c *call) *failure {
 		if f := m.answers(i, open, openAt); f != nil {
 			return f
 		}
+		c.Left = append(c.Left, m.Content.left...)
 		turn := model.Message{Role: model.Role(m.Role), Text: m.Content.text, Shared: m.Content.shared, Images: m.Content.images, ToolCalls: m.Content.calls}
 		for _, result := range m.Content.results {
 			turn.ToolResults = append(turn.ToolResults, result.ToolResult)
@@ -112,37 +117,37 @@ func (r *messagesRequest) converse(c *call) *failure {
 		for _, call := range m.Content.calls {
 			open = append(open, call.ID)
 		}
-		c.request.Messages = append(c.request.Messages, turn)
+		c.Request.Messages = append(c.Request.Messages, turn)
 	}
 	if len(open) > 0 {
 		return withoutResult(openAt, open)
 	}
-	c.request.System = system.String()
+	c.Request.System = system.String()
 	return nil
 }
 
 // check finds what is wrong with a message whatever stands before it.
-func (m *messagesTurn) check(i int, last bool) *failure {
+func (m *messagesTurn) check(i int, last bool) *Failure {
 	c := &m.Content
 	switch {
 	case c.blank:
-		return &failure{message: "messages: text content blocks must be non-empty"}
+		return &Failure{Message: "messages: text content blocks must be non-empty"}
 	case c.parts == 0 && !(last && m.Role == "assistant"):
-		return &failure{message: fmt.Sprintf("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)}
+		return &Failure{Message: fmt.Sprintf("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)}
 	case m.Role == "user" && len(c.calls) > 0:
-		return &failure{message: fmt.Sprintf("messages.%d: `tool_use` blocks can only be in `assistant` messages", i)}
+		return &Failure{Message: fmt.Sprintf("messages.%d: `tool_use` blocks can only be in `assistant` messages", i)}
 	case m.Role == "assistant" && len(c.results) > 0:
-		return &failure{message: fmt.Sprintf("messages.%d: `tool_result` blocks can only be in `user` messages", i)}
+		return &Failure{Message: fmt.Sprintf("messages.%d: `tool_result` blocks can only be in `user` messages", i)}
 	}
 	return nil
 }
 
 // answers checks that the message has a result for each of the calls before it,
 // and no others.
-func (m *messagesTurn) answers(i int, open []string, openAt int) *failure {
+func (m *messagesTurn) answers(i int, open []string, openAt int) *Failure {
 	for _, result := range m.Content.results {
 		if !slices.Contains(open, result.ID) {
-			return &failure{message: fmt.Sprintf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+			return &Failure{Message: fmt.Sprintf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
 				"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, result.part, result.ID)}
 		}
 		open = slices.DeleteFunc(slices.Clone(open), func(id string) bool { return id == result.ID })
@@ -153,12 +158,12 @@ func (m *messagesTurn) answers(i int, open []string, openAt int) *failure {
 	return nil
 }
 
-func withoutResult(i int, ids []string) *failure {
-	return &failure{message: fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+func withoutResult(i int, ids []string) *Failure {
+	return &Failure{Message: fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
 		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", i, strings.Join(ids, ", "))}
 }
 
-func (r *messagesRequest) readTools(c *call) *failure {
+func (r *messagesRequest) readTools(c *Call) *Failure {
 	names := map[string]bool{}
 	for i, t := range r.Tools {
 		kind := t.Type
@@ -167,33 +172,59 @@ func (r *messagesRequest) readTools(c *call) *failure {
 		}
 		field := fmt.Sprintf("tools.%d.%s.", i, kind)
 		if t.Name == "" {
-			return &failure{message: field + "name: Field required"}
+			return &Failure{Message: field + "name: Field required"}
 		}
 		if !isName(t.Name, maxToolName) {
-			return &failure{message: field + "name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"}
+			return &Failure{Message: field + "name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"}
 		}
 		if names[t.Name] {
-			return &failure{message: "tools: Tool names must be unique."}
+			return &Failure{Message: "tools: Tool names must be unique."}
 		}
 		names[t.Name] = true
 		if kind == "custom" { // the provider's own tools bring no schema
 			if !isObject(t.InputSchema) {
-				return &failure{message: field + "input_schema: Field required"}
+				return &Failure{Message: field + "input_schema: Field required"}
 			}
 			switch readSchema(t.InputSchema).Type {
 			case "object":
 			case "None":
-				return &failure{message: field + "input_schema.type: Field required"}
+				return &Failure{Message: field + "input_schema.type: Field required"}
 			default:
-				return &failure{message: field + "input_schema.type: Input should be 'object'"}
+				return &Failure{Message: field + "input_schema.type: Input should be 'object'"}
 			}
 		}
-		c.request.Tools = append(c.request.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+		c.Request.Tools = append(c.Request.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
 	return nil
 }
 
-func (r *messagesRequest) readFormat(c *call) *failure {
+// readChoice reads what of the tools is to be called.
+func (r *messagesRequest) readChoice(c *Call) *Failure {
+	choice := r.ToolChoice
+	if choice == nil {
+		return nil
+	}
+	switch choice.Type {
+	case "auto":
+	case "none":
+		c.Tool = MustNotCall
+	case "any":
+		c.Tool = MustCall
+	case "tool":
+		c.Tool, c.ToolName = MustCallTool, choice.Name
+		if !slices.ContainsFunc(r.Tools, func(t messagesTool) bool { return t.Name == choice.Name }) {
+			return &Failure{Message: fmt.Sprintf("tool_choice.tool.name: there is no tool %q", choice.Name)}
+		}
+	default:
+		return &Failure{Message: "tool_choice.type: Input should be 'auto', 'any', 'tool' or 'none'"}
+	}
+	if len(r.Tools) == 0 && c.Tool != MustNotCall {
+		return &Failure{Message: "tool_choice may only be specified while providing tools."}
+	}
+	return nil
+}
+
+func (r *messagesRequest) readFormat(c *Call) *Failure {
 	format, field := r.OutputConfig.Format, "output_config.format"
 	if format == nil {
 		if format, field = r.OutputFormat, "output_format"; format == nil {
@@ -201,23 +232,22 @@ func (r *messagesRequest) readFormat(c *call) *failure {
 		}
 	}
 	if format.Type != "json_schema" {
-		return &failure{message: field + ".type: Input should be 'json_schema'"}
+		return &Failure{Message: field + ".type: Input should be 'json_schema'"}
 	}
 	if !isObject(format.Schema) {
-		return &failure{message: field + ".schema: Field required"}
+		return &Failure{Message: field + ".schema: Field required"}
 	}
 	if schema := readSchema(format.Schema); schema.Type == "object" && !schema.closed() {
-		return &failure{message: field + ".schema: For 'object' type, 'additionalProperties' must be explicitly set to false"}
+		return &Failure{Message: field + ".schema: For 'object' type, 'additionalProperties' must be explicitly set to false"}
 	}
-	c.request.Output = &model.OutputFormat{Mode: model.JSONSchema, Schema: format.Schema}
-	c.asks |= sim.Schema
-	c.format = field
+	c.Request.Output = &model.OutputFormat{Mode: model.JSONSchema, Schema: format.Schema}
+	c.Format = field
 	return nil
 }
 
 // readCache looks for marks anywhere. What is cached is always tools and system prompt,
 // and the first message as far as it is marked, for that is what the simulated cache knows.
-func (r *messagesRequest) readCache(c *call) *failure {
+func (r *messagesRequest) readCache(c *Call) *Failure {
 	marks := r.System.cached
 	for i := range r.Tools {
 		if r.Tools[i].CacheControl != nil {
@@ -231,35 +261,25 @@ func (r *messagesRequest) readCache(c *call) *failure {
 		marks++
 	}
 	if marks > maxBreakpoints {
-		return &failure{message: fmt.Sprintf("A maximum of %d blocks with cache_control may be provided. Found %d.", maxBreakpoints, marks)}
+		return &Failure{Message: fmt.Sprintf("A maximum of %d blocks with cache_control may be provided. Found %d.", maxBreakpoints, marks)}
 	}
-	c.request.CachePrefix = marks > 0
+	c.Request.CachePrefix = marks > 0
 	return nil
 }
 
-func (r *messagesRequest) readTemperature(c *call) *failure {
-	if c.request.Temperature = r.Temperature; r.Temperature != nil && *r.Temperature != 1 {
-		c.asks |= sim.Temperature
-	}
+func (r *messagesRequest) readTemperature(c *Call) *Failure {
+	c.Request.Temperature = r.Temperature
 	return checkTemperature(r.Temperature, 1)
 }
 
-func (r *messagesRequest) readForeign(*call) *failure {
+func (r *messagesRequest) readForeign(*Call) *Failure {
 	for _, field := range []struct {
 		name  string
 		value json.RawMessage
 	}{{"n", r.N}, {"response_format", r.ResponseFormat}, {"max_completion_tokens", r.MaxCompletionTokens}} {
 		if field.value != nil {
-			return &failure{message: field.name + ": Extra inputs are not permitted"}
+			return &Failure{Message: field.name + ": Extra inputs are not permitted"}
 		}
 	}
 	return nil
-}
-
-// refuse never sees max_tokens, for which this provider has no other name.
-func (anthropic) refuse(c *call, refused sim.Parameters) *failure {
-	if refused.Has(sim.Temperature) {
-		return &failure{message: "`temperature` is deprecated for this model."}
-	}
-	return &failure{message: c.format + ": Extra inputs are not permitted"}
 }

@@ -1,4 +1,4 @@
-package simserver
+package served
 
 import (
 	"bytes"
@@ -21,10 +21,11 @@ type content struct {
 	results []result
 	images  []model.Image
 
-	blank  bool // there is a text part without text
-	cached int  // parts with a cache_control
-	shared int  // bytes of the text up to the last of them
-	parts  int  // of any kind; a string is one unless it is empty
+	left   []string // parts that were passed over
+	blank  bool     // there is a text part without text
+	cached int      // parts with a cache_control
+	shared int      // bytes of the text up to the last of them
+	parts  int      // of any kind; a string is one unless it is empty
 }
 
 // A result is a tool's, with its place among the parts of the message.
@@ -49,9 +50,23 @@ type part struct {
 		MediaType string `json:"media_type"`
 		Data      []byte `json:"data"`
 	} `json:"source"`
-	ImageURL *struct {
+	ImageURL *imageURL `json:"image_url"`
+}
+
+// An imageURL is an object, or in Responses a text.
+type imageURL struct{ URL string }
+
+// UnmarshalJSON reads either form.
+func (u *imageURL) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &u.URL)
+	}
+	var object struct {
 		URL string `json:"url"`
-	} `json:"image_url"`
+	}
+	err := json.Unmarshal(data, &object)
+	u.URL = object.URL
+	return err
 }
 
 // image reads an image in either provider's form. One that is elsewhere is passed
@@ -62,7 +77,7 @@ func (p *part) image() (model.Image, error) {
 		return model.Image{}, nil
 	case p.Type == "image" && p.Source != nil && p.Source.Type == "base64":
 		return checkImage(p.Source.MediaType, p.Source.Data)
-	case p.Type == "image_url" && p.ImageURL != nil:
+	case p.ImageURL != nil:
 		head, body, ok := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
 		data, err := base64.StdEncoding.DecodeString(body)
 		if !ok || err != nil {
@@ -111,7 +126,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 		switch p.Type {
 		case "":
 			return fmt.Errorf("content[%d] has no type", i)
-		case "text":
+		case "text", "input_text", "output_text":
 			if p.Text == nil {
 				return fmt.Errorf("content[%d] has no text", i)
 			}
@@ -123,13 +138,15 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			if c.text += *p.Text; p.CacheControl != nil {
 				c.shared = len(c.text)
 			}
-		case "image", "image_url":
+		case "image", "image_url", "input_image":
 			image, err := p.image()
 			if err != nil {
 				return fmt.Errorf("content[%d]: %w", i, err)
 			}
 			if image.Data != nil {
 				c.images = append(c.images, image)
+			} else {
+				c.left = append(c.left, "an image that is elsewhere")
 			}
 		case "tool_use":
 			if p.ID == "" || p.Name == "" || !isObject(p.Input) {
@@ -141,6 +158,9 @@ func (c *content) UnmarshalJSON(data []byte) error {
 				return fmt.Errorf("content[%d] has no tool_use_id", i)
 			}
 			c.results = append(c.results, result{model.ToolResult{ID: p.ToolUseID, Text: string(p.Content), IsError: p.IsError}, i})
+		case "thinking", "redacted_thinking", "reasoning", "refusal":
+		default:
+			c.left = append(c.left, p.Type)
 		}
 	}
 	return nil
@@ -193,7 +213,7 @@ func textOrList(data []byte) (text *string, list []byte, err error) {
 func isObject(data json.RawMessage) bool { return len(data) > 0 && data[0] == '{' }
 
 // decodeJSON reads the body of a request.
-func decodeJSON(body []byte, into any) *failure {
+func decodeJSON(body []byte, into any) *Failure {
 	err := json.Unmarshal(body, into)
 	if err == nil {
 		return nil
@@ -203,12 +223,12 @@ func decodeJSON(body []byte, into any) *failure {
 		if what == "" {
 			what = "the body"
 		}
-		return &failure{message: what + " has the wrong type: " + e.Value, param: e.Field}
+		return &Failure{Message: what + " has the wrong type: " + e.Value, Param: e.Field}
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return &failure{message: "the body is not JSON: " + err.Error()}
+		return &Failure{Message: "the body is not JSON: " + err.Error()}
 	}
-	return &failure{message: err.Error(), param: "messages"}
+	return &Failure{Message: err.Error(), Param: "messages"}
 }
 
 // system collects what is said by the system, which in both formats can stand
@@ -224,9 +244,9 @@ func (s *system) add(text string) {
 func (s system) String() string { return strings.Join(s, "\n") }
 
 // unknownRole is what both formats say to a role that they do not have.
-func unknownRole(i int, role string) *failure {
+func unknownRole(i int, role string) *Failure {
 	field := fmt.Sprintf("messages[%d].role", i)
-	return &failure{message: fmt.Sprintf("%s: %q is not a role", field, role), param: field}
+	return &Failure{Message: fmt.Sprintf("%s: %q is not a role", field, role), Param: field}
 }
 
 // isName reports whether a tool can be called so.
@@ -260,11 +280,32 @@ func readSchema(data json.RawMessage) *schema {
 func (s *schema) closed() bool { return string(s.AdditionalProperties) == "false" }
 
 // checkTemperature applies the provider's range.
-func checkTemperature(t *float64, most float64) *failure {
+func checkTemperature(t *float64, most float64) *Failure {
 	if t != nil && !(*t >= 0 && *t <= most) {
-		return &failure{message: fmt.Sprintf("temperature must be from 0 to %v", most), param: "temperature"}
+		return &Failure{Message: fmt.Sprintf("temperature must be from 0 to %v", most), Param: "temperature"}
 	}
 	return nil
+}
+
+// stops are texts before which an answer ends: one, or a list.
+type stops []string
+
+// UnmarshalJSON reads either form.
+func (s *stops) UnmarshalJSON(data []byte) error {
+	var one *string
+	if json.Unmarshal(data, &one) == nil {
+		if *s = nil; one != nil {
+			*s = stops{*one}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(s))
+}
+
+// cutSpace splits what a header says into its scheme, in small letters, and the rest.
+func cutSpace(text string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(text, " ")
+	return strings.ToLower(scheme), strings.TrimSpace(rest), ok
 }
 
 // pieces splits a text into what the events of a stream carry.

@@ -1,0 +1,194 @@
+package maker_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/reader"
+	"github.com/maker-mdap/maker/runs"
+)
+
+func said(text string) maker.ChatRequest {
+	return maker.ChatRequest{Chat: flow.Chat{Messages: []flow.ChatMessage{{Role: "user", Text: text}}}, Answer: reader.Number{}.Format()}
+}
+
+// TestSession: requests that come at the same time are steps of one run, each voted on; what
+// was asked stands in the log, and a resume goes on with new numbers.
+func TestSession(t *testing.T) {
+	dir := t.TempDir()
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default?p=0.8&seed=3", Voting: maker.FirstToK(4)}, LogDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s, err := engine.Session(ctx, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := askSums(t, s, 20)
+	cancel(maker.ErrPaused)
+	if r, err := s.Run().Result(); err != nil || r.Stop != event.StopPaused {
+		t.Fatalf("result %+v, %v, want it paused", r, err)
+	}
+	if _, err := s.Ask(t.Context(), said("What is 1 + 1?")); !isEnded(err) {
+		t.Errorf("after the end: %v", err)
+	}
+
+	again, err := engine.ResumeSession(t.Context(), s.Run().ID(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range askSums(t, again, 10) {
+		if steps[step] || step < 20 {
+			t.Errorf("step %d is used twice", step)
+		}
+	}
+	r, err := again.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != event.StatusCompleted || r.StepsCompleted != 30 {
+		t.Errorf("%s with %d steps, want 30", r.Status, r.StepsCompleted)
+	}
+	run, err := runs.Open(s.Run().Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay, err := run.Replay(nil)
+	if err != nil || len(replay.Differences) > 0 {
+		t.Errorf("replay: %v, %v", replay, err)
+	}
+	c, err := run.Certify()
+	if err != nil || c.Votes.Races != 30 {
+		t.Errorf("certificate of %d questions, %v; want 30", c.Votes.Races, err)
+	}
+	asked := 0
+	for rec, err := range run.Events(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := rec.Event.(event.StepStarted); ok {
+			if asked++; len(e.Request) != 2 || e.Title == "" {
+				t.Errorf("step %d was asked %v", e.Step, e.Request)
+			}
+		}
+	}
+	if asked != 30 {
+		t.Errorf("%d requests in the log, want 30", asked)
+	}
+}
+
+func isEnded(err error) bool {
+	_, ok := errors.AsType[*maker.SessionEndedError](err)
+	return ok
+}
+
+// askSums asks for n sums at the same time and returns the numbers of their steps.
+func askSums(t *testing.T, s *maker.Session, n int) map[int]bool {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	steps := map[int]bool{}
+	for i := range n {
+		all.Go(func() {
+			v, err := s.Ask(t.Context(), said(fmt.Sprintf("What is %d + %d?", i, 2*i+1)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var turn flow.ChatTurn
+			if err := json.Unmarshal(v.Answer, &turn); err != nil || v.Status != flow.Decided || turn.Text != fmt.Sprint(3*i+1) {
+				t.Errorf("%d + %d: %s %q (%v)", i, 2*i+1, v.Status, turn.Text, err)
+			}
+			if v.Tokens.Total() == 0 {
+				t.Error("nobody knows what the winner took")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			steps[v.Step] = true
+		})
+	}
+	all.Wait()
+	if len(steps) != n {
+		t.Errorf("%d steps for %d requests", len(steps), n)
+	}
+	return steps
+}
+
+// TestSessionGone: whoever goes away ends the vote on its own request, and nothing else.
+func TestSessionGone(t *testing.T) {
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default?latency=10s,0", Voting: maker.FirstToK(2)}, LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s, err := engine.Session(ctx, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, leave := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := s.Ask(client, said("What is 1 + 1?"))
+		gone <- err
+	}()
+	for rec, err := range s.Run().Events(t.Context()) { // until it is under way
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Event.Type() == event.TypeStepStarted {
+			break
+		}
+	}
+	leave()
+	if err := <-gone; !errors.Is(err, maker.ErrGone) {
+		t.Errorf("the request ended with %v", err)
+	}
+	select {
+	case <-s.Run().Done():
+		t.Error("the session has ended too")
+	default:
+	}
+	cancel(maker.ErrPaused)
+	r, err := s.Run().Result()
+	if err != nil || r.Stop != event.StopPaused || len(r.Unsettled) != 1 || r.Unsettled[0].Status != "gone" {
+		t.Errorf("result %+v, %v", r, err)
+	}
+}
+
+// TestSessionBudget: a budget that is used up ends the session, with a word for all who ask.
+func TestSessionBudget(t *testing.T) {
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default", Voting: maker.FirstToK(2), MaxCalls: 5}, LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	s, err := engine.Session(t.Context(), "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	askSums(t, s, 2)
+	for range 2 {
+		_, err := s.Ask(t.Context(), said("What is 1 + 1?"))
+		if ended, ok := errors.AsType[*maker.SessionEndedError](err); !ok || ended.Result.Stop != "max_calls" {
+			t.Errorf("asked beyond the budget: %v", err)
+		}
+	}
+	more, err := engine.ResumeSession(t.Context(), s.Run().ID(), &maker.ResumeOptions{Change: func(c *maker.Config) { c.MaxCalls = 100 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	askSums(t, more, 3)
+	if r, err := more.Close(); err != nil || r.StepsCompleted != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
