@@ -75,15 +75,16 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if err != nil {
 		return nil, err
 	}
-	q, err := a.question(t, s, prompt)
+	q, as, err := a.question(t, s, prompt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	q.Work = work
-	key, err := s.key(t, what, asked(prompt, q))
+	about, err := asked(prompt, q, as)
 	if err != nil {
 		return nil, err
 	}
+	key := s.key(t, what, about)
 	if work != nil {
 		if q.System, err = s.Prompts.Render(prompts.ExecutorSystem{}); err != nil {
 			return nil, err
@@ -177,23 +178,35 @@ func (s *scope) usable(key string, tools []string) error {
 }
 
 // asked is what makes a question the one it is: what the script says of it, in whatever words
-// it is then put.
-func asked(prompt string, q *flow.Question) any {
+// it is then put. It is a list as JSON: the prompt, how it is answered, whether answers are
+// compared by what they mean, the model and the tools.
+func asked(prompt string, q *flow.Question, as *prepared) ([]byte, error) {
+	quoted, err := json.Marshal(prompt)
+	if err != nil {
+		return nil, err
+	}
 	var tools []string
 	if q.Work != nil {
 		tools = q.Work.Tools
 	}
-	return []any{prompt, q.Answer, q.Meaning != nil, q.Model, tools}
+	rest, err := json.Marshal([]any{q.Meaning != nil, q.Model, tools})
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, len(quoted)+len(as.encoded)+len(rest)+4)
+	b = append(append(b, '['), quoted...)
+	b = append(append(b, ','), as.encoded...)
+	return append(append(b, ','), rest[1:]...), nil
 }
 
 // question puts a question into words.
-func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Question, error) {
+func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Question, *prepared, error) {
 	if strings.TrimSpace(prompt) == "" {
-		return nil, errors.New("the question is empty")
+		return nil, nil, errors.New("the question is empty")
 	}
 	as, err := a.prepared(t, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := &flow.Question{Terms: s.Terms, Model: a.model, Answer: as.format, Schema: as.schema}
 	switch a.compare {
@@ -205,57 +218,117 @@ func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Qu
 		q.Meaning = &flow.Meaning{}
 	case "exact":
 	default:
-		return nil, fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
+		return nil, nil, fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
 	}
 	if a.k < 0 {
-		return nil, fmt.Errorf("k = %d, want at least 1", a.k)
+		return nil, nil, fmt.Errorf("k = %d, want at least 1", a.k)
 	}
 	if a.k > 0 {
 		q.Rule.Strategy, q.Rule.K = vote.FirstToK, a.k
 		if err := q.Rule.Validate(); err != nil {
-			return nil, fmt.Errorf("k: %w", err)
+			return nil, nil, fmt.Errorf("k: %w", err)
 		}
 	}
-	set := s.Prompts
-	if a.framings > 0 {
-		set = set.Limited(a.framings)
-	}
-	return q, set.Put(q, prompts.Ask{Question: prompt, Instructions: as.instructions})
+	return q, as, as.asker.Put(q, prompt)
 }
 
 // A prepared reader is all that a question needs of it.
 type prepared struct {
-	format       flow.Format
-	schema       json.RawMessage
-	instructions []string
+	format  flow.Format
+	schema  json.RawMessage
+	encoded []byte // the format, as JSON
+	asker   *prompts.Asker
+}
+
+// A form is what has to be the same for a reader to be the same.
+type form struct {
+	oneOf, within, schema, voteOn, ignore           starlark.Value
+	number, boolean, date, list, unordered, meaning bool
+	unit, dateOrder, match                          string
+	framings                                        int
+}
+
+func (a *asking) form() form {
+	return form{
+		orNone(a.oneOf), orNone(a.within), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), a.number, a.boolean, a.date, a.list, a.unordered, a.compare == "meaning",
+		a.unit, a.dateOrder, a.match, a.framings,
+	}
+}
+
+// constant reports whether a form says the same wherever it comes up again: what it refers
+// to stands outside of functions, so that nothing can change it.
+func (f *form) constant(r *runner) bool {
+	for _, v := range []starlark.Value{f.oneOf, f.within, f.schema, f.voteOn, f.ignore} {
+		switch v.(type) {
+		case starlark.NoneType:
+		case *starlark.List, *starlark.Dict:
+			if !r.constants[v] {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // prepared is how answers are read. The turns of a chain mostly read alike, so that what was
 // prepared is kept for the next.
 func (a *asking) prepared(t *starlark.Thread, s *scope) (*prepared, error) {
-	key, err := toJSON(t, starlark.Tuple{
-		orNone(a.oneOf), orNone(a.within), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), starlark.Bool(a.number), starlark.Bool(a.boolean), starlark.Bool(a.date),
-		starlark.Bool(a.list), starlark.Bool(a.unordered), starlark.String(a.unit), starlark.String(a.dateOrder),
-		starlark.String(a.match), starlark.Bool(a.compare == "meaning"),
+	f := a.form()
+	constant := f.constant(s.runner)
+	if constant && s.known.forms[f] != nil {
+		return s.known.forms[f], nil
+	}
+	text, err := toJSON(t, starlark.Tuple{
+		f.oneOf, f.within, f.schema, f.voteOn, f.ignore, starlark.Bool(f.number), starlark.Bool(f.boolean), starlark.Bool(f.date), starlark.Bool(f.list), starlark.Bool(f.unordered),
+		starlark.String(f.unit), starlark.String(f.dateOrder), starlark.String(f.match), starlark.Bool(f.meaning), starlark.MakeInt(f.framings),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if known := s.known[string(key)]; known != nil {
-		return known, nil
+	p := s.known.texts[string(text)]
+	if p == nil {
+		if p, err = a.prepare(t, s); err != nil {
+			return nil, err
+		}
+		if len(s.known.texts) < maxKnown {
+			s.known.texts[string(text)] = p
+		}
 	}
+	if constant && len(s.known.forms) < maxKnown {
+		s.known.forms[f] = p
+	}
+	return p, nil
+}
+
+func (a *asking) prepare(t *starlark.Thread, s *scope) (*prepared, error) {
 	as, err := a.reader(t)
 	if err != nil {
 		return nil, err
 	}
 	var q flow.Question
 	reader.Put(&q, as)
-	p := &prepared{format: q.Answer, schema: q.Schema, instructions: reader.Instructions(as, prompts.MaxFramings)}
-	if len(s.known) < maxKnown {
-		s.known[string(key)] = p
+	p := &prepared{format: q.Answer, schema: q.Schema}
+	if p.encoded, err = json.Marshal(q.Answer); err != nil {
+		return nil, err
 	}
-	return p, nil
+	set := s.Prompts
+	if a.framings > 0 {
+		set = set.Limited(a.framings)
+	}
+	p.asker, err = set.Asker(reader.Instructions(as, prompts.MaxFramings))
+	return p, err
 }
+
+// known are the readers that were prepared in a line of execution: by what they say, and those
+// that say the same for ever also by what they refer to.
+type known struct {
+	texts map[string]*prepared
+	forms map[form]*prepared
+}
+
+func newKnown() *known { return &known{texts: map[string]*prepared{}, forms: map[form]*prepared{}} }
 
 // maxKnown is how many readers are kept.
 const maxKnown = 100

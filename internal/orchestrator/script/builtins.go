@@ -67,10 +67,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if err := freeze(starlark.Tuple{starlark.Tuple(list), f}); err != nil {
 		return nil, err
 	}
-	key, err := s.key(t, "map", nil)
-	if err != nil {
-		return nil, err
-	}
+	key := s.key(t, "map", nil)
 	first := s.steps
 	own := s.step == onMainLine
 	if own {
@@ -205,10 +202,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	if err := freeze(step); err != nil {
 		return nil, err
 	}
-	key, err := s.key(t, "chain", nil)
-	if err != nil {
-		return nil, err
-	}
+	key := s.key(t, "chain", nil)
 	turns, err := flow.Loop(s.flow, key)
 	if err != nil {
 		return nil, over(err)
@@ -280,7 +274,7 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.key(t, "call", intent)
+	key, err := s.keyOf(t, "call", intent)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +336,7 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		}
 		q.Free = len(q.Options) == 0
 	}
-	key, err := s.key(t, "human", q)
+	key, err := s.keyOf(t, "human", q)
 	if err != nil {
 		return nil, err
 	}
@@ -393,7 +387,7 @@ func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs [
 	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
 		return nil, fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
 	}
-	key, err := s.key(t, b.Name(), path)
+	key, err := s.keyOf(t, b.Name(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -490,7 +484,7 @@ func logBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, err
 	}
 	text = clip.Words(text, maxNote)
-	key, err := s.key(t, "log", text)
+	key, err := s.keyOf(t, "log", text)
 	if err != nil {
 		return nil, err
 	}
