@@ -128,10 +128,10 @@ func TestLongLines(t *testing.T) {
 		t.Helper()
 		e := submitted()
 		e.Task = strings.Repeat("x", n)
-		line, err := encodeLine(event.Record{Run: "run", Event: e})
+		line, err := appendLine(nil, event.Record{Run: "run", Event: e})
 		if err != nil {
 			if !strings.Contains(err.Error(), "longer than a line can be") {
-				t.Errorf("encodeLine(%d) = %v", n, err)
+				t.Errorf("appendLine(nil, %d) = %v", n, err)
 			}
 			return -1
 		}
@@ -278,7 +278,7 @@ func TestFormats(t *testing.T) {
 	for format, ok := range map[int]bool{0: true, event.Format: true, event.Format + 1: false} {
 		e := submitted()
 		e.Format = format
-		line, err := encodeLine(event.Record{Run: "run", Event: e})
+		line, err := appendLine(nil, event.Record{Run: "run", Event: e})
 		if err != nil {
 			t.Fatal(err)
 		}

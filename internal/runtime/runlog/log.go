@@ -277,19 +277,20 @@ func (l *Log) Session() string { return l.lock.session }
 // event is not in it.
 func (l *Log) Append(e event.Event) error { return l.AppendKeyed("", e) }
 
-// encodeLine is the line of an event, if it can be read again.
-func encodeLine(r event.Record) ([]byte, error) {
+// appendLine appends the line of an event, if it can be read again.
+func appendLine(lines []byte, r event.Record) ([]byte, error) {
 	if _, ok := r.Event.(event.Unknown); ok {
 		return nil, fmt.Errorf("run log: an event of the type %s, which this version does not know, cannot be appended", r.Event.Type())
 	}
-	line, err := r.AppendJSON(nil)
+	at := len(lines)
+	lines, err := r.AppendJSON(lines)
 	if err != nil {
 		return nil, err
 	}
-	if len(line) > maxWritten {
-		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), len(line), maxWritten)
+	if n := len(lines) - at; n > maxWritten {
+		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), n, maxWritten)
 	}
-	return line, nil
+	return lines, nil
 }
 
 // AppendKeyed is Append for an event that has a key.
@@ -334,11 +335,10 @@ func (l *Log) add(key string, step *event.StepCompleted, other event.Event) erro
 	if step != nil {
 		lines = step.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})
 	} else {
-		line, err := encodeLine(event.Record{Seq: l.seq, Time: now, Run: l.run, Key: key, Event: other})
-		if err != nil {
+		var err error
+		if lines, err = appendLine(lines, event.Record{Seq: l.seq, Time: now, Run: l.run, Key: key, Event: other}); err != nil {
 			return err
 		}
-		lines = append(lines, line...)
 	}
 	// The checksum is of what is written, so that it comes after redaction.
 	lines = append(seal(append(lines[:at], l.redact(lines[at:])...), at), '\n')
