@@ -24,7 +24,7 @@ func TestIndexRecordsSaturate(t *testing.T) {
 	least := Step{Time: time.UnixMilli(0)}
 	most := Step{
 		Offset: math.MaxInt64, Length: math.MaxUint32, Step: math.MaxUint32, Time: time.UnixMilli(1 << 40), DurationMS: math.MaxUint32,
-		Samples: math.MaxUint16, RedFlagged: math.MaxUint16, Faults: math.MaxUint16, Margin: math.MaxUint16, Answers: math.MaxInt16, Special: true, USD: 1e300,
+		Samples: math.MaxUint16, RedFlagged: math.MaxUint16, Faults: math.MaxUint16, Margin: math.MaxUint16, Answers: soleBit - 1, Special: true, Sole: true, USD: 1e300,
 	}
 	over, under := most, least
 	over.Length, over.Step, over.DurationMS, over.Samples, over.Margin, over.Answers = math.MaxInt64, 1<<32, 1<<40, 1<<16, 70000, 1<<20

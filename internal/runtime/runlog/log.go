@@ -65,6 +65,7 @@ type Log struct {
 	durable  uint64 // how many events are on disk
 	size     int64  // of the log on disk
 	end      int64  // of the log once all is written
+	since    since
 	waiters  int    // callers of Sync and blocked Appends
 	closing  bool
 	gathers  bool          // the writer wakes up by itself in a moment
@@ -250,7 +251,7 @@ func start(dir, run string, redact Redact, events *os.File, index file, lk *lock
 	l := &Log{
 		dir: dir, run: run, clock: time.Now, redact: redact,
 		events: events, index: index, lock: lk, file: info,
-		seq: seq, durable: seq, size: end, end: end,
+		seq: seq, durable: seq, size: end, end: end, since: since{lines: int(min(seq, 1)), step: -1},
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
@@ -344,7 +345,12 @@ func (l *Log) add(key string, step *event.StepCompleted, other event.Event) erro
 	lines = append(seal(append(lines[:at], l.redact(lines[at:])...), at), '\n')
 	g.lines = lines
 	if step != nil {
-		g.steps = newStep(l.end, len(lines)-at, now, step).append(g.steps)
+		indexed := newStep(l.end, len(lines)-at, now, step)
+		indexed.Sole = l.since.sole(step)
+		l.since = sinceNothing
+		g.steps = indexed.append(g.steps)
+	} else {
+		l.since.add(other)
 	}
 	g.events++
 	l.seq++
