@@ -202,7 +202,8 @@ func (d *documents) plain(said string) (item, bool) {
 	if !ok || strings.HasPrefix(key, `{"`+answerField+`":`) || !d.shape.fits(key) {
 		return item{}, false
 	}
-	return item{value: json.RawMessage(said), key: d.clusters.Key(key), isJSON: true}, true
+	// What is plain is its own key but for white space, which no log has either.
+	return item{value: json.RawMessage(key), key: d.clusters.Key(key), isJSON: true}, true
 }
 
 // nearlyJSON finds what is JSON or was meant to be.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -98,7 +99,10 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if work != nil {
 		q.Scope = s.scopeKey(key, own)
 	}
-	done := event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
+	done := event.StepCompleted{Step: q.Step}
+	if !s.untitled {
+		done.Title = titleOf(prompt)
+	}
 	out, err := s.decide(key, q, maxMoves, &done)
 	if err != nil {
 		return nil, err
@@ -181,22 +185,45 @@ func (s *scope) usable(key string, tools []string) error {
 // it is then put. It is a list as JSON: the prompt, how it is answered, whether answers are
 // compared by what they mean, the model and the tools.
 func asked(prompt string, q *flow.Question, as *prepared) ([]byte, error) {
-	quoted, err := json.Marshal(prompt)
+	model, err := json.Marshal(q.Model)
 	if err != nil {
 		return nil, err
 	}
-	var tools []string
+	tools := []byte("null")
 	if q.Work != nil {
-		tools = q.Work.Tools
+		if tools, err = json.Marshal(q.Work.Tools); err != nil {
+			return nil, err
+		}
 	}
-	rest, err := json.Marshal([]any{q.Meaning != nil, q.Model, tools})
+	b, err := appendQuoted(append(make([]byte, 0, len(prompt)+len(as.encoded)+100), '['), prompt)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, len(quoted)+len(as.encoded)+len(rest)+4)
-	b = append(append(b, '['), quoted...)
 	b = append(append(b, ','), as.encoded...)
-	return append(append(b, ','), rest[1:]...), nil
+	b = strconv.AppendBool(append(b, ','), q.Meaning != nil)
+	b = append(append(b, ','), model...)
+	b = append(append(b, ','), tools...)
+	return append(b, ']'), nil
+}
+
+// appendQuoted appends a text as encoding/json writes it.
+func appendQuoted(b []byte, text string) ([]byte, error) {
+	at := len(b)
+	b = append(b, '"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ' || c > '~' || c == '<' || c == '>' || c == '&':
+			quoted, err := json.Marshal(text)
+			return append(b[:at], quoted...), err
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"'), nil
 }
 
 // question puts a question into words.

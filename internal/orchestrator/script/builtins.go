@@ -82,6 +82,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 			number = first + i
 		}
 		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
+		in.known = newKnown() // others are beside it
 		if in.spent == nil {
 			in.spent = spent
 		}
@@ -231,7 +232,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 			}
 		}
 		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
-		in.known = s.known // one turn after the other
+		in.known, in.untitled = s.known, true // one turn after the other, and there may be a million of them
 		s.steps++
 		_, output, err := called(in.thread(t.Name), b.Name(), step, state)
 		if err != nil {
@@ -241,7 +242,6 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 			return nil, &itemError{n, err}
 		}
 		done := in.completed(output)
-		done.Title = "" // there may be a million of them
 		turns.Commit(n, &done)
 		if state, err = fromJSON(t, output); err != nil {
 			return nil, err

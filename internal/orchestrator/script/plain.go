@@ -3,6 +3,7 @@ package script
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.starlark.net/starlark"
 )
@@ -109,13 +110,15 @@ func appendFields(b []byte, d *starlark.Dict, depth int) (_ []byte, ok bool) {
 // A plainReader makes values of JSON, as the library does. Its methods report whether it is
 // plain.
 type plainReader struct {
-	in string
-	at int
+	in    string
+	at    int
+	stack []starlark.Value // elements of lists that are not complete yet
 }
 
 // readPlain is plain JSON as a value.
 func readPlain(in string) (starlark.Value, bool) {
-	r := plainReader{in: in}
+	var room [32]starlark.Value
+	r := plainReader{in: in, stack: room[:0]}
 	v, ok := r.value(0)
 	if !ok {
 		return nil, false
@@ -155,16 +158,19 @@ func (r *plainReader) value(depth int) (starlark.Value, bool) {
 	case c == '-' || c >= '0' && c <= '9':
 		return r.number()
 	}
-	for word, v := range literals {
-		if end := r.at + len(word); end <= len(r.in) && r.in[r.at:end] == word {
-			r.at = end
-			return v, true
+	for i := range literals {
+		if l := &literals[i]; strings.HasPrefix(r.in[r.at:], l.word) {
+			r.at += len(l.word)
+			return l.value, true
 		}
 	}
 	return nil, false
 }
 
-var literals = map[string]starlark.Value{"null": starlark.None, "true": starlark.True, "false": starlark.False}
+var literals = [...]struct {
+	word  string
+	value starlark.Value
+}{{"null", starlark.None}, {"true", starlark.True}, {"false", starlark.False}}
 
 func (r *plainReader) text() (string, bool) {
 	if r.at == len(r.in) || r.in[r.at] != '"' {
@@ -215,16 +221,17 @@ func (r *plainReader) number() (starlark.Value, bool) {
 
 func (r *plainReader) list(depth int) (starlark.Value, bool) {
 	r.at++
-	var elements []starlark.Value
 	if r.take(']') {
-		return starlark.NewList(elements), true
+		return starlark.NewList(nil), true
 	}
-	for {
+	for from := len(r.stack); ; {
 		v, ok := r.value(depth + 1)
 		if !ok {
 			return nil, false
 		}
-		if elements = append(elements, v); r.take(']') {
+		if r.stack = append(r.stack, v); r.take(']') {
+			elements := slices.Clone(r.stack[from:])
+			r.stack = r.stack[:from]
 			return starlark.NewList(elements), true
 		}
 		if !r.take(',') {

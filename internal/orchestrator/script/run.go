@@ -92,15 +92,16 @@ func (r *runner) main(f flow.Flow) (json.RawMessage, error) {
 // the main line, a step of its own.
 type scope struct {
 	*runner
-	flow   flow.Flow
-	prefix string         // of its keys in the run
-	step   int            // its number; onMainLine there, where each question is a step
-	counts map[string]int // how often there was a key
-	known  *known
-	taken  flow.Outcome  // by the questions of the step
-	depth  int           // maps around it
-	title  string        // of its first question
-	spent  chan struct{} // fills up as the items of a map take their time; nil outside of maps
+	flow     flow.Flow
+	prefix   string         // of its keys in the run
+	step     int            // its number; onMainLine there, where each question is a step
+	counts   map[string]int // how often there was a key
+	known    *known
+	taken    flow.Outcome // by the questions of the step
+	depth    int          // maps around it
+	title    string       // of its first question, unless it is a turn of a chain: there may be a million of them
+	untitled bool
+	spent    chan struct{} // fills up as the items of a map take their time; nil outside of maps
 }
 
 const onMainLine = -1
@@ -137,7 +138,7 @@ func scopeOf(t *starlark.Thread) (*scope, error) {
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
-	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, known: newKnown(), depth: s.depth + 1, spent: s.spent}
+	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, depth: s.depth + 1, untitled: s.untitled, spent: s.spent}
 }
 
 // key is the key of a call: which functions made it, what it asks for, if anything, and how

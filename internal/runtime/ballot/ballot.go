@@ -337,7 +337,9 @@ type race struct {
 	latest  Sample
 
 	firstAnswer standing                // for the key of the first vote
-	firstText   string                  // that it was read from
+	firstText   string                  // that it was read from,
+	firstStop   model.StopReason        // how that ended
+	firstTokens int64                   // and how long it was
 	answers     map[string]standing     // the answers that stand for other keys
 	intents     map[string]*tool.Intent // those among them that are calls
 
@@ -571,10 +573,13 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
-	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
-		return
+	again := r.tally.Votes() > 0 && a.Text == r.firstText && a.Text != ""
+	if !again || s.Response.Stop != r.firstStop || a.OutputTokens != r.firstTokens {
+		if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
+			return
+		}
 	}
-	if r.tally.Votes() > 0 && a.Text == r.firstText && a.Text != "" {
+	if again {
 		s.Answer = r.firstAnswer.Answer // voters often agree to the letter
 		return
 	}
@@ -664,13 +669,18 @@ type standing struct {
 	repaired bool // its text had to be
 }
 
+// keepFirst remembers the answer of the first key, and what it was read from.
+func (r *race) keepFirst(a standing, text string, from *model.Response) {
+	r.firstAnswer, r.firstText, r.firstStop, r.firstTokens = a, text, from.Stop, from.Usage.Output
+}
+
 // keep remembers the answer of each key that came from the first sample, in the order in
 // which they were asked for: it must not matter which came first. Where texts were compared
 // it is the one that others were compared with.
 func (r *race) keep(s *Sample, text string) {
 	a := standing{s.Answer, s.N, s.Work != nil && s.Work.Repaired}
 	if r.tally.Votes() == 0 {
-		r.firstAnswer, r.firstText = a, text
+		r.keepFirst(a, text, s.Response)
 		return
 	}
 	before, known := r.answers[a.Key]
@@ -680,7 +690,7 @@ func (r *race) keep(s *Sample, text string) {
 	switch {
 	case known && (before.n < a.n || r.q.Meaning != nil):
 	case a.Key == r.firstAnswer.Key:
-		r.firstAnswer, r.firstText = a, text
+		r.keepFirst(a, text, s.Response)
 	default:
 		if r.answers == nil {
 			r.answers = make(map[string]standing)
