@@ -45,12 +45,56 @@ func (a *asking) pairs() []any {
 }
 
 func askBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var simple asking
+	if prompt, ok := simple.unpack(args, kwargs); ok {
+		return simple.ask(t, b.Name(), prompt, nil, 0)
+	}
 	var prompt string
 	var a asking
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, append([]any{"prompt", &prompt}, a.pairs()...)...); err != nil {
 		return nil, err
 	}
 	return a.ask(t, b.Name(), prompt, nil, 0)
+}
+
+// unpack takes the arguments of a simple question. Of others, which may be wrong, it is false.
+func (a *asking) unpack(args starlark.Tuple, kwargs []starlark.Tuple) (prompt string, ok bool) {
+	if len(args) != 1 {
+		return "", false
+	}
+	if prompt, ok = starlark.AsString(args[0]); !ok {
+		return "", false
+	}
+	for _, kv := range kwargs {
+		name, _ := starlark.AsString(kv[0])
+		switch v := kv[1].(type) {
+		case *starlark.Dict:
+			if name != "schema" {
+				return "", false
+			}
+			a.schema = v
+		case *starlark.List:
+			if name != "one_of" {
+				return "", false
+			}
+			a.oneOf = v
+		case starlark.Int:
+			n, err := starlark.AsInt32(v)
+			switch {
+			case err != nil:
+				return "", false
+			case name == "framings":
+				a.framings = n
+			case name == "k":
+				a.k = n
+			default:
+				return "", false
+			}
+		default:
+			return "", false
+		}
+	}
+	return prompt, true
 }
 
 // actBuiltin has a task done by agents with tools, whose calls are voted on.
@@ -81,11 +125,10 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	q.Work = work
-	about, err := asked(prompt, q, as)
-	if err != nil {
+	if s.known.room, err = asked(s.known.room, prompt, q, as); err != nil {
 		return nil, err
 	}
-	key := s.key(t, what, about)
+	key := s.key(t, what, s.known.room)
 	if work != nil {
 		if q.System, err = s.Prompts.Render(prompts.ExecutorSystem{}); err != nil {
 			return nil, err
@@ -183,25 +226,25 @@ func (s *scope) usable(key string, tools []string) error {
 
 // asked is what makes a question the one it is: what the script says of it, in whatever words
 // it is then put. It is a list as JSON: the prompt, how it is answered, whether answers are
-// compared by what they mean, the model and the tools.
-func asked(prompt string, q *flow.Question, as *prepared) ([]byte, error) {
-	model, err := json.Marshal(q.Model)
-	if err != nil {
-		return nil, err
-	}
+// compared by what they mean, the model and the tools. It is written into room, if that is large
+// enough.
+func asked(room []byte, prompt string, q *flow.Question, as *prepared) ([]byte, error) {
+	var err error
 	tools := []byte("null")
 	if q.Work != nil {
 		if tools, err = json.Marshal(q.Work.Tools); err != nil {
 			return nil, err
 		}
 	}
-	b, err := appendQuoted(append(make([]byte, 0, len(prompt)+len(as.encoded)+100), '['), prompt)
+	b, err := appendQuoted(append(room[:0], '['), prompt)
 	if err != nil {
 		return nil, err
 	}
 	b = append(append(b, ','), as.encoded...)
 	b = strconv.AppendBool(append(b, ','), q.Meaning != nil)
-	b = append(append(b, ','), model...)
+	if b, err = appendQuoted(append(b, ','), q.Model); err != nil {
+		return nil, err
+	}
 	b = append(append(b, ','), tools...)
 	return append(b, ']'), nil
 }
@@ -353,6 +396,7 @@ func (a *asking) prepare(t *starlark.Thread, s *scope) (*prepared, error) {
 type known struct {
 	texts map[string]*prepared
 	forms map[form]*prepared
+	room  []byte // for what is asked
 }
 
 func newKnown() *known { return &known{texts: map[string]*prepared{}, forms: map[form]*prepared{}} }

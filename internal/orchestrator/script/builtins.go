@@ -220,14 +220,15 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	}
 	first := s.steps
 	s.steps += at.N
+	var done event.StepCompleted
 	for n := at.N; times < 0 || n < times; n++ {
 		if until != nil {
 			// It decides by the state alone: a resume does not ask it about turns that are over.
-			done, err := starlark.Call(newThread(t.Name, maxSteps, s.Room), until, starlark.Tuple{state}, nil)
+			ends, err := starlark.Call(newThread(t.Name, maxSteps, s.Room), until, starlark.Tuple{state}, nil)
 			if err != nil {
 				return nil, err
 			}
-			if done.Truth() {
+			if ends.Truth() {
 				break
 			}
 		}
@@ -241,7 +242,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 			}
 			return nil, &itemError{n, err}
 		}
-		done := in.completed(output)
+		done = in.completed(output)
 		turns.Commit(n, &done)
 		if state, err = fromJSON(t, output); err != nil {
 			return nil, err

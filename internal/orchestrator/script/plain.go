@@ -110,15 +110,13 @@ func appendFields(b []byte, d *starlark.Dict, depth int) (_ []byte, ok bool) {
 // A plainReader makes values of JSON, as the library does. Its methods report whether it is
 // plain.
 type plainReader struct {
-	in    string
-	at    int
-	stack []starlark.Value // elements of lists that are not complete yet
+	in string
+	at int
 }
 
 // readPlain is plain JSON as a value.
 func readPlain(in string) (starlark.Value, bool) {
-	var room [32]starlark.Value
-	r := plainReader{in: in, stack: room[:0]}
+	r := plainReader{in: in}
 	v, ok := r.value(0)
 	if !ok {
 		return nil, false
@@ -224,20 +222,32 @@ func (r *plainReader) list(depth int) (starlark.Value, bool) {
 	if r.take(']') {
 		return starlark.NewList(nil), true
 	}
-	for from := len(r.stack); ; {
+	elements := make([]starlark.Value, 0, r.elements())
+	for {
 		v, ok := r.value(depth + 1)
 		if !ok {
 			return nil, false
 		}
-		if r.stack = append(r.stack, v); r.take(']') {
-			elements := slices.Clone(r.stack[from:])
-			r.stack = r.stack[:from]
+		if elements = append(elements, v); r.take(']') {
 			return starlark.NewList(elements), true
 		}
 		if !r.take(',') {
 			return nil, false
 		}
 	}
+}
+
+// elements is about how many of them the list has in which the reader is, as far as that can
+// be seen at once: those that come before the first bracket that closes one, and not too many.
+func (r *plainReader) elements() int {
+	const most = 64
+	n := 1
+	for i := r.at; i < len(r.in) && r.in[i] != ']' && n < most; i++ {
+		if r.in[i] == ',' {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *plainReader) dict(depth int) (starlark.Value, bool) {

@@ -66,7 +66,7 @@ type Log struct {
 	size     int64  // of the log on disk
 	end      int64  // of the log once all is written
 	since    since
-	waiters  int    // callers of Sync and blocked Appends
+	waiters  int // callers of Sync and blocked Appends
 	closing  bool
 	gathers  bool          // the writer wakes up by itself in a moment
 	err      error         // the first failure; sticky
