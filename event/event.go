@@ -108,8 +108,8 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 	case StepCompleted:
 		return e.AppendLine(b, r.Header()), nil
 	case VoteCompleted:
-		if line, ok := e.appendLine(b, r.Header()); ok {
-			return line, nil
+		if e.IsPlain() {
+			return e.AppendLine(b, r.Header()), nil
 		}
 	}
 	name := r.Event.Type()

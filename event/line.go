@@ -48,26 +48,25 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	return append(b, '}')
 }
 
-// appendLine appends the line of a verdict, as encoding/json has it, without reflection: of
-// scripts that loop there may be a million of those as well. It is false, and there is no
-// line, for a verdict that is not one of these.
-func (e *VoteCompleted) appendLine(b []byte, h Header) ([]byte, bool) {
-	answer, err := e.Answer.MarshalJSON()
-	switch {
-	case err != nil || !isCompact(answer):
-		return b, false
-	case e.Intent != nil || len(e.Candidates) > 0 || len(e.Leads) > 0 || len(e.Asked) > 0:
-		return b, false
-	case e.CostUSD != nil && (math.IsNaN(*e.CostUSD) || math.IsInf(*e.CostUSD, 0)):
-		return b, false
-	}
+// IsPlain reports whether a verdict is one that AppendLine can write: most of those on which
+// voters agreed at once.
+func (e *VoteCompleted) IsPlain() bool {
+	return e.Answer.Ref == nil && !looksStored(e.Answer.JSON) && isCompact(e.Answer.JSON) &&
+		e.Intent == nil && len(e.Candidates) == 0 && len(e.Leads) == 0 && len(e.Asked) == 0 &&
+		(e.CostUSD == nil || !math.IsNaN(*e.CostUSD) && !math.IsInf(*e.CostUSD, 0))
+}
+
+// AppendLine appends the line of a verdict that is plain, without a newline and, as there may
+// be a million of them in a script that loops, without reflection. It is the line that
+// encoding/json gives.
+func (e *VoteCompleted) AppendLine(b []byte, h Header) []byte {
 	h.Type = TypeVoteCompleted
 	b = append(h.append(b), `,"question":`...)
 	b = appendString(b, e.Question)
 	b = strconv.AppendInt(append(b, `,"step":`...), int64(e.Step), 10)
 	b = appendText(b, "scope", e.Scope)
 	b = appendString(append(b, `,"status":`...), e.Status)
-	b = append(append(b, `,"answer":`...), answer...)
+	b = append(append(b, `,"answer":`...), e.Answer.JSON...)
 	b = appendText(b, "reason", e.Reason)
 	b = e.Voting.appendJSON(append(b, `,"voting":`...))
 	if b = append(b, `,"cost_usd":`...); e.CostUSD == nil {
@@ -87,7 +86,7 @@ func (e *VoteCompleted) appendLine(b []byte, h Header) ([]byte, bool) {
 		b = append(b, `,"second":true`...)
 	}
 	b = appendText(b, "said", e.Said)
-	return append(b, '}'), true
+	return append(b, '}')
 }
 
 func appendRule(b []byte, r vote.Rule) []byte {

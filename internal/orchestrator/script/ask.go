@@ -1,7 +1,6 @@
 package script
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,18 +141,20 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if work != nil {
 		q.Scope = s.scopeKey(key, own)
 	}
-	done := event.StepCompleted{Step: q.Step}
-	if !s.untitled {
-		done.Title = titleOf(prompt)
+	var done *event.StepCompleted // if the question is a step by itself, or others may settle it
+	if own || s.Pool != "" {
+		done = &event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
 	}
-	out, err := s.decide(key, q, maxMoves, &done)
+	out, err := s.decide(key, q, maxMoves, done)
 	if err != nil {
 		return nil, err
 	}
 	v := out.Verdict
 	if !own {
-		s.title = cmp.Or(s.title, done.Title)
-		s.add(out)
+		if s.title == "" && !s.untitled {
+			s.title = titleOf(prompt)
+		}
+		s.add(&out)
 	}
 	if v.Status != flow.Decided {
 		if a.otherwise == nil {
@@ -163,46 +164,54 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 		if v.Answer, err = toJSON(t, a.otherwise); err != nil {
 			return nil, fmt.Errorf("%s: otherwise: %w", what, err)
 		}
-		done.By = event.ByCode
+		if own {
+			done.By = event.ByCode
+		}
 	}
 	if own {
 		done.Output, done.CostUSD, done.DurationMS = event.JSONValue(v.Answer), out.CostUSD, out.DurationMS
 		if done.First == nil {
 			done.Voting = out.Voting
 		}
-		s.complete(key, done)
+		s.complete(key, *done)
 	}
 	return fromJSON(t, v.Answer)
 }
 
 // decide asks the voters, and others where these do not agree.
-func (s *scope) decide(key string, q *flow.Question, maxMoves int, done *event.StepCompleted) (*flow.Outcome, error) {
+func (s *scope) decide(key string, q *flow.Question, maxMoves int, done *event.StepCompleted) (out flow.Outcome, err error) {
 	if q.Work != nil {
-		out, err := flow.Act(s.flow, key, q, maxMoves)
-		return out, over(err)
+		acted, err := flow.Act(s.flow, key, q, maxMoves)
+		if err != nil {
+			return out, over(err)
+		}
+		return *acted, nil
 	}
 	q.Second = s.Pool != ""
 	v, err := s.flow.Decide(key, q)
 	if err != nil {
-		return nil, over(err)
+		return out, over(err)
 	}
-	var out flow.Outcome
 	if out.Take(v); v.Status != flow.Decided && s.Pool != "" {
 		second, err := flow.AskSecond(s.flow, key, s.Pool, q, v, done)
 		if err != nil {
-			return nil, over(err)
+			return out, over(err)
 		}
 		if second.Status == flow.Decided {
 			out.Take(second)
 		}
 		out.Verdict = second
 	}
-	return &out, nil
+	return out, nil
 }
 
 // add counts what a question of a step took that is more than the question.
 func (s *scope) add(out *flow.Outcome) {
-	if out.Verdict == nil {
+	switch {
+	case out.Verdict == nil:
+		return
+	case s.taken.Verdict == nil:
+		s.taken = flow.Outcome{Verdict: out.Verdict, Voting: out.Voting, CostUSD: out.CostUSD, DurationMS: out.DurationMS}
 		return
 	}
 	v := *out.Verdict

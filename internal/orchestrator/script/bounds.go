@@ -59,6 +59,14 @@ func newThread(name string, steps uint64, room func() error) *starlark.Thread {
 	return t
 }
 
+// again gives a thread that is at the end of its work as many steps as at the beginning.
+func again(t *starlark.Thread) {
+	if m, ok := t.Local(meterLocal).(*meter); ok {
+		t.Steps = 0
+		t.SetMaxExecutionSteps(min(stepsBetween, m.most))
+	}
+}
+
 // reached reports whether a thread reached a bound of the whole script, so that others which
 // do the same need not be tried.
 func reached(t *starlark.Thread) bool {

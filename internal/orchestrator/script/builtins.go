@@ -221,6 +221,9 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	first := s.steps
 	s.steps += at.N
 	var done event.StepCompleted
+	in := s.within(nil, "", 0) // of one turn after the other: there may be a million of them
+	in.known, in.untitled = s.known, true
+	thread := in.thread(t.Name)
 	for n := at.N; times < 0 || n < times; n++ {
 		if until != nil {
 			// It decides by the state alone: a resume does not ask it about turns that are over.
@@ -232,10 +235,10 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 				break
 			}
 		}
-		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
-		in.known, in.untitled = s.known, true // one turn after the other, and there may be a million of them
+		in.turn(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
+		again(thread)
 		s.steps++
-		_, output, err := called(in.thread(t.Name), b.Name(), step, state)
+		_, output, err := called(thread, b.Name(), step, state)
 		if err != nil {
 			if _, isOver := errors.AsType[*overError](err); !isOver {
 				in.fail(err)

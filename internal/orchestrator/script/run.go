@@ -141,6 +141,12 @@ func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
 	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, depth: s.depth + 1, untitled: s.untitled, spent: s.spent}
 }
 
+// turn makes the scope of a turn that of another.
+func (s *scope) turn(f flow.Flow, prefix string, step int) {
+	s.flow, s.prefix, s.step, s.taken, s.title = f, prefix, step, flow.Outcome{}, ""
+	clear(s.counts)
+}
+
 // key is the key of a call: which functions made it, what it asks for, if anything, and how
 // often that was asked for before.
 func (s *scope) key(t *starlark.Thread, what string, about []byte) string {

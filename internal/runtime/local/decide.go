@@ -106,8 +106,8 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if q.Confirm != nil {
 		e.Leads = q.Confirm.Leads
 	}
-	if b.byStep() { // its votes count when the step is committed
-		_ = b.append(e)
+	if b.byStep() || !teaches(&v.Voting) { // its votes count when the step is committed, or say nothing further
+		b.failed.set(b.opts.Log.AppendVote(&e))
 	} else {
 		b.appendVoted("", e, voted{class: q.Class, policy: b.policyClass(q), voting: v.Voting, decided: v.Status == flow.Decided})
 	}

@@ -303,9 +303,9 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 		}
 	}
 	if step, ok := e.(event.StepCompleted); ok {
-		return l.add(key, &step, nil)
+		return l.add(key, &step, nil, nil)
 	}
-	return l.add(key, nil, e)
+	return l.add(key, nil, nil, e)
 }
 
 // AppendStep is AppendKeyed for a step, which is not kept.
@@ -313,11 +313,19 @@ func (l *Log) AppendStep(key string, step *event.StepCompleted) error {
 	if len(step.Output.JSON) > maxPlain {
 		return l.AppendKeyed(key, *step)
 	}
-	return l.add(key, step, nil)
+	return l.add(key, step, nil, nil)
 }
 
-// add hands a step, or another event, to the writer.
-func (l *Log) add(key string, step *event.StepCompleted, other event.Event) error {
+// AppendVote is Append for a verdict, which is not kept.
+func (l *Log) AppendVote(v *event.VoteCompleted) error {
+	if len(v.Answer.JSON) > maxPlain {
+		return l.Append(*v)
+	}
+	return l.add("", nil, v, nil)
+}
+
+// add hands a step, a verdict or another event to the writer.
+func (l *Log) add(key string, step *event.StepCompleted, v *event.VoteCompleted, other event.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.err == nil && l.pending.events >= maxPending {
@@ -335,7 +343,12 @@ func (l *Log) add(key string, step *event.StepCompleted, other event.Event) erro
 	lines := g.lines
 	if step != nil {
 		lines = step.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})
+	} else if v != nil && v.IsPlain() {
+		lines = v.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})
 	} else {
+		if v != nil {
+			other = *v
+		}
 		var err error
 		if lines, err = appendLine(lines, event.Record{Seq: l.seq, Time: now, Run: l.run, Key: key, Event: other}); err != nil {
 			return err
@@ -349,6 +362,8 @@ func (l *Log) add(key string, step *event.StepCompleted, other event.Event) erro
 		indexed.Sole = l.since.sole(step)
 		l.since = sinceNothing
 		g.steps = indexed.append(g.steps)
+	} else if v != nil {
+		l.since.addVote(v)
 	} else {
 		l.since.add(other)
 	}

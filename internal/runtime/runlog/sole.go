@@ -15,19 +15,31 @@ const SoleClass = "ask"
 
 // since is what was logged after the last step.
 type since struct {
-	lines  int
-	voting event.Voting // of the verdict that is the only line, if it is plain
-	step   int          // that it belongs to; -1 if there is none
+	lines int
+
+	// If the only line is a plain verdict, the step that it belongs to and what it took; step
+	// is -1 otherwise.
+	step, samples, flagged, faults int
 }
 
 var sinceNothing = since{step: -1}
 
 // add takes an event that is no step.
 func (s *since) add(e event.Event) {
+	if v, ok := e.(event.VoteCompleted); ok {
+		s.addVote(&v)
+		return
+	}
 	s.lines++
 	s.step = -1
-	if v, ok := e.(event.VoteCompleted); ok && s.lines == 1 && isPlainVerdict(&v) {
-		s.voting, s.step = v.Voting, v.Step
+}
+
+// addVote takes a verdict.
+func (s *since) addVote(v *event.VoteCompleted) {
+	s.lines++
+	s.step = -1
+	if s.lines == 1 && isPlainVerdict(v) {
+		s.step, s.samples, s.flagged, s.faults = v.Step, v.Voting.Samples, v.Voting.RedFlagged, v.Voting.Faults
 	}
 }
 
@@ -55,5 +67,5 @@ func isUnanimous(v *event.Voting) bool {
 // plain verdict.
 func (s *since) sole(e *event.StepCompleted) bool {
 	return s.lines == 1 && s.step == e.Step && e.Loop && e.First == nil && e.By == "" && e.Class == "" && e.Pool == "" &&
-		isUnanimous(&e.Voting) && e.Voting.Samples == s.voting.Samples && e.Voting.RedFlagged == s.voting.RedFlagged && e.Voting.Faults == s.voting.Faults
+		isUnanimous(&e.Voting) && e.Voting.Samples == s.samples && e.Voting.RedFlagged == s.flagged && e.Voting.Faults == s.faults
 }
