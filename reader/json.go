@@ -180,8 +180,12 @@ type documents struct {
 }
 
 func (d *documents) again() form {
+	clusters := d.clusters.Again()
+	if clusters == d.clusters {
+		return d // it keeps nothing
+	}
 	next := *d
-	next.clusters = d.clusters.Again()
+	next.clusters = clusters
 	return &next
 }
 

@@ -11,9 +11,7 @@ func Plain(raw string) (key string, ok bool) {
 	if len(raw) > MaxKeyBytes {
 		return "", false
 	}
-	p := plain{in: raw}
-	var room [512]byte // on the stack: most keys fit
-	p.out = room[:0]
+	p := plain{in: raw, out: make([]byte, 0, len(raw))}
 	if !p.value(0) {
 		return "", false
 	}

@@ -394,11 +394,8 @@ func addPrinted(total *int64, v starlark.Value, depth int) error {
 			*total += int64(v.BigInt().BitLen()) / 3
 		}
 	case starlark.IterableMapping:
-		*total += 2
-		for k, e := range starlark.Entries(v) {
-			if err := errors.Join(addPrinted(total, k, depth+1), addPrinted(total, e, depth+1)); err != nil {
-				return err
-			}
+		if err := addEntries(total, v, depth+1); err != nil {
+			return err
 		}
 	case starlark.Indexable: // a list, a tuple or a range
 		*total += 2
@@ -408,17 +405,34 @@ func addPrinted(total *int64, v starlark.Value, depth int) error {
 			}
 		}
 	case starlark.Sequence:
-		*total += 2
-		for e := range starlark.Elements(v) {
-			if err := addPrinted(total, e, depth+1); err != nil {
-				return err
-			}
+		if err := addElements(total, v, depth+1); err != nil {
+			return err
 		}
 	default:
 		*total += 24
 	}
 	if *total += 2; *total > maxValue {
 		return errLong
+	}
+	return nil
+}
+
+func addEntries(total *int64, v starlark.IterableMapping, depth int) error {
+	*total += 2
+	for k, e := range starlark.Entries(v) {
+		if err := errors.Join(addPrinted(total, k, depth), addPrinted(total, e, depth)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addElements(total *int64, v starlark.Sequence, depth int) error {
+	*total += 2
+	for e := range starlark.Elements(v) {
+		if err := addPrinted(total, e, depth); err != nil {
+			return err
+		}
 	}
 	return nil
 }

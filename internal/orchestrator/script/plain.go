@@ -85,12 +85,15 @@ func appendFields(b []byte, d *starlark.Dict, depth int) (_ []byte, ok bool) {
 		}
 		fields = append(fields, field{string(name), v})
 	}
-	slices.SortFunc(fields, func(x, y field) int {
-		if x.name < y.name {
-			return -1
+	if len(fields) <= len(room) { // in order as a rule
+		for i := 1; i < len(fields); i++ {
+			for j := i; j > 0 && fields[j].name < fields[j-1].name; j-- {
+				fields[j], fields[j-1] = fields[j-1], fields[j]
+			}
 		}
-		return 1 // there are no two of one name
-	})
+	} else {
+		slices.SortFunc(fields, func(x, y field) int { return strings.Compare(x.name, y.name) })
+	}
 	b = append(b, '{')
 	for i, f := range fields {
 		if i > 0 {
@@ -237,14 +240,21 @@ func (r *plainReader) list(depth int) (starlark.Value, bool) {
 	}
 }
 
-// elements is about how many of them the list has in which the reader is, as far as that can
-// be seen at once: those that come before the first bracket that closes one, and not too many.
+// elements is how many of them the list has in which the reader is, if they are not many, and
+// about how many otherwise.
 func (r *plainReader) elements() int {
 	const most = 64
-	n := 1
-	for i := r.at; i < len(r.in) && r.in[i] != ']' && n < most; i++ {
-		if r.in[i] == ',' {
-			n++
+	n, depth := 1, 0
+	for i := r.at; i < len(r.in) && depth >= 0 && n < most; i++ {
+		switch r.in[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				n++
+			}
 		}
 	}
 	return n
