@@ -23,7 +23,7 @@ const hanoiScript = "examples/scripts/hanoi.star"
 // scripting runs the real program with Hanoi as a script and with the built-in family, in
 // turns, and compares their CPU time. Both have to commit the same answers.
 func scripting(ctx context.Context, args []string) error {
-	disks, rounds, limit, cpu, heap := 14, 9, 2.0, "", ""
+	disks, rounds, limit, cpu, heap := 16, 7, 3.0, "", ""
 	err := parse("script", args, func(f *flag.FlagSet) {
 		f.IntVar(&disks, "disks", disks, "disks of the runs")
 		f.IntVar(&rounds, "rounds", rounds, "runs of script and family, in turns")
@@ -34,7 +34,7 @@ func scripting(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	const voters = "sim/default?p=0.99&seed=7"
+	const voters = "sim/default?p=0.998&seed=7"
 	dir, err := os.MkdirTemp("", "maker-bench-")
 	if err != nil {
 		return err
