@@ -1,10 +1,15 @@
 package script
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.starlark.net/starlark"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 )
 
 // library is what the library makes of a text, written again.
@@ -77,5 +82,67 @@ func TestPlainData(t *testing.T) {
 		if b, ok := appendPlain(nil, v, 0); ok {
 			t.Errorf("appendPlain(%s) = %s, want that it is left to the library", v.Type(), b)
 		}
+	}
+}
+
+// TestAsked: what is hashed for the key of a question is what it always was, so that answers
+// of earlier releases are found.
+func TestAsked(t *testing.T) {
+	format := flow.Format{Reader: "read_json", Params: json.RawMessage(`{"schema":{"title":"<a>"}}`)}
+	encoded, err := json.Marshal(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var room []byte
+	for _, prompt := range []string{"plain", "two\nlines \"quoted\" \\", "tab\there", "é <b> & c", "bad \xff", ""} {
+		for _, q := range []*flow.Question{
+			{Answer: format},
+			{Answer: format, Model: "sim/<x>", Meaning: &flow.Meaning{}},
+			{Answer: format, Work: &flow.Work{Tools: []string{"Read", "Write"}}},
+			{Answer: format, Work: &flow.Work{}},
+		} {
+			var tools []string
+			if q.Work != nil {
+				tools = q.Work.Tools
+			}
+			want, err := json.Marshal([]any{prompt, q.Answer, q.Meaning != nil, q.Model, tools})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if room, err = asked(room, prompt, q, &prepared{encoded: encoded}); err != nil || string(room) != string(want) {
+				t.Errorf("asked(%q) = %s, %v, want %s", prompt, room, err, want)
+			}
+		}
+	}
+}
+
+// TestReadersAreThoseOfTheMoment: what stands outside of functions is prepared once; what a
+// function makes is looked at each time, though it is the same mapping or list.
+func TestReadersAreThoseOfTheMoment(t *testing.T) {
+	const text = `
+OPTIONS = ["a", "b"]
+
+def turn(n):
+    ask("say a!", one_of = OPTIONS)
+    mine = ["a", "d"]
+    ask("say a!", one_of = mine)
+    mine.append("c")
+    ask("say a!", one_of = mine)
+    return n + 1
+
+def main():
+    return chain(0, turn, times = 2)
+`
+	f := newFake(echo)
+	if end, ok := f.run(t, text, nil).(event.TaskCompleted); !ok || string(end.Output.JSON) != "2" {
+		t.Fatalf("it ended with %+v", end)
+	}
+	var got []string
+	for _, prompt := range f.journal.asked {
+		_, instruction, _ := strings.Cut(prompt, "say a!")
+		got = append(got, strings.TrimSpace(instruction))
+	}
+	if len(got) != 6 || got[0] == got[1] || got[1] == got[2] || got[0] == got[2] || !slices.Equal(got[:3], got[3:]) {
+		t.Errorf("the questions of two turns ask for %q, want three kinds of answers twice", got)
 	}
 }
