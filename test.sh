@@ -101,6 +101,7 @@ measure latency
 measure load
 measure patience
 measure map
+measure script
 measure memory
 
 say "all checks passed"

@@ -20,8 +20,8 @@ type Answer struct {
 	// Key decides with which other answers this one agrees.
 	Key string
 
-	// IsJSON says that code has written Value, so that nobody needs to look whether it
-	// is JSON.
+	// IsJSON says that code has written Value, or read it to its end, so that nobody needs
+	// to look whether it is JSON.
 	IsJSON bool
 }
 

@@ -107,6 +107,10 @@ func (r Record) AppendJSON(b []byte) ([]byte, error) {
 		return append(b, e.Line...), nil
 	case StepCompleted:
 		return e.AppendLine(b, r.Header()), nil
+	case VoteCompleted:
+		if e.IsPlain() {
+			return e.AppendLine(b, r.Header()), nil
+		}
 	}
 	name := r.Event.Type()
 	if name == "" {

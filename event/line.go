@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // AppendLine appends the line of the event, without a newline. A long run has a
@@ -16,22 +17,10 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	b = h.append(b)
 	b = append(b, `,"step":`...)
 	b = strconv.AppendInt(b, int64(e.Step), 10)
-	if e.Title != "" {
-		b = append(b, `,"title":`...)
-		b = appendString(b, e.Title)
-	}
-	if e.By != "" {
-		b = append(b, `,"by":`...)
-		b = appendString(b, e.By)
-	}
-	if e.Class != "" {
-		b = append(b, `,"class":`...)
-		b = appendString(b, e.Class)
-	}
-	if e.Pool != "" {
-		b = append(b, `,"pool":`...)
-		b = appendString(b, e.Pool)
-	}
+	b = appendText(b, "title", e.Title)
+	b = appendText(b, "by", e.By)
+	b = appendText(b, "class", e.Class)
+	b = appendText(b, "pool", e.Pool)
 	if e.First != nil {
 		b = append(b, `,"first":`...)
 		b = e.First.appendJSON(b)
@@ -57,6 +46,68 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 		b = append(b, `,"loop":true`...)
 	}
 	return append(b, '}')
+}
+
+// IsPlain reports whether a verdict is one that AppendLine can write: most of those on which
+// voters agreed at once.
+func (e *VoteCompleted) IsPlain() bool {
+	return e.Answer.Ref == nil && !looksStored(e.Answer.JSON) && isCompact(e.Answer.JSON) &&
+		e.Intent == nil && len(e.Candidates) == 0 && len(e.Leads) == 0 && len(e.Asked) == 0 &&
+		(e.CostUSD == nil || !math.IsNaN(*e.CostUSD) && !math.IsInf(*e.CostUSD, 0))
+}
+
+// AppendLine appends the line of a verdict that is plain, without a newline and, as there may
+// be a million of them in a script that loops, without reflection. It is the line that
+// encoding/json gives.
+func (e *VoteCompleted) AppendLine(b []byte, h Header) []byte {
+	h.Type = TypeVoteCompleted
+	b = append(h.append(b), `,"question":`...)
+	b = appendString(b, e.Question)
+	b = strconv.AppendInt(append(b, `,"step":`...), int64(e.Step), 10)
+	b = appendText(b, "scope", e.Scope)
+	b = appendString(append(b, `,"status":`...), e.Status)
+	b = append(append(b, `,"answer":`...), e.Answer.JSON...)
+	b = appendText(b, "reason", e.Reason)
+	b = e.Voting.appendJSON(append(b, `,"voting":`...))
+	if b = append(b, `,"cost_usd":`...); e.CostUSD == nil {
+		b = append(b, `null`...)
+	} else {
+		b = appendFloat(b, *e.CostUSD)
+	}
+	b = strconv.AppendInt(append(b, `,"duration_ms":`...), e.DurationMS, 10)
+	b = appendRule(append(b, `,"rule":`...), e.Rule)
+	b = appendSpent(append(b, `,"spent":`...), e.Spent)
+	if e.Repaired {
+		b = append(b, `,"repaired":true`...)
+	}
+	b = appendText(b, "class", e.Class)
+	b = appendText(b, "pool", e.Pool)
+	if e.Second {
+		b = append(b, `,"second":true`...)
+	}
+	b = appendText(b, "said", e.Said)
+	return append(b, '}')
+}
+
+func appendRule(b []byte, r vote.Rule) []byte {
+	b = appendString(append(b, `{"strategy":`...), string(r.Strategy))
+	b = appendCount(b, "n", int64(r.N))
+	b = appendCount(b, "k", int64(r.K))
+	b = appendCount(b, "min_votes", int64(r.MinVotes))
+	if r.Target != 0 {
+		b = appendFloat(append(b, `,"target_error":`...), r.Target)
+	}
+	b = strconv.AppendInt(append(b, `,"max_samples":`...), int64(r.MaxSamples), 10)
+	return append(b, '}')
+}
+
+// appendText appends a field that is left out if it is empty.
+func appendText(b []byte, name, text string) []byte {
+	if text == "" {
+		return b
+	}
+	b = append(append(b, `,"`...), name...)
+	return appendString(append(b, `":`...), text)
 }
 
 // appendValue appends a value on one line. A value that is not JSON, which no

@@ -53,6 +53,57 @@ func TestStepLineIsWhatJSONGives(t *testing.T) {
 	}
 }
 
+// TestVoteLineIsWhatJSONGives is the same of verdicts.
+func TestVoteLineIsWhatJSONGives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range 1000 {
+		step := randomStep(rng)
+		e := event.VoteCompleted{
+			Question: randomText(rng), Step: step.Step, Status: "decided", Answer: event.JSONValue(json.RawMessage(`{"a":[1,0,"x"],"b":{}}`)), Voting: step.Voting,
+			CostUSD: step.CostUSD, DurationMS: step.DurationMS, Spent: step.Spent,
+			Rule: vote.Rule{Strategy: vote.FirstToK, N: rng.IntN(3), K: rng.IntN(3), MinVotes: rng.IntN(2), MaxSamples: rng.IntN(9), Target: []float64{0, .05}[rng.IntN(2)]},
+		}
+		if i%3 > 0 {
+			e.Scope, e.Reason, e.Class, e.Pool, e.Said, e.Repaired, e.Second = randomText(rng), randomText(rng), randomText(rng), randomText(rng), randomText(rng), true, true
+		}
+		switch i % 7 { // which encoding/json writes
+		case 1:
+			e.Answer = randomValue(rng)
+		case 2:
+			e.Asked = map[string]string{"prompt": "1"}
+		case 3:
+			e.Leads, e.Candidates = []string{"a"}, []event.Candidate{{Answer: json.RawMessage(`1`)}}
+		case 4:
+			e.Intent = &event.Intent{Tool: "Write", Input: json.RawMessage(`{"a":1}`)}
+		}
+		r := event.Record{Seq: rng.Uint64(), Time: time.UnixMilli(rng.Int64N(4e12)).UTC(), Run: "r", Event: e}
+		line, err := r.AppendJSON([]byte("before"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, kept := bytes.CutPrefix(line, []byte("before"))
+		if !kept {
+			t.Fatalf("AppendJSON = %s, want what was there before", line)
+		}
+		fields, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := object(t, fields)
+		want["type"], want["run"], want["timestamp"], want["seq"] = "vote_completed", r.Run, r.Time.Format("2006-01-02T15:04:05.000Z"), float64(r.Seq)
+		if diff := cmp.Diff(want, object(t, line)); diff != "" {
+			t.Fatalf("AppendJSON(%+v) = %s: -encoding/json +got\n%s", e, line, diff)
+		}
+		back, err := event.Decode(line)
+		if err != nil {
+			t.Fatalf("Decode(%s) = %v", line, err)
+		}
+		if diff := cmp.Diff(r, back); diff != "" {
+			t.Fatalf("Decode(%s): -want +got\n%s", line, diff)
+		}
+	}
+}
+
 func randomStep(rng *rand.Rand) event.StepCompleted {
 	e := event.StepCompleted{
 		Step:       rng.IntN(1 << 40),

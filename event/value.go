@@ -151,8 +151,11 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 
 // Largest is the size of an event's largest value, in bytes of JSON; 0 if it has none.
 func Largest(e Event) int {
-	if step, ok := e.(StepCompleted); ok { // of which long runs have a million
-		return len(step.Output.JSON)
+	switch e := e.(type) { // of which long runs have a million
+	case StepCompleted:
+		return len(e.Output.JSON)
+	case VoteCompleted:
+		return len(e.Answer.JSON)
 	}
 	largest := 0
 	for v := range values(reflect.ValueOf(e)) {

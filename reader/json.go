@@ -161,7 +161,11 @@ func (j JSON) open() (form, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &documents{keys: j.keys(), schema: resolved, clusters: clusters, wrapped: !isObject(j.Schema)}, nil
+	d := &documents{keys: j.keys(), schema: resolved, clusters: clusters, wrapped: !isObject(j.Schema)}
+	if len(j.VoteOn) == 0 && len(j.Ignore) == 0 {
+		d.shape, d.shaped = shapeOf(j.Schema)
+	}
+	return d, nil
 }
 
 // documents reads those of one question.
@@ -170,15 +174,41 @@ type documents struct {
 	schema   *jsonschema.Resolved
 	clusters *vote.Clusters
 	wrapped  bool // structured output has the value in an object
+
+	shape  *shape // what the schema says, of answers that are plain
+	shaped bool   // there is one, and the key is that of all of an answer
 }
 
 func (d *documents) again() form {
+	clusters := d.clusters.Again()
+	if clusters == d.clusters {
+		return d // it keeps nothing
+	}
 	next := *d
-	next.clusters = d.clusters.Again()
+	next.clusters = clusters
 	return &next
 }
 
-func (d *documents) text(said string) (item, *redflag.Flag) { return fromParts(said, d.field) }
+func (d *documents) text(said string) (item, *redflag.Flag) {
+	if it, ok := d.plain(said); ok {
+		return it, nil
+	}
+	return fromParts(said, d.field)
+}
+
+// plain reads a text that is JSON, plain and fits the schema, as most answers are. Others are
+// looked at more closely.
+func (d *documents) plain(said string) (item, bool) {
+	if !d.shaped {
+		return item{}, false
+	}
+	key, ok := vote.Plain(said)
+	if !ok || strings.HasPrefix(key, `{"`+answerField+`":`) || !d.shape.fits(key) {
+		return item{}, false
+	}
+	// What is plain is its own key but for white space, which no log has either.
+	return item{value: json.RawMessage(key), key: d.clusters.Key(key), isJSON: true}, true
+}
 
 // nearlyJSON finds what is JSON or was meant to be.
 var nearlyJSON = regexp.MustCompile(`\{\s*["'\x60]|^\s*(?:\x60{3}\w*\s*)?[\[{]`)

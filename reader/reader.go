@@ -56,8 +56,9 @@ type form interface {
 // An item is a value that was read, and its key: JSON as well, so that the keys of
 // several make one.
 type item struct {
-	value json.RawMessage
-	key   string
+	value  json.RawMessage
+	key    string
+	isJSON bool // value was read to its end
 }
 
 // The names of the readers in a [flow.Format].
@@ -145,7 +146,7 @@ func (a answers) Read(text string) (domain.Answer, *redflag.Flag) {
 	if flag != nil {
 		return domain.Answer{}, flag
 	}
-	return domain.Answer{Value: it.value, Key: it.key}, nil
+	return domain.Answer{Value: it.value, Key: it.key, IsJSON: it.isJSON}, nil
 }
 
 // Again implements [domain.Repeatable].

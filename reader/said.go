@@ -21,15 +21,18 @@ var (
 // spoken is what a model says, without what it thinks aloud in tags and what local
 // servers leave over of the tokens that end a turn.
 func spoken(text string) (string, *redflag.Flag) {
-	text = thoughts.ReplaceAllString(strings.ToValidUTF8(text, "\ufffd"), "\n")
-	text = thoughtUp.ReplaceAllString(text, "") // the tag that opens it may be the server's
-	if thinking.MatchString(text) {
-		return "", redflag.New(redflag.Truncated, "it thinks, and comes to no end")
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if strings.IndexByte(text, '<') >= 0 { // with which all of these begin
+		text = thoughts.ReplaceAllString(text, "\n")
+		text = thoughtUp.ReplaceAllString(text, "") // the tag that opens it may be the server's
+		if thinking.MatchString(text) {
+			return "", redflag.New(redflag.Truncated, "it thinks, and comes to no end")
+		}
+		text = controls.ReplaceAllString(text, "\n")
 	}
-	text = controls.ReplaceAllString(text, "\n")
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	composed := strings.TrimSpace(norm.NFC.String(text))
-	if text = strings.TrimSpace(text); json.Valid([]byte(composed)) || !json.Valid([]byte(text)) {
+	if text = strings.TrimSpace(text); composed != text && (json.Valid([]byte(composed)) || !json.Valid([]byte(text))) {
 		text = composed // unless a mark would become one with the escape before it
 	}
 	if text == "" {

@@ -16,6 +16,9 @@ func (c *Config) CheckValue(a *Answer) *Flag {
 	if c == nil || !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !c.readsWords() {
 		return nil
 	}
+	if !c.SchemaInvalid.On && !c.MissingField.On && !c.LowConfidence.On && !hasTexts(a.Value) {
+		return nil // there are no words to look at
+	}
 	value, err := decode(a.Value)
 	required := c.MissingField.On && len(c.MissingField.Required) > 0
 	switch {
@@ -51,6 +54,28 @@ func decode(raw json.RawMessage) (value any, err error) {
 	d.UseNumber()
 	err = d.Decode(&value)
 	return value, err
+}
+
+// hasTexts reports whether a string is among the values of a JSON value. What is not JSON may
+// have some or none.
+func hasTexts(raw json.RawMessage) bool {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '"' {
+			continue
+		}
+		for i++; i < len(raw) && raw[i] != '"'; i++ {
+			if raw[i] == '\\' {
+				i++
+			}
+		}
+		// The name of a field is followed by a colon.
+		for i++; i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r'); i++ {
+		}
+		if i >= len(raw) || raw[i] != ':' {
+			return true
+		}
+	}
+	return false
 }
 
 // checkStrings makes the checks of words on every string of the value at a path, in the

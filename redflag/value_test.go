@@ -127,3 +127,18 @@ func TestLowConfidence(t *testing.T) {
 		{`{"confidence": 0.1}`, ""},
 	})
 }
+
+func TestWordsAreLookedForWhereThereAreTexts(t *testing.T) {
+	for value, want := range map[string]bool{
+		`1`: false, `[]`: false, `{"a":1}`: false, `{ "a" : [1, {"b\"" : null}] }`: false, `{"a\\":{"b":true}}`: false,
+		`"a"`: true, `["a"]`: true, `{"a":"b"}`: true, `{"a":1,"b":["c:"]}`: true, `{"a":{"b":""}}`: true,
+	} {
+		if got := hasTexts(json.RawMessage(value)); got != want {
+			t.Errorf("hasTexts(%s) = %t, want %t", value, got, want)
+		}
+	}
+	c := Config{Refusal: RefusalCheck{On: true, Words: true}}
+	if f := c.CheckValue(&Answer{Value: json.RawMessage(`{"a": [1], "b": {"c": "I cannot help with that."}}`)}); f == nil {
+		t.Error("a refusal in a field is not seen")
+	}
+}

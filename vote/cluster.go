@@ -33,8 +33,14 @@ type cluster struct {
 	members [][]*big.Rat
 }
 
-// Again is an empty set of clusters with the same tolerances.
-func (c *Clusters) Again() *Clusters { return &Clusters{absolute: c.absolute, relative: c.relative} }
+// Again is an empty set of clusters with the same tolerances. Without any, nothing is kept,
+// and it is the same set.
+func (c *Clusters) Again() *Clusters {
+	if c.absolute == nil && c.relative == nil {
+		return c
+	}
+	return &Clusters{absolute: c.absolute, relative: c.relative}
+}
 
 // NewClusters returns an empty set of clusters with the tolerances of o. Two
 // numbers a and b are near each other if

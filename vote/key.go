@@ -95,6 +95,16 @@ func (o KeyOptions) paths() (voteOn, ignore []path, err error) {
 // [MaxKeyDepth]. The key of a key is the key itself, under the same options and
 // if they are valid.
 func Canonical(raw json.RawMessage, o KeyOptions) (string, error) {
+	if len(o.VoteOn) == 0 && len(o.Ignore) == 0 {
+		if key, ok := Plain(string(raw)); ok {
+			return key, nil
+		}
+	}
+	return canonical(raw, o)
+}
+
+// canonical is Canonical of answers that need not be plain.
+func canonical(raw json.RawMessage, o KeyOptions) (string, error) {
 	voteOn, ignore, err := o.paths()
 	if err != nil {
 		return "", err

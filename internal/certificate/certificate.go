@@ -166,6 +166,16 @@ func (e *Evidence) Add(r Race) {
 	e.calls[i].Races++
 }
 
+// Knows reports whether nothing but how many there are would change with a race: one of its
+// kind was taken in before.
+func (e *Evidence) Knows(r Race) bool {
+	if votes := r.Lead + r.Second; votes == 0 || votes == 1 && r.Decided {
+		return true
+	}
+	_, ok := e.kinds[callKind{r.Class, r.Cell, r.Decided}]
+	return ok
+}
+
 // Voted takes in the votes of an event.
 func (e *Evidence) Voted(class string, step int, question string, v event.Voting, decided bool) {
 	e.Add(Race{Class: class, Step: step, Question: question, Cell: CellOf(v.Votes), Decided: decided})

@@ -7,6 +7,7 @@
 //	go run ./test/bench load
 //	go run ./test/bench patience
 //	go run ./test/bench map
+//	go run ./test/bench script
 //	go run ./test/bench memory
 package main
 
@@ -33,6 +34,7 @@ var measurements = []measurement{
 	{"load", "calls per second of the clients against bare net/http", load},
 	{"patience", "requests sent to a server that asks to wait", patience},
 	{"map", "one answer for each record against bare parallel loops", mapping},
+	{"script", "Hanoi as a script against the built-in family", scripting},
 	{"memory", "peak memory of a short and a long run", memory},
 }
 

@@ -1,10 +1,10 @@
 package script
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -44,12 +44,56 @@ func (a *asking) pairs() []any {
 }
 
 func askBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var simple asking
+	if prompt, ok := simple.unpack(args, kwargs); ok {
+		return simple.ask(t, b.Name(), prompt, nil, 0)
+	}
 	var prompt string
 	var a asking
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, append([]any{"prompt", &prompt}, a.pairs()...)...); err != nil {
 		return nil, err
 	}
 	return a.ask(t, b.Name(), prompt, nil, 0)
+}
+
+// unpack takes the arguments of a simple question. Of others, which may be wrong, it is false.
+func (a *asking) unpack(args starlark.Tuple, kwargs []starlark.Tuple) (prompt string, ok bool) {
+	if len(args) != 1 {
+		return "", false
+	}
+	if prompt, ok = starlark.AsString(args[0]); !ok {
+		return "", false
+	}
+	for _, kv := range kwargs {
+		name, _ := starlark.AsString(kv[0])
+		switch v := kv[1].(type) {
+		case *starlark.Dict:
+			if name != "schema" {
+				return "", false
+			}
+			a.schema = v
+		case *starlark.List:
+			if name != "one_of" {
+				return "", false
+			}
+			a.oneOf = v
+		case starlark.Int:
+			n, err := starlark.AsInt32(v)
+			switch {
+			case err != nil:
+				return "", false
+			case name == "framings":
+				a.framings = n
+			case name == "k":
+				a.k = n
+			default:
+				return "", false
+			}
+		default:
+			return "", false
+		}
+	}
+	return prompt, true
 }
 
 // actBuiltin has a task done by agents with tools, whose calls are voted on.
@@ -75,15 +119,15 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if err != nil {
 		return nil, err
 	}
-	q, err := a.question(t, s, prompt)
+	q, as, err := a.question(t, s, prompt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	q.Work = work
-	key, err := s.key(t, what, asked(prompt, q))
-	if err != nil {
+	if s.known.room, err = asked(s.known.room, prompt, q, as); err != nil {
 		return nil, err
 	}
+	key := s.key(t, what, s.known.room)
 	if work != nil {
 		if q.System, err = s.Prompts.Render(prompts.ExecutorSystem{}); err != nil {
 			return nil, err
@@ -97,8 +141,11 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if work != nil {
 		q.Scope = s.scopeKey(key, own)
 	}
-	done := event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
-	out, err := s.decide(key, q, maxMoves, &done)
+	var done *event.StepCompleted // if the question is a step by itself, or others may settle it
+	if own || s.Pool != "" {
+		done = &event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
+	}
+	out, err := s.decide(key, q, maxMoves, done)
 	if e, ok := err.(*overError); ok {
 		e.where = callerOf(t)
 	}
@@ -107,8 +154,10 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	}
 	v := out.Verdict
 	if !own {
-		s.title = cmp.Or(s.title, done.Title)
-		s.add(out)
+		if s.title == "" && !s.untitled {
+			s.title = titleOf(prompt)
+		}
+		s.add(&out)
 	}
 	if v.Status != flow.Decided {
 		if a.otherwise == nil {
@@ -118,46 +167,54 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 		if v.Answer, err = toJSON(t, a.otherwise); err != nil {
 			return nil, fmt.Errorf("%s: otherwise: %w", what, err)
 		}
-		done.By = event.ByCode
+		if own {
+			done.By = event.ByCode
+		}
 	}
 	if own {
 		done.Output, done.CostUSD, done.DurationMS = event.JSONValue(v.Answer), out.CostUSD, out.DurationMS
 		if done.First == nil {
 			done.Voting = out.Voting
 		}
-		s.complete(key, done)
+		s.complete(key, *done)
 	}
 	return fromJSON(t, v.Answer)
 }
 
 // decide asks the voters, and others where these do not agree.
-func (s *scope) decide(key string, q *flow.Question, maxMoves int, done *event.StepCompleted) (*flow.Outcome, error) {
+func (s *scope) decide(key string, q *flow.Question, maxMoves int, done *event.StepCompleted) (out flow.Outcome, err error) {
 	if q.Work != nil {
-		out, err := flow.Act(s.flow, key, q, maxMoves)
-		return out, over(err)
+		acted, err := flow.Act(s.flow, key, q, maxMoves)
+		if err != nil {
+			return out, over(err)
+		}
+		return *acted, nil
 	}
 	q.Second = s.Pool != ""
 	v, err := s.flow.Decide(key, q)
 	if err != nil {
-		return nil, over(err)
+		return out, over(err)
 	}
-	var out flow.Outcome
 	if out.Take(v); v.Status != flow.Decided && s.Pool != "" {
 		second, err := flow.AskSecond(s.flow, key, s.Pool, q, v, done)
 		if err != nil {
-			return nil, over(err)
+			return out, over(err)
 		}
 		if second.Status == flow.Decided {
 			out.Take(second)
 		}
 		out.Verdict = second
 	}
-	return &out, nil
+	return out, nil
 }
 
 // add counts what a question of a step took that is more than the question.
 func (s *scope) add(out *flow.Outcome) {
-	if out.Verdict == nil {
+	switch {
+	case out.Verdict == nil:
+		return
+	case s.taken.Verdict == nil:
+		s.taken = flow.Outcome{Verdict: out.Verdict, Voting: out.Voting, CostUSD: out.CostUSD, DurationMS: out.DurationMS}
 		return
 	}
 	v := *out.Verdict
@@ -180,23 +237,58 @@ func (s *scope) usable(key string, tools []string) error {
 }
 
 // asked is what makes a question the one it is: what the script says of it, in whatever words
-// it is then put.
-func asked(prompt string, q *flow.Question) any {
-	var tools []string
+// it is then put. It is a list as JSON: the prompt, how it is answered, whether answers are
+// compared by what they mean, the model and the tools. It is written into room, if that is large
+// enough.
+func asked(room []byte, prompt string, q *flow.Question, as *prepared) ([]byte, error) {
+	var err error
+	tools := []byte("null")
 	if q.Work != nil {
-		tools = q.Work.Tools
+		if tools, err = json.Marshal(q.Work.Tools); err != nil {
+			return nil, err
+		}
 	}
-	return []any{prompt, q.Answer, q.Meaning != nil, q.Model, tools}
+	b, err := appendQuoted(append(room[:0], '['), prompt)
+	if err != nil {
+		return nil, err
+	}
+	b = append(append(b, ','), as.encoded...)
+	b = strconv.AppendBool(append(b, ','), q.Meaning != nil)
+	if b, err = appendQuoted(append(b, ','), q.Model); err != nil {
+		return nil, err
+	}
+	b = append(append(b, ','), tools...)
+	return append(b, ']'), nil
+}
+
+// appendQuoted appends a text as encoding/json writes it.
+func appendQuoted(b []byte, text string) ([]byte, error) {
+	at := len(b)
+	b = append(b, '"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ' || c > '~' || c == '<' || c == '>' || c == '&':
+			quoted, err := json.Marshal(text)
+			return append(b[:at], quoted...), err
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"'), nil
 }
 
 // question puts a question into words.
-func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Question, error) {
+func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Question, *prepared, error) {
 	if strings.TrimSpace(prompt) == "" {
-		return nil, errors.New("the question is empty")
+		return nil, nil, errors.New("the question is empty")
 	}
 	as, err := a.prepared(t, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := &flow.Question{Terms: s.Terms, Model: a.model, Answer: as.format, Schema: as.schema}
 	switch a.compare {
@@ -208,60 +300,121 @@ func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Qu
 		q.Meaning = &flow.Meaning{}
 	case "exact":
 	default:
-		return nil, fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
+		return nil, nil, fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
 	}
 	if a.k < 0 {
-		return nil, fmt.Errorf("k = %d, want at least 1", a.k)
+		return nil, nil, fmt.Errorf("k = %d, want at least 1", a.k)
 	}
 	if a.k > 0 {
 		q.Rule.Strategy, q.Rule.K = vote.FirstToK, a.k
 		if most := q.Rule.MaxSamples; a.k > most {
-			return nil, fmt.Errorf("k = %d needs as many votes, and --max-samples is %d: take a smaller k, or more samples", a.k, most)
+			return nil, nil, fmt.Errorf("k = %d needs as many votes, and --max-samples is %d: take a smaller k, or more samples", a.k, most)
 		}
 		if err := q.Rule.Validate(); err != nil {
-			return nil, fmt.Errorf("k: %w", err)
+			return nil, nil, fmt.Errorf("k: %w", err)
 		}
 	}
-	set := s.Prompts
-	if a.framings > 0 {
-		set = set.Limited(a.framings)
-	}
-	return q, set.Put(q, prompts.Ask{Question: prompt, Instructions: as.instructions})
+	return q, as, as.asker.Put(q, prompt)
 }
 
 // A prepared reader is all that a question needs of it.
 type prepared struct {
-	format       flow.Format
-	schema       json.RawMessage
-	instructions []string
+	format  flow.Format
+	schema  json.RawMessage
+	encoded []byte // the format, as JSON
+	asker   *prompts.Asker
+}
+
+// A form is what has to be the same for a reader to be the same.
+type form struct {
+	oneOf, within, schema, voteOn, ignore           starlark.Value
+	number, boolean, date, list, unordered, meaning bool
+	unit, dateOrder, match                          string
+	framings                                        int
+}
+
+func (a *asking) form() form {
+	return form{
+		orNone(a.oneOf), orNone(a.within), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), a.number, a.boolean, a.date, a.list, a.unordered, a.compare == "meaning",
+		a.unit, a.dateOrder, a.match, a.framings,
+	}
+}
+
+// constant reports whether a form says the same wherever it comes up again: what it refers
+// to stands outside of functions, so that nothing can change it.
+func (f *form) constant(r *runner) bool {
+	for _, v := range []starlark.Value{f.oneOf, f.within, f.schema, f.voteOn, f.ignore} {
+		switch v.(type) {
+		case starlark.NoneType:
+		case *starlark.List, *starlark.Dict:
+			if !r.constants[v] {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // prepared is how answers are read. The turns of a chain mostly read alike, so that what was
 // prepared is kept for the next.
 func (a *asking) prepared(t *starlark.Thread, s *scope) (*prepared, error) {
-	key, err := toJSON(t, starlark.Tuple{
-		orNone(a.oneOf), orNone(a.within), orNone(a.schema), orNone(a.voteOn), orNone(a.ignore), starlark.Bool(a.number), starlark.Bool(a.boolean), starlark.Bool(a.date),
-		starlark.Bool(a.list), starlark.Bool(a.unordered), starlark.String(a.unit), starlark.String(a.dateOrder),
-		starlark.String(a.match), starlark.Bool(a.compare == "meaning"),
+	f := a.form()
+	constant := f.constant(s.runner)
+	if constant && s.known.forms[f] != nil {
+		return s.known.forms[f], nil
+	}
+	text, err := toJSON(t, starlark.Tuple{
+		f.oneOf, f.within, f.schema, f.voteOn, f.ignore, starlark.Bool(f.number), starlark.Bool(f.boolean), starlark.Bool(f.date), starlark.Bool(f.list), starlark.Bool(f.unordered),
+		starlark.String(f.unit), starlark.String(f.dateOrder), starlark.String(f.match), starlark.Bool(f.meaning), starlark.MakeInt(f.framings),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if known := s.known[string(key)]; known != nil {
-		return known, nil
+	p := s.known.texts[string(text)]
+	if p == nil {
+		if p, err = a.prepare(t, s); err != nil {
+			return nil, err
+		}
+		if len(s.known.texts) < maxKnown {
+			s.known.texts[string(text)] = p
+		}
 	}
+	if constant && len(s.known.forms) < maxKnown {
+		s.known.forms[f] = p
+	}
+	return p, nil
+}
+
+func (a *asking) prepare(t *starlark.Thread, s *scope) (*prepared, error) {
 	as, err := a.reader(t)
 	if err != nil {
 		return nil, err
 	}
 	var q flow.Question
 	reader.Put(&q, as)
-	p := &prepared{format: q.Answer, schema: q.Schema, instructions: reader.Instructions(as, prompts.MaxFramings)}
-	if len(s.known) < maxKnown {
-		s.known[string(key)] = p
+	p := &prepared{format: q.Answer, schema: q.Schema}
+	if p.encoded, err = json.Marshal(q.Answer); err != nil {
+		return nil, err
 	}
-	return p, nil
+	set := s.Prompts
+	if a.framings > 0 {
+		set = set.Limited(a.framings)
+	}
+	p.asker, err = set.Asker(reader.Instructions(as, prompts.MaxFramings))
+	return p, err
 }
+
+// known are the readers that were prepared in a line of execution: by what they say, and those
+// that say the same for ever also by what they refer to.
+type known struct {
+	texts map[string]*prepared
+	forms map[form]*prepared
+	room  []byte // for what is asked
+}
+
+func newKnown() *known { return &known{texts: map[string]*prepared{}, forms: map[form]*prepared{}} }
 
 // maxKnown is how many readers are kept.
 const maxKnown = 100

@@ -60,6 +60,14 @@ func newThread(name string, steps uint64, room func() error) *starlark.Thread {
 	return t
 }
 
+// again gives a thread that is at the end of its work as many steps as at the beginning.
+func again(t *starlark.Thread) {
+	if m, ok := t.Local(meterLocal).(*meter); ok {
+		t.Steps = 0
+		t.SetMaxExecutionSteps(min(stepsBetween, m.most))
+	}
+}
+
 // reached reports whether a thread reached a bound of the whole script, so that others which
 // do the same need not be tried.
 func reached(t *starlark.Thread) bool {
@@ -368,42 +376,64 @@ var (
 // written, or holds so many references to the same that it would be endless, is an error.
 func printedLen(v starlark.Value) (int64, error) {
 	total := int64(0)
-	var walk func(v starlark.Value, depth int) error
-	walk = func(v starlark.Value, depth int) error {
-		if depth > maxDepth {
-			return errDeep
-		}
-		switch v := v.(type) {
-		case starlark.String:
-			total += int64(len(v)) + 2
-		case starlark.Bytes:
-			total += 4 * int64(len(v))
-		case starlark.Int:
-			total += 20
-			if _, small := v.Int64(); !small {
-				total += int64(v.BigInt().BitLen()) / 3
-			}
-		case starlark.IterableMapping:
-			total += 2
-			for k, e := range starlark.Entries(v) {
-				if err := errors.Join(walk(k, depth+1), walk(e, depth+1)); err != nil {
-					return err
-				}
-			}
-		case starlark.Sequence:
-			total += 2
-			for e := range starlark.Elements(v) {
-				if err := walk(e, depth+1); err != nil {
-					return err
-				}
-			}
-		default:
-			total += 24
-		}
-		if total += 2; total > maxValue {
-			return errLong
-		}
-		return nil
+	err := addPrinted(&total, v, 0)
+	return total, err
+}
+
+func addPrinted(total *int64, v starlark.Value, depth int) error {
+	if depth > maxDepth {
+		return errDeep
 	}
-	return total, walk(v, 0)
+	switch v := v.(type) {
+	case starlark.String:
+		*total += int64(len(v)) + 2
+	case starlark.Bytes:
+		*total += 4 * int64(len(v))
+	case starlark.Int:
+		*total += 20
+		if _, small := v.Int64(); !small {
+			*total += int64(v.BigInt().BitLen()) / 3
+		}
+	case starlark.IterableMapping:
+		if err := addEntries(total, v, depth+1); err != nil {
+			return err
+		}
+	case starlark.Indexable: // a list, a tuple or a range
+		*total += 2
+		for i := range v.Len() {
+			if err := addPrinted(total, v.Index(i), depth+1); err != nil {
+				return err
+			}
+		}
+	case starlark.Sequence:
+		if err := addElements(total, v, depth+1); err != nil {
+			return err
+		}
+	default:
+		*total += 24
+	}
+	if *total += 2; *total > maxValue {
+		return errLong
+	}
+	return nil
+}
+
+func addEntries(total *int64, v starlark.IterableMapping, depth int) error {
+	*total += 2
+	for k, e := range starlark.Entries(v) {
+		if err := errors.Join(addPrinted(total, k, depth), addPrinted(total, e, depth)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addElements(total *int64, v starlark.Sequence, depth int) error {
+	*total += 2
+	for e := range starlark.Elements(v) {
+		if err := addPrinted(total, e, depth); err != nil {
+			return err
+		}
+	}
+	return nil
 }

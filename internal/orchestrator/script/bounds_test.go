@@ -177,7 +177,7 @@ func FuzzCompile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := p.init(nil); err != nil {
+		if _, _, err := p.init(nil); err != nil {
 			_ = Describe(err)
 		}
 	})

@@ -71,10 +71,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if err := freeze(starlark.Tuple{starlark.Tuple(list), f}); err != nil {
 		return nil, err
 	}
-	key, err := s.key(t, "map", nil)
-	if err != nil {
-		return nil, err
-	}
+	key := s.key(t, "map", nil)
 	first := s.steps
 	own := s.step == onMainLine
 	if own {
@@ -89,6 +86,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 			number = first + i
 		}
 		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
+		in.known = newKnown() // others are beside it
 		if in.spent == nil {
 			in.spent = spent
 		}
@@ -209,10 +207,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	if err := freeze(step); err != nil {
 		return nil, err
 	}
-	key, err := s.key(t, "chain", nil)
-	if err != nil {
-		return nil, err
-	}
+	key := s.key(t, "chain", nil)
 	turns, err := flow.Loop(s.flow, key)
 	if err != nil {
 		return nil, over(err)
@@ -229,29 +224,32 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	}
 	first := s.steps
 	s.steps += at.N
+	var done event.StepCompleted
+	in := s.within(nil, "", 0) // of one turn after the other: there may be a million of them
+	in.known, in.untitled = s.known, true
+	thread := in.thread(t.Name)
 	for n := at.N; times < 0 || n < times; n++ {
 		if until != nil {
 			// It decides by the state alone: a resume does not ask it about turns that are over.
-			done, err := starlark.Call(newThread(t.Name, maxSteps, s.Room), until, starlark.Tuple{state}, nil)
+			ends, err := starlark.Call(newThread(t.Name, maxSteps, s.Room), until, starlark.Tuple{state}, nil)
 			if err != nil {
 				return nil, err
 			}
-			if done.Truth() {
+			if ends.Truth() {
 				break
 			}
 		}
-		in := s.within(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
-		in.known = s.known // one turn after the other
+		in.turn(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
+		again(thread)
 		s.steps++
-		_, output, err := called(in.thread(t.Name), b.Name(), step, state)
+		_, output, err := called(thread, b.Name(), step, state)
 		if err != nil {
 			if _, isOver := errors.AsType[*overError](err); !isOver {
 				in.fail(err)
 			}
 			return nil, &itemError{n, err}
 		}
-		done := in.completed(output)
-		done.Title = "" // there may be a million of them
+		done = in.completed(output)
 		turns.Commit(n, &done)
 		if state, err = fromJSON(t, output); err != nil {
 			return nil, err
@@ -290,7 +288,7 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.key(t, "call", intent)
+	key, err := s.keyOf(t, "call", intent)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +358,7 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		}
 		q.Free = len(q.Options) == 0
 	}
-	key, err := s.key(t, "human", q)
+	key, err := s.keyOf(t, "human", q)
 	if err != nil {
 		return nil, err
 	}
@@ -411,7 +409,7 @@ func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs [
 	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
 		return nil, fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
 	}
-	key, err := s.key(t, b.Name(), path)
+	key, err := s.keyOf(t, b.Name(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -511,7 +509,7 @@ func logBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, err
 	}
 	text = clip.Words(text, maxNote)
-	key, err := s.key(t, "log", text)
+	key, err := s.keyOf(t, "log", text)
 	if err != nil {
 		return nil, err
 	}

@@ -176,9 +176,10 @@ func resolveNames(f *syntax.File) []error {
 	return problems
 }
 
-// init runs what stands outside of functions, of the script and of what it loads, and
-// returns what it defines.
-func (p *Program) init(room func() error) (starlark.StringDict, error) {
+// init runs what stands outside of functions, of the script and of what it loads. It returns
+// what the script defines, and of all files the lists and mappings.
+func (p *Program) init(room func() error) (globals starlark.StringDict, constants map[starlark.Value]bool, err error) {
+	constants = map[starlark.Value]bool{}
 	type loaded struct {
 		names starlark.StringDict
 		err   error
@@ -203,11 +204,18 @@ func (p *Program) init(room func() error) (starlark.StringDict, error) {
 		m := &loaded{}
 		if m.names, m.err = compiled.Init(thread, predeclared); m.err == nil {
 			m.names.Freeze()
+			for _, v := range m.names {
+				switch v.(type) {
+				case *starlark.List, *starlark.Dict:
+					constants[v] = true
+				}
+			}
 		}
 		modules[name] = m
 		return m.names, m.err
 	}
-	return load(nil, p.source.Name)
+	globals, err = load(nil, p.source.Name)
+	return globals, constants, err
 }
 
 // note takes down the tools and models that the calls of a file name.

@@ -93,20 +93,22 @@ func (x *Executor) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 
 type runner struct {
 	Config
-	steps int // numbered so far
+	steps     int                     // numbered so far
+	constants map[starlark.Value]bool // lists and mappings that have a name outside of functions, and are frozen
 }
 
 func (r *runner) main(f flow.Flow) (json.RawMessage, error) {
-	globals, err := r.Program.init(r.Room)
+	globals, constants, err := r.Program.init(r.Room)
 	if err != nil {
 		return nil, err
 	}
+	r.constants = constants
 	main := globals[mainFunction].(*starlark.Function) // as Compile has checked
 	var args starlark.Tuple
 	if main.NumParams() > 0 {
 		args = starlark.Tuple{arguments(r.Args)}
 	}
-	s := &scope{runner: r, flow: f, step: onMainLine, counts: map[string]int{}, known: map[string]*prepared{}}
+	s := &scope{runner: r, flow: f, step: onMainLine, known: newKnown()}
 	t := s.thread(r.Program.source.Name)
 	v, err := starlark.Call(t, main, args, nil)
 	if err != nil {
@@ -123,15 +125,16 @@ func (r *runner) main(f flow.Flow) (json.RawMessage, error) {
 // the main line, a step of its own.
 type scope struct {
 	*runner
-	flow   flow.Flow
-	prefix string         // of its keys in the run
-	step   int            // its number; onMainLine there, where each question is a step
-	counts map[string]int // how often there was a key
-	known  map[string]*prepared
-	taken  flow.Outcome  // by the questions of the step
-	depth  int           // maps around it
-	title  string        // of its first question
-	spent  chan struct{} // fills up as the items of a map take their time; nil outside of maps
+	flow     flow.Flow
+	prefix   string         // of its keys in the run
+	step     int            // its number; onMainLine there, where each question is a step
+	counts   map[string]int // how often there was a key
+	known    *known
+	taken    flow.Outcome // by the questions of the step
+	depth    int          // maps around it
+	title    string       // of its first question, unless it is a turn of a chain: there may be a million of them
+	untitled bool
+	spent    chan struct{} // fills up as the items of a map take their time; nil outside of maps
 }
 
 const onMainLine = -1
@@ -170,35 +173,45 @@ var errOutside = errors.New("this can be called by main and the functions that i
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
-	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, counts: map[string]int{}, known: map[string]*prepared{}, depth: s.depth + 1, spent: s.spent}
+	return &scope{runner: s.runner, flow: f, prefix: prefix, step: step, depth: s.depth + 1, untitled: s.untitled, spent: s.spent}
 }
 
-// key is the key of a call: which functions made it, what it asks for, and how often that was
-// asked for before.
-func (s *scope) key(t *starlark.Thread, what string, about any) (string, error) {
-	var b strings.Builder
-	stack := t.CallStack()
-	for _, frame := range stack[:len(stack)-1] { // without the built-in function
-		if frame.Pos.Line > 0 {
-			b.WriteString(frame.Name)
-			b.WriteByte('/')
+// turn makes the scope of a turn that of another.
+func (s *scope) turn(f flow.Flow, prefix string, step int) {
+	s.flow, s.prefix, s.step, s.taken, s.title = f, prefix, step, flow.Outcome{}, ""
+	clear(s.counts)
+}
+
+// key is the key of a call: which functions made it, what it asks for, if anything, and how
+// often that was asked for before.
+func (s *scope) key(t *starlark.Thread, what string, about []byte) string {
+	b := make([]byte, 0, 64)
+	for depth := t.CallStackDepth() - 1; depth > 0; depth-- { // without the built-in function
+		if f, ok := t.DebugFrame(depth).Callable().(*starlark.Function); ok {
+			b = append(append(b, f.Name()...), '/')
 		}
 	}
-	b.WriteString(what)
+	b = append(b, what...)
 	if about != nil {
-		data, err := json.Marshal(about)
-		if err != nil {
-			return "", err
-		}
-		sum := sha256.Sum256(data)
-		b.WriteByte('/')
-		b.WriteString(hex.EncodeToString(sum[:4]))
+		sum := sha256.Sum256(about)
+		b = hex.AppendEncode(append(b, '/'), sum[:4])
 	}
-	b.WriteByte('/')
-	n := s.counts[b.String()]
-	s.counts[b.String()]++
-	b.WriteString(strconv.Itoa(n))
-	return b.String(), nil
+	b = append(b, '/')
+	n := s.counts[string(b)]
+	if s.counts == nil {
+		s.counts = map[string]int{}
+	}
+	s.counts[string(b)]++
+	return string(strconv.AppendInt(b, int64(n), 10))
+}
+
+// keyOf is the key of a call that asks for what can be written as JSON.
+func (s *scope) keyOf(t *starlark.Thread, what string, about any) (string, error) {
+	data, err := json.Marshal(about)
+	if err != nil {
+		return "", err
+	}
+	return s.key(t, what, data), nil
 }
 
 // begin is the number of the step that a call belongs to, and whether it is one by itself.

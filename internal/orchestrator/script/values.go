@@ -16,6 +16,9 @@ var (
 
 // toJSON is a value as data, the keys of mappings sorted.
 func toJSON(t *starlark.Thread, v starlark.Value) (json.RawMessage, error) {
+	if b, ok := appendPlain(make([]byte, 0, 128), v, 0); ok {
+		return b, charge(t, int64(len(b)))
+	}
 	n, err := printedLen(v)
 	if err == nil {
 		err = charge(t, n)
@@ -38,6 +41,9 @@ func fromJSON(t *starlark.Thread, data json.RawMessage) (starlark.Value, error) 
 	}
 	if err := charge(t, elementBytes*int64(len(data))/4); err != nil {
 		return nil, err
+	}
+	if v, ok := readPlain(string(data)); ok {
+		return v, nil
 	}
 	v, err := starlark.Call(t, decodeJSON, starlark.Tuple{starlark.String(data)}, nil)
 	return v, cause(err)

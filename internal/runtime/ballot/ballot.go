@@ -337,7 +337,9 @@ type race struct {
 	latest  Sample
 
 	firstAnswer standing                // for the key of the first vote
-	firstText   string                  // that it was read from
+	firstText   string                  // that it was read from,
+	firstStop   model.StopReason        // how that ended
+	firstTokens int64                   // and how long it was
 	answers     map[string]standing     // the answers that stand for other keys
 	intents     map[string]*tool.Intent // those among them that are calls
 
@@ -581,10 +583,13 @@ func (r *race) read(s *Sample) {
 		return
 	}
 	a := redflag.Answer{Text: s.Response.Text, Stop: string(s.Response.Stop), OutputTokens: s.Response.Usage.Output, Asked: r.q.Prompt}
-	if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
-		return
+	again := r.tally.Votes() > 0 && a.Text == r.firstText && a.Text != ""
+	if !again || s.Response.Stop != r.firstStop || a.OutputTokens != r.firstTokens {
+		if s.Flag = r.q.Flags.CheckText(&a); s.Flag != nil {
+			return
+		}
 	}
-	if r.tally.Votes() > 0 && a.Text == r.firstText && a.Text != "" {
+	if again {
 		s.Answer = r.firstAnswer.Answer // voters often agree to the letter
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
+	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -107,6 +108,11 @@ type standing struct {
 	tokens   usage.Tokens // that it took, of a turn
 }
 
+// keepFirst remembers the answer of the first key, and what it was read from.
+func (r *race) keepFirst(a standing, text string, from *model.Response) {
+	r.firstAnswer, r.firstText, r.firstStop, r.firstTokens = a, text, from.Stop, from.Usage.Output
+}
+
 // keep remembers the answer of each key that came from the first sample, in the order in
 // which they were asked for: it must not matter which came first. Where texts were compared
 // it is the one that others were compared with.
@@ -116,7 +122,7 @@ func (r *race) keep(s *Sample, text string) {
 		a.tokens = s.Response.Usage
 	}
 	if r.tally.Votes() == 0 {
-		r.firstAnswer, r.firstText = a, text
+		r.keepFirst(a, text, s.Response)
 		return
 	}
 	before, known := r.answers[a.Key]
@@ -126,7 +132,7 @@ func (r *race) keep(s *Sample, text string) {
 	switch {
 	case known && (before.n < a.n || r.q.Meaning != nil):
 	case a.Key == r.firstAnswer.Key:
-		r.firstAnswer, r.firstText = a, text
+		r.keepFirst(a, text, s.Response)
 	default:
 		if r.answers == nil {
 			r.answers = make(map[string]standing)

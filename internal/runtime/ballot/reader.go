@@ -11,8 +11,11 @@ import (
 // and a JSON schema takes longer to understand than an answer that fits it.
 type knownReaders struct {
 	mu       sync.Mutex
-	byFormat map[string]domain.Repeatable
+	byFormat map[format]domain.Repeatable
 }
+
+// A format is one as a key.
+type format struct{ reader, params string }
 
 // maxKnown bounds how many formats are remembered. Whoever has more has a new one each time.
 const maxKnown = 100
@@ -24,7 +27,7 @@ func (b *Ballot) reader(f flow.Format) (domain.Reader, error) {
 	}
 	k := &b.known
 	k.mu.Lock()
-	known, ok := k.byFormat[f.Reader+" "+string(f.Params)]
+	known, ok := k.byFormat[format{f.Reader, string(f.Params)}]
 	k.mu.Unlock()
 	if ok {
 		return known.Again(), nil
@@ -37,9 +40,9 @@ func (b *Ballot) reader(f flow.Format) (domain.Reader, error) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if len(k.byFormat) >= maxKnown || k.byFormat == nil {
-			k.byFormat = map[string]domain.Repeatable{}
+			k.byFormat = map[format]domain.Repeatable{}
 		}
-		k.byFormat[f.Reader+" "+string(f.Params)] = again
+		k.byFormat[format{f.Reader, string(f.Params)}] = again
 		return again.Again(), nil // the one that is kept has read nothing
 	}
 	return r, nil

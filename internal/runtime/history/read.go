@@ -2,13 +2,17 @@ package history
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // reader is a history of somebody who does not go on with the run.
@@ -146,7 +150,7 @@ func isEnd(e event.Event) bool {
 }
 
 // ReadReport reports what came of the run in dir. Of a chain the index has what is
-// counted; without it, and of other runs, the whole log is read.
+// counted, and of most turns of loops; without it, and of all else, the log is read.
 func ReadReport(dir string) (*Report, error) {
 	r, _, err := ends(dir)
 	if err != nil {
@@ -163,6 +167,11 @@ func ReadReport(dir string) (*Report, error) {
 			}
 		}
 	}
+	if r.Form == event.FormScript {
+		if r, err := readAround(dir); err == nil {
+			return r, nil
+		}
+	}
 	// Everything but the log can be lost or damaged.
 	r = &Report{}
 	h := reader(dir, r, nil)
@@ -172,6 +181,79 @@ func ReadReport(dir string) (*Report, error) {
 	r.finish()
 	r.goesOn(h)
 	return r, nil
+}
+
+// readAround reports what came of a run that may have many sole turns of loops, of which
+// the index has all that is counted: their lines are not read.
+func readAround(dir string) (*Report, error) {
+	x, err := runlog.OpenIndex(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	if x.Len() <= MaxListed {
+		return nil, errAllListed
+	}
+	r := &Report{}
+	h := reader(dir, r, nil)
+	visit := func(from, to int64) error {
+		if from == to {
+			return nil
+		}
+		for line, err := range x.Lines(from, to) {
+			if err == nil {
+				err = h.Visit(line)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var read, end int64 // up to where lines were read or passed over, and the last step
+	n := 0
+	for s, err := range x.All() {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		switch last := n == x.Len(); {
+		case s.Sole && !last && r.begun && r.Evidence.Knows(soleRace(s)):
+			if err := visit(read, end); err != nil {
+				return nil, err
+			}
+			r.countSole(s)
+			read = s.End()
+		case s.Sole || !r.begun: // the next ones may be alike
+			if err := visit(read, s.End()); err != nil {
+				return nil, err
+			}
+			read = s.End()
+		}
+		end = s.End()
+	}
+	if err := visit(read, math.MaxInt64); err != nil {
+		return nil, err
+	}
+	r.finish()
+	r.goesOn(h)
+	return r, nil
+}
+
+var errAllListed = errors.New("history: all steps of the run are listed")
+
+// soleRace is that of a sole step. Which question it is about matters only for the first of
+// its kind.
+func soleRace(s runlog.Step) certificate.Race {
+	return certificate.Race{Class: runlog.SoleClass, Step: s.Step, Cell: adaptive.Cell{Lead: s.Samples - s.RedFlagged}, Decided: true}
+}
+
+// countSole adds a sole step.
+func (r *Report) countSole(s runlog.Step) {
+	r.Evidence.Add(soleRace(s))
+	r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Answers)
+	r.Voting.won(s.Margin)
+	r.Committed++
 }
 
 // ReadEffects returns the calls of one step of the run in dir, however many the other steps

@@ -106,8 +106,8 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if q.Confirm != nil {
 		e.Leads = q.Confirm.Leads
 	}
-	if b.byStep() { // its votes count when the step is committed
-		_ = b.append(e)
+	if b.byStep() || !teaches(&v.Voting) { // its votes count when the step is committed, or say nothing further
+		b.failed.set(b.opts.Log.AppendVote(&e))
 	} else {
 		b.appendVoted("", e, voted{class: q.Class, policy: b.policyClass(q), voting: v.Voting, decided: v.Status == flow.Decided})
 	}
@@ -160,6 +160,7 @@ func (b *branch) begin(key string, q *flow.Question) *decision {
 	if b.idle = nil; d == nil {
 		d = newDecision(b)
 	}
+	d.branch = b // which may be the next turn of a loop
 	d.key, d.q, d.held, d.spilled, d.said, d.led, d.split = key, q, d.held[:0], false, "", "", false
 	d.resumed = false
 	d.shown, d.watch.Gauge, d.counted = b.Runtime.watch.begin(key, q.Step)
@@ -175,9 +176,9 @@ func newDecision(b *branch) *decision {
 	d := &decision{branch: b}
 	d.watch = ballot.Watch{
 		Sample:  d.sampled,
-		Retired: func(voter string) []int { return b.retired(b.class(d.q), voter) },
-		Stopped: func(s ballot.Standing) { b.leftOpen(d.key, d.q.Step, s) },
-		Waits:   func() { b.gate.leave(b.pass) },
+		Retired: func(voter string) []int { return d.retired(d.class(d.q), voter) },
+		Stopped: func(s ballot.Standing) { d.leftOpen(d.key, d.q.Step, s) },
+		Waits:   func() { d.gate.leave(d.pass) },
 	}
 	if b.opts.Extra > 0 {
 		d.watch.Hedge = &ballot.Hedge{May: b.mayHedge, Wasted: b.waste}

@@ -34,7 +34,7 @@ type voted struct {
 // these show to be worse than others, and learns how hard questions are. Branches do so
 // one after the other: the log has what follows from it in the order in which it does.
 func (b *branch) appendVoted(key string, e event.Event, v voted) {
-	if len(v.voting.Shares) == 0 && v.voting.Strategy != vote.Adaptive {
+	if !teaches(&v.voting) {
 		_ = b.appendKeyed(key, e) // it is remembered
 		return
 	}
@@ -44,6 +44,9 @@ func (b *branch) appendVoted(key string, e event.Event, v voted) {
 	b.retire(b.past.Framings.Count(v.class, v.voting.Shares))
 	b.announce(b.past.Policies.Count(v.policy, v.voting, v.decided))
 }
+
+// teaches reports whether votes say how framings do, or how hard questions are.
+func teaches(v *event.Voting) bool { return len(v.Shares) > 0 || v.Strategy == vote.Adaptive }
 
 // appendLearnt is appendVoted for a step of a chain, which says itself what there is to learn.
 // It is not kept.

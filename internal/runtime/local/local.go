@@ -28,7 +28,6 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/tool"
-	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
@@ -480,7 +479,7 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	}
 	step.Spent = b.opts.Ledger.Spent()
 	b.progress.commit(step)
-	if b.byStep() && (len(step.Voting.Shares) > 0 || step.Voting.Strategy == vote.Adaptive) {
+	if b.byStep() && teaches(&step.Voting) {
 		b.appendLearnt(step)
 	} else if err := b.opts.Log.AppendStep("", step); err != nil {
 		b.failed.set(err)

@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/maker-mdap/maker/event"
@@ -16,6 +17,8 @@ type loop struct {
 	at      flow.Turn
 	next    int     // the turn to be committed
 	turn    *branch // it, once it is begun
+
+	idleTurn *decision // of the last turn, to use again
 }
 
 // Loop implements flow.Looper.
@@ -34,8 +37,8 @@ func (l *loop) Turn(n int) flow.Flow {
 	l.expect(n)
 	if l.turn == nil {
 		b := *l.branch
-		b.prefix, b.keys, b.loops, b.idle = flow.TurnKey(l.key, l.next)+"/", new(keys), true, nil
-		l.turn = &b
+		b.prefix, b.keys, b.loops, b.idle = flow.TurnKey(l.key, l.next)+"/", new(keys), true, l.idleTurn
+		l.turn, l.idleTurn = &b, nil
 	}
 	return l.turn
 }
@@ -48,6 +51,7 @@ func (l *loop) Commit(n int, step *event.StepCompleted) {
 	}
 	if l.turn != nil {
 		l.turn.keys.end()
+		l.idleTurn, l.turn.idle = l.turn.idle, nil
 		l.turn = nil
 	}
 	l.next++
@@ -67,9 +71,13 @@ func (l *loop) expect(n int) {
 // keys are those that were used, by the methods of a flow.
 type keys struct {
 	mu    sync.Mutex
-	used  map[usedKey]bool
-	ended bool // none can be used any more
+	few   []usedKey        // the first ones: most turns of loops have no more
+	used  map[usedKey]bool // the others
+	ended bool             // none can be used any more
 }
+
+// fewKeys is how many are looked through one by one.
+const fewKeys = 4
 
 type usedKey struct {
 	method method
@@ -92,15 +100,19 @@ const (
 func (k *keys) claim(m method, key string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	use := usedKey{m, key}
 	switch {
 	case k.ended:
 		return fmt.Errorf("local: the key %q is used after its turn was committed", key)
-	case k.used[usedKey{m, key}]:
+	case k.used[use] || slices.Contains(k.few, use):
 		return fmt.Errorf("local: the key %q is used twice", key)
+	case len(k.few) < fewKeys:
+		k.few = append(k.few, use)
+		return nil
 	case k.used == nil:
 		k.used = map[usedKey]bool{}
 	}
-	k.used[usedKey{m, key}] = true
+	k.used[use] = true
 	return nil
 }
 
@@ -108,5 +120,5 @@ func (k *keys) claim(m method, key string) error {
 func (k *keys) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.used, k.ended = nil, true
+	k.few, k.used, k.ended = nil, nil, true
 }

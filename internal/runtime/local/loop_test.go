@@ -517,7 +517,7 @@ func TestLoopsStaySmall(t *testing.T) {
 				return err
 			}
 			turn.Emit("note", event.StepStarted{Step: n})
-			largest = max(largest, len(turn.(*branch).keys.used))
+			largest = max(largest, kept(turn.(*branch).keys))
 			loop.Commit(n, &event.StepCompleted{Step: n, Output: event.JSONValue(v.Answer), Voting: v.Voting})
 			if (n+1)%(turns/4) == 0 {
 				var m goruntime.MemStats
@@ -532,7 +532,7 @@ func TestLoopsStaySmall(t *testing.T) {
 	if !errors.Is(err, errCrash) {
 		t.Fatal(err)
 	}
-	if n := len(r.keys.used); n > 1 || largest != 2 {
+	if n := kept(&r.keys); n > 1 || largest != 2 {
 		t.Errorf("%d keys are kept outside of turns and %d within, want that of the loop and two", n, largest)
 	}
 	if grown := int64(slices.Max(heap[1:])) - int64(heap[0]); grown > 2<<20 {
@@ -623,5 +623,26 @@ func countTurns(turns int, rule vote.Rule) func(flow.Flow) error {
 			loop.Commit(n, &event.StepCompleted{Step: n, Output: event.JSONValue(state), Voting: v.Voting})
 		}
 		return nil
+	}
+}
+
+// kept is how many keys are remembered.
+func kept(k *keys) int { return len(k.few) + len(k.used) }
+
+// TestKeysAreUsedOnce: however many there are, and by which method.
+func TestKeysAreUsedOnce(t *testing.T) {
+	var k keys
+	for round := range 2 {
+		for n := range 3 * fewKeys {
+			for _, m := range []method{byDecide, byEmit} {
+				if err := k.claim(m, fmt.Sprint(n)); (err == nil) != (round == 0) {
+					t.Errorf("round %d: claim(%d, %d) = %v", round, m, n, err)
+				}
+			}
+		}
+	}
+	k.end()
+	if err := k.claim(byAsk, "another"); err == nil {
+		t.Error("a key is used after the end")
 	}
 }

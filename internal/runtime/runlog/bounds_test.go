@@ -24,7 +24,7 @@ func TestIndexRecordsSaturate(t *testing.T) {
 	least := Step{Time: time.UnixMilli(0)}
 	most := Step{
 		Offset: math.MaxInt64, Length: math.MaxUint32, Step: math.MaxUint32, Time: time.UnixMilli(1 << 40), DurationMS: math.MaxUint32,
-		Samples: math.MaxUint16, RedFlagged: math.MaxUint16, Faults: math.MaxUint16, Margin: math.MaxUint16, Answers: math.MaxInt16, Special: true, USD: 1e300,
+		Samples: math.MaxUint16, RedFlagged: math.MaxUint16, Faults: math.MaxUint16, Margin: math.MaxUint16, Answers: soleBit - 1, Special: true, Sole: true, USD: 1e300,
 	}
 	over, under := most, least
 	over.Length, over.Step, over.DurationMS, over.Samples, over.Margin, over.Answers = math.MaxInt64, 1<<32, 1<<40, 1<<16, 70000, 1<<20
@@ -128,10 +128,10 @@ func TestLongLines(t *testing.T) {
 		t.Helper()
 		e := submitted()
 		e.Task = strings.Repeat("x", n)
-		line, err := encodeLine(event.Record{Run: "run", Event: e})
+		line, err := appendLine(nil, event.Record{Run: "run", Event: e})
 		if err != nil {
 			if !strings.Contains(err.Error(), "longer than a line can be") {
-				t.Errorf("encodeLine(%d) = %v", n, err)
+				t.Errorf("appendLine(nil, %d) = %v", n, err)
 			}
 			return -1
 		}
@@ -278,7 +278,7 @@ func TestFormats(t *testing.T) {
 	for format, ok := range map[int]bool{0: true, event.Format: true, event.Format + 1: false} {
 		e := submitted()
 		e.Format = format
-		line, err := encodeLine(event.Record{Run: "run", Event: e})
+		line, err := appendLine(nil, event.Record{Run: "run", Event: e})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,8 +37,12 @@ type Step struct {
 	Margin     int
 	Answers    int     // different answers that got votes
 	Special    bool    // there is more to how it was decided than these numbers
+	Sole       bool    // it is a turn of a loop, and nothing but its verdict comes before it: see sole
 	USD        float64 // spent by the run so far
 }
+
+// End is where the line after that of the step begins.
+func (s Step) End() int64 { return s.Offset + int64(s.Length) }
 
 func newStep(offset int64, length int, t time.Time, e *event.StepCompleted) Step {
 	all, answers := e.Taken()
@@ -62,9 +66,12 @@ func (s Step) append(b []byte) []byte {
 	b = le.AppendUint16(b, clamp[uint16](s.RedFlagged, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Faults, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Margin, math.MaxUint16))
-	answers := clamp[uint16](s.Answers, math.MaxInt16)
+	answers := clamp[uint16](s.Answers, soleBit-1)
 	if s.Special {
 		answers |= specialBit
+	}
+	if s.Sole {
+		answers |= soleBit
 	}
 	b = le.AppendUint16(b, answers)
 	b = append(b, 0, 0) // the checksum
@@ -73,8 +80,12 @@ func (s Step) append(b []byte) []byte {
 	return b
 }
 
-// specialBit marks a step whose line has to be read, beside the number of its answers.
-const specialBit = 1 << 15
+// specialBit marks a step whose line has to be read, beside the number of its answers, and
+// soleBit one that needs none to be read.
+const (
+	specialBit = 1 << 15
+	soleBit    = 1 << 14
+)
 
 // checkAt is where a record has its checksum. Early ones have 0 there, which no
 // checksum is.
@@ -103,8 +114,9 @@ func parseStep(b []byte) (Step, error) {
 		RedFlagged: int(le.Uint16(b[30:])),
 		Faults:     int(le.Uint16(b[32:])),
 		Margin:     int(le.Uint16(b[34:])),
-		Answers:    int(le.Uint16(b[36:]) &^ specialBit),
+		Answers:    int(le.Uint16(b[36:]) &^ (specialBit | soleBit)),
 		Special:    le.Uint16(b[36:])&specialBit != 0,
+		Sole:       le.Uint16(b[36:])&soleBit != 0,
 		USD:        math.Float64frombits(le.Uint64(b[40:])),
 	}, nil
 }
@@ -137,6 +149,9 @@ type indexWriter struct {
 	out  *bufio.Writer // nil while they agree
 	good int64         // size of the part that agrees
 	buf  []byte
+
+	since since
+	vote  Line // the first line since the last step
 }
 
 func newIndexWriter(dir string) (*indexWriter, error) {
@@ -167,8 +182,13 @@ func (w *indexWriter) rewrite() {
 // append-only.
 func (w *indexWriter) add(l Line) error {
 	if l.Type != event.TypeStepCompleted {
+		if w.since.lines++; w.since.lines == 1 {
+			w.vote = Line{Type: l.Type, Raw: append(w.vote.Raw[:0], l.Raw...)}
+		}
 		return nil
 	}
+	since := w.since
+	w.since = sinceNothing
 	if w.old != nil {
 		var b [stepSize]byte
 		if _, err := io.ReadFull(w.old, b[:]); err == nil {
@@ -187,12 +207,29 @@ func (w *indexWriter) add(l Line) error {
 	if !ok {
 		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: "it has two types"}
 	}
-	w.buf = newStep(l.Offset, len(l.Raw)+1, rec.Time, &e).append(w.buf[:0])
+	step := newStep(l.Offset, len(l.Raw)+1, rec.Time, &e)
+	step.Sole = since.lines == 1 && w.soleVote(&e)
+	w.buf = step.append(w.buf[:0])
 	w.good += stepSize
 	if _, err := w.out.Write(w.buf); err != nil {
 		return &WriteError{Dir: filepath.Dir(w.f.Name()), Err: err}
 	}
 	return nil
+}
+
+// soleVote reports whether the first line since the last step is a verdict that makes a step
+// a sole one.
+func (w *indexWriter) soleVote(e *event.StepCompleted) bool {
+	if w.vote.Type != event.TypeVoteCompleted {
+		return false
+	}
+	rec, err := w.vote.Decode()
+	if err != nil {
+		return false // whoever reads it says so
+	}
+	since := sinceNothing
+	since.add(rec.Event)
+	return since.sole(e)
 }
 
 // finish cuts off what the log does not have and closes the file.
@@ -309,6 +346,25 @@ func (x *Index) Event(s Step) (event.StepCompleted, error) {
 		return event.StepCompleted{}, s.misfit()
 	}
 	return e, nil
+}
+
+// Lines yields the lines of the log from one place to another, which are those of lines. It
+// has no numbers of lines for what is damaged.
+func (x *Index) Lines(from, to int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		end, err := scan(io.NewSectionReader(x.log, from, to-from), from, func(l Line) error {
+			if !yield(l, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err == nil && end != to && to != math.MaxInt64 {
+			err = fmt.Errorf("run log: the index does not fit the log at byte %d; `maker resume` rebuilds it", end)
+		}
+		if err != nil && !errors.Is(err, errStop) {
+			yield(Line{}, err)
+		}
+	}
 }
 
 // Close closes the index.

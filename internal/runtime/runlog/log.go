@@ -65,7 +65,8 @@ type Log struct {
 	durable  uint64 // how many events are on disk
 	size     int64  // of the log on disk
 	end      int64  // of the log once all is written
-	waiters  int    // callers of Sync and blocked Appends
+	since    since
+	waiters  int // callers of Sync and blocked Appends
 	closing  bool
 	gathers  bool          // the writer wakes up by itself in a moment
 	err      error         // the first failure; sticky
@@ -250,7 +251,7 @@ func start(dir, run string, redact Redact, events *os.File, index file, lk *lock
 	l := &Log{
 		dir: dir, run: run, clock: time.Now, redact: redact,
 		events: events, index: index, lock: lk, file: info,
-		seq: seq, durable: seq, size: end, end: end,
+		seq: seq, durable: seq, size: end, end: end, since: since{lines: int(min(seq, 1)), step: -1},
 		progress: make(chan struct{}),
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
@@ -277,19 +278,20 @@ func (l *Log) Session() string { return l.lock.session }
 // event is not in it.
 func (l *Log) Append(e event.Event) error { return l.AppendKeyed("", e) }
 
-// encodeLine is the line of an event, if it can be read again.
-func encodeLine(r event.Record) ([]byte, error) {
+// appendLine appends the line of an event, if it can be read again.
+func appendLine(lines []byte, r event.Record) ([]byte, error) {
 	if _, ok := r.Event.(event.Unknown); ok {
 		return nil, fmt.Errorf("run log: an event of the type %s, which this version does not know, cannot be appended", r.Event.Type())
 	}
-	line, err := r.AppendJSON(nil)
+	at := len(lines)
+	lines, err := r.AppendJSON(lines)
 	if err != nil {
 		return nil, err
 	}
-	if len(line) > maxWritten {
-		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), len(line), maxWritten)
+	if n := len(lines) - at; n > maxWritten {
+		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), n, maxWritten)
 	}
-	return line, nil
+	return lines, nil
 }
 
 // AppendKeyed is Append for an event that has a key.
@@ -301,9 +303,9 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 		}
 	}
 	if step, ok := e.(event.StepCompleted); ok {
-		return l.add(key, &step, nil)
+		return l.add(key, &step, nil, nil)
 	}
-	return l.add(key, nil, e)
+	return l.add(key, nil, nil, e)
 }
 
 // AppendStep is AppendKeyed for a step, which is not kept.
@@ -311,11 +313,19 @@ func (l *Log) AppendStep(key string, step *event.StepCompleted) error {
 	if len(step.Output.JSON) > maxPlain {
 		return l.AppendKeyed(key, *step)
 	}
-	return l.add(key, step, nil)
+	return l.add(key, step, nil, nil)
 }
 
-// add hands a step, or another event, to the writer.
-func (l *Log) add(key string, step *event.StepCompleted, other event.Event) error {
+// AppendVote is Append for a verdict, which is not kept.
+func (l *Log) AppendVote(v *event.VoteCompleted) error {
+	if len(v.Answer.JSON) > maxPlain {
+		return l.Append(*v)
+	}
+	return l.add("", nil, v, nil)
+}
+
+// add hands a step, a verdict or another event to the writer.
+func (l *Log) add(key string, step *event.StepCompleted, v *event.VoteCompleted, other event.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.err == nil && l.pending.events >= maxPending {
@@ -333,18 +343,29 @@ func (l *Log) add(key string, step *event.StepCompleted, other event.Event) erro
 	lines := g.lines
 	if step != nil {
 		lines = step.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})
+	} else if v != nil && v.IsPlain() {
+		lines = v.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})
 	} else {
-		line, err := encodeLine(event.Record{Seq: l.seq, Time: now, Run: l.run, Key: key, Event: other})
-		if err != nil {
+		if v != nil {
+			other = *v
+		}
+		var err error
+		if lines, err = appendLine(lines, event.Record{Seq: l.seq, Time: now, Run: l.run, Key: key, Event: other}); err != nil {
 			return err
 		}
-		lines = append(lines, line...)
 	}
 	// The checksum is of what is written, so that it comes after redaction.
 	lines = append(seal(append(lines[:at], l.redact(lines[at:])...), at), '\n')
 	g.lines = lines
 	if step != nil {
-		g.steps = newStep(l.end, len(lines)-at, now, step).append(g.steps)
+		indexed := newStep(l.end, len(lines)-at, now, step)
+		indexed.Sole = l.since.sole(step)
+		l.since = sinceNothing
+		g.steps = indexed.append(g.steps)
+	} else if v != nil {
+		l.since.addVote(v)
+	} else {
+		l.since.add(other)
 	}
 	g.events++
 	l.seq++

@@ -124,7 +124,11 @@ func checkFormat(dir string, l Line) error {
 // checks that each is JSON and what was written, and that the sequence numbers
 // follow each other. A last line that is unfinished ends the scan without an error.
 func scan(r io.Reader, offset int64, visit func(Line) error) (end int64, err error) {
-	in := bufio.NewReaderSize(r, 256<<10)
+	size := 256 << 10
+	if part, ok := r.(*io.SectionReader); ok {
+		size = int(min(int64(size), part.Size()))
+	}
+	in := bufio.NewReaderSize(r, size)
 	var long []byte // a line that does not fit the reader's buffer
 	c := checker{offset: offset}
 	for {
