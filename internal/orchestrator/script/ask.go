@@ -84,18 +84,16 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if err != nil {
 		return nil, err
 	}
+	var own bool
+	q.Step, own = s.begin(key)
 	if work != nil {
+		q.Scope = s.scopeKey(key, own)
 		if q.System, err = s.Prompts.Render(prompts.ExecutorSystem{}); err != nil {
 			return nil, err
 		}
 		if err := s.usable(key, work.Tools); err != nil {
 			return nil, err
 		}
-	}
-	var own bool
-	q.Step, own = s.begin()
-	if work != nil {
-		q.Scope = s.scopeKey(key, own)
 	}
 	done := event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
 	out, err := s.decide(key, q, maxMoves, &done)
@@ -170,7 +168,7 @@ func (s *scope) usable(key string, tools []string) error {
 	}
 	for _, name := range tools {
 		if why := u.Tools[name]; why != "" {
-			return &stepError{step: max(s.step, s.steps), status: flow.Failed, reason: why, open: []string{s.prefix + key}}
+			return &stepError{step: s.at(), status: flow.Failed, reason: why, open: []string{s.prefix + key}}
 		}
 	}
 	return nil

@@ -60,7 +60,8 @@ func Run(f flow.Flow, c Config) error {
 
 type runner struct {
 	Config
-	steps int // numbered so far
+	steps int // that it came to so far
+	last  int // the number of the last of them
 }
 
 func (r *runner) main(f flow.Flow) (json.RawMessage, error) {
@@ -166,13 +167,28 @@ func (s *scope) key(t *starlark.Thread, what string, about any) (string, error) 
 	return b.String(), nil
 }
 
-// begin is the number of the step that a call belongs to, and whether it is one by itself.
-func (s *scope) begin() (step int, own bool) {
+// begin is the number of the step that the call of a key belongs to, and whether it is one by
+// itself.
+func (s *scope) begin(key string) (step int, own bool) {
 	if s.step != onMainLine {
 		return s.step, false
 	}
+	return s.number(key), true
+}
+
+// number numbers the step of a key, on the main line.
+func (s *scope) number(key string) int {
+	s.last = flow.Number(s.flow, key, s.steps)
 	s.steps++
-	return s.steps - 1, true
+	return s.last
+}
+
+// at is the number of the step that is under way, or was the last.
+func (s *scope) at() int {
+	if s.step != onMainLine {
+		return s.step
+	}
+	return s.last
 }
 
 // complete writes down that a call which is a step by itself came to something.
@@ -218,7 +234,7 @@ func (e *stepError) Error() string { return e.reason }
 
 // failed is how a run ends that an error ended.
 func (r *runner) failed(err error) event.TaskFailed {
-	e := event.TaskFailed{Status: event.StatusFailed, Step: max(r.steps-1, 0), Reason: Describe(err), Final: true}
+	e := event.TaskFailed{Status: event.StatusFailed, Step: r.last, Reason: Describe(err), Final: true}
 	if s, ok := errors.AsType[*stepError](err); ok {
 		e.Step, e.Reopen, e.Final = s.step, s.open, len(s.open) == 0
 		if s.status == flow.Undecided {
