@@ -101,7 +101,12 @@ func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*
 	if opts == nil {
 		opts = &ResumeOptions{}
 	}
-	return begun(e.engine.Resume(ctx, run, engine.ResumeOptions(*opts)))
+	o := engine.ResumeOptions{Change: opts.Change, SetAside: opts.SetAside, Retry: opts.Retry}
+	if opts.Script != nil {
+		s := opts.Script.params().Script
+		o.Script = &s
+	}
+	return begun(e.engine.Resume(ctx, run, o))
 }
 
 // Replay checks a run of this engine's folder; see [runs.Run.Replay]. It knows the

@@ -144,4 +144,9 @@ type ResumeOptions struct {
 	// that are "undecided", or both. Those go on with the votes they have, so that they
 	// need more samples than before.
 	Retry []string
+
+	// Script has a run of a script go on with another one, as [Engine.Rehearse] tells
+	// beforehand. Its arguments stay as they were. Nil, or the script that the run has,
+	// changes nothing.
+	Script *Script
 }

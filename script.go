@@ -37,3 +37,21 @@ func (s Script) Check() error { return engine.CheckScript(s.params()) }
 func (e *Engine) Script(ctx context.Context, s Script) (*Run, error) {
 	return begun(e.engine.Script(ctx, s.params()))
 }
+
+// A Rehearsal says what of the log of a run an edited script uses again, and what it comes to
+// first that is not there.
+type Rehearsal = engine.Rehearsal
+
+// What a [Rehearsal] lists: calls of built-in functions by their places, and chains of which
+// turns are committed.
+type (
+	RehearsedCall  = engine.RehearsedCall
+	RehearsedChain = engine.RehearsedChain
+)
+
+// Rehearse tells what a run makes of what is recorded if it goes on with an edited script:
+// [ResumeOptions].Script. It asks nobody, does nothing and writes nothing. Of a run that is
+// completed it is [ErrFinished].
+func (e *Engine) Rehearse(run string, s Script) (*Rehearsal, error) {
+	return e.engine.Rehearse(run, s.params().Script)
+}

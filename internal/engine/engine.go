@@ -24,6 +24,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/script"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/internal/runtime/history"
@@ -245,6 +246,7 @@ type ResumeOptions struct {
 	Change   func(*config.Config)
 	SetAside bool
 	Retry    []string
+	Script   *script.Source
 }
 
 // ErrFinished says that a run is over and has nothing to resume.
@@ -327,9 +329,18 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if err := e.checkOwn(cfg); err != nil {
 		return nil, err
 	}
-	j, err := e.job(k, past.Submitted.Params, &cfg)
+	edited, err := edit(past, o.Script)
 	if err != nil {
 		return nil, err
+	}
+	j, err := e.job(k, past.Params, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	if past.Edits > 0 {
+		if past.Numbers, err = history.ReadNumbers(log.Dir()); err != nil {
+			return nil, err
+		}
 	}
 	if past.Unkeyed {
 		return nil, ErrTooOld
@@ -349,7 +360,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		}
 	}
 	first := event.RunResumed{
-		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry,
+		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry, Params: edited,
 	}
 	past.Records.Retry(o.Retry)
 	return e.start(ctx, log, stack, j, first, past)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -35,9 +36,20 @@ type Config struct {
 
 	Prompts *prompts.Set
 
+	// Watch is told what the script does, one call after the other. Nil means nobody is: it is
+	// for a flow that does nothing at the same time.
+	Watch Watcher
+
 	// Room reports whether the program has memory left for what scripts keep. Nil means
 	// that it has.
 	Room func() error
+}
+
+// A Watcher is told which built-in function a script calls, and where, and with which state a
+// chain begins.
+type Watcher interface {
+	Called(what, file string, line int)
+	Chained(key string, state json.RawMessage)
 }
 
 // Run runs a script. It emits step_completed or step_failed for each step, and then
@@ -143,12 +155,17 @@ func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
 // asked for before.
 func (s *scope) key(t *starlark.Thread, what string, about any) (string, error) {
 	var b strings.Builder
+	var at syntax.Position
 	stack := t.CallStack()
 	for _, frame := range stack[:len(stack)-1] { // without the built-in function
 		if frame.Pos.Line > 0 {
 			b.WriteString(frame.Name)
 			b.WriteByte('/')
+			at = frame.Pos
 		}
+	}
+	if s.Watch != nil {
+		s.Watch.Called(what, at.Filename(), int(at.Line))
 	}
 	b.WriteString(what)
 	if about != nil {

@@ -302,7 +302,7 @@ func (a *Audit) margins(step int, rule vote.Rule, policy int) (margins []int, ok
 // decided holds a verdict against the samples before it.
 func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	rule, chain := a.rule, a.form == event.FormChain
-	if (!chain || isJudgement(e.Question)) && e.Rule.Validate() == nil {
+	if (!chain || IsJudgement(e.Question)) && e.Rule.Validate() == nil {
 		rule = e.Rule
 	}
 	if was, ok := h.Verdicts[e.Question]; ok && !chain && was.Status == flow.Decided {
@@ -346,9 +346,9 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	}
 }
 
-// isJudgement reports whether a question was whether two answers to another one say the
+// IsJudgement reports whether a question was whether two answers to another one say the
 // same.
-func isJudgement(question string) bool { return strings.Contains(question, "/same/") }
+func IsJudgement(question string) bool { return strings.Contains(question, "/same/") }
 
 // left holds a vote that was left open against the samples before it.
 func (a *Audit) left(h *History, e event.OpenVote) {

@@ -63,6 +63,9 @@ func (h *History) Edit(params json.RawMessage) {
 	h.Waiting = nil
 }
 
+// IsCommitted reports whether a step was committed under a key.
+func (h *History) IsCommitted(key string) bool { return h.emitted[key].kind == event.TypeStepCompleted }
+
 // Outdated reports whether the event under a key was emitted before the parameters of the run
 // were changed, so that there may be another one now.
 func (h *History) Outdated(key string) bool { return h.emitted[key].edit < h.Edits }

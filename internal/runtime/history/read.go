@@ -45,6 +45,15 @@ func (h *History) read() error {
 	return nil
 }
 
+// Read reads all that the log in dir has recorded. Nothing is locked or written.
+func Read(dir string) (*History, error) {
+	h := New(dir)
+	if err := h.read(); err != nil {
+		return nil, err
+	}
+	return h, h.Finish()
+}
+
 // ReadWaiting returns the questions of the run in dir that no person has answered yet.
 func ReadWaiting(dir string) ([]event.ClarificationRequested, error) {
 	h := reader(dir, nil, nil)
