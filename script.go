@@ -42,10 +42,11 @@ func (e *Engine) Script(ctx context.Context, s Script) (*Run, error) {
 // first that is not there.
 type Rehearsal = engine.Rehearsal
 
-// What a [Rehearsal] lists: calls of built-in functions by their places, and chains of which
-// turns are committed.
+// What a [Rehearsal] lists: calls of built-in functions by their places, calls of tools that were
+// made, and chains of which turns are committed.
 type (
 	RehearsedCall  = engine.RehearsedCall
+	RehearsedMade  = engine.RehearsedMade
 	RehearsedChain = engine.RehearsedChain
 )
 

@@ -113,6 +113,7 @@ func edited(past *history.History, s script.Source) (*kind.ScriptParams, error) 
 type (
 	Rehearsal      = rehearsal.Report
 	RehearsedCall  = rehearsal.Call
+	RehearsedMade  = rehearsal.Made
 	RehearsedChain = rehearsal.Chain
 )
 

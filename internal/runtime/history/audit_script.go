@@ -7,8 +7,13 @@ func (a *Audit) happened(e event.Event) {
 	if a.form != event.FormScript {
 		return
 	}
-	if step, ok := stepIn(e); ok && !a.committed.has(step) {
+	step, ok := stepIn(e)
+	if ok && !a.committed.has(step) {
 		a.open[step] = true
+		return
+	}
+	if v, voted := e.(event.VoteCompleted); voted && v.Scope == "" { // of the others the key of the step is known
+		a.differ("step %d is voted on under %s after it was committed", step, v.Question)
 	}
 }
 
