@@ -134,6 +134,9 @@ func places(calls []maker.RehearsedCall) string {
 	var list []string
 	for _, c := range calls[:min(len(calls), maxListed)] {
 		text := fmt.Sprintf("%s:%d %s", c.File, c.Line, c.What)
+		if c.From != "" {
+			text += " from " + c.From
+		}
 		if c.Times > 1 {
 			text += fmt.Sprintf(" (%s times)", report.Thousands(c.Times))
 		}

@@ -46,9 +46,10 @@ type Config struct {
 }
 
 // A Watcher is told which built-in function a script calls, and where, and with which state a
-// chain begins.
+// chain begins. From is the file and the line of main, or of the function of a map or a chain,
+// that led there, if that is another place.
 type Watcher interface {
-	Called(what, file string, line int)
+	Called(what, file string, line int, from string)
 	Chained(key string, state json.RawMessage)
 }
 
@@ -155,17 +156,23 @@ func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
 // asked for before.
 func (s *scope) key(t *starlark.Thread, what string, about any) (string, error) {
 	var b strings.Builder
-	var at syntax.Position
+	var first, at syntax.Position
 	stack := t.CallStack()
 	for _, frame := range stack[:len(stack)-1] { // without the built-in function
 		if frame.Pos.Line > 0 {
 			b.WriteString(frame.Name)
 			b.WriteByte('/')
-			at = frame.Pos
+			if at = frame.Pos; first.Line == 0 {
+				first = at
+			}
 		}
 	}
 	if s.Watch != nil {
-		s.Watch.Called(what, at.Filename(), int(at.Line))
+		from := ""
+		if first != at {
+			from = fmt.Sprintf("%s:%d", first.Filename(), first.Line)
+		}
+		s.Watch.Called(what, at.Filename(), int(at.Line), from)
 	}
 	b.WriteString(what)
 	if about != nil {

@@ -56,7 +56,8 @@ type Call struct {
 	What  string // the function
 	File  string
 	Line  int
-	Times int // that it is reached, as in the items of a map
+	From  string // the file and the line of main, or of a function of map or chain, that led there; empty if that is the same
+	Times int    // that it is reached, as in the items of a map
 }
 
 // A Made is a call of a tool that was made.
@@ -157,7 +158,7 @@ func grouped(calls map[string]Call) []Call {
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b Call) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.What, b.What))
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.From, b.From), strings.Compare(a.What, b.What))
 	})
 	return list
 }
@@ -191,7 +192,9 @@ func (t *Trace) run(script func(*Trace) error) error {
 }
 
 // Called tells which built-in function is called, and where.
-func (t *Trace) Called(what, file string, line int) { t.at = Call{What: what, File: file, Line: line} }
+func (t *Trace) Called(what, file string, line int, from string) {
+	t.at = Call{What: what, File: file, Line: line, From: from}
+}
 
 // Chained tells with which state a chain begins.
 func (t *Trace) Chained(key string, state json.RawMessage) { t.chains[key] = begun{t.at, state} }
