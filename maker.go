@@ -98,15 +98,7 @@ func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 // Resume continues a run from its last committed step. The run is named as in
 // [runs.Find].
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
-	if opts == nil {
-		opts = &ResumeOptions{}
-	}
-	o := engine.ResumeOptions{Change: opts.Change, SetAside: opts.SetAside, Retry: opts.Retry}
-	if opts.Script != nil {
-		s := opts.Script.params().Script
-		o.Script = &s
-	}
-	return begun(e.engine.Resume(ctx, run, o))
+	return begun(e.engine.Resume(ctx, run, opts.options()))
 }
 
 // Replay checks a run of this engine's folder; see [runs.Run.Replay]. It knows the

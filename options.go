@@ -150,3 +150,15 @@ type ResumeOptions struct {
 	// changes nothing.
 	Script *Script
 }
+
+func (o *ResumeOptions) options() engine.ResumeOptions {
+	if o == nil {
+		return engine.ResumeOptions{}
+	}
+	to := engine.ResumeOptions{Change: o.Change, SetAside: o.SetAside, Retry: o.Retry}
+	if o.Script != nil {
+		s := o.Script.params().Script
+		to.Script = &s
+	}
+	return to
+}

@@ -50,9 +50,9 @@ type (
 	RehearsedChain = engine.RehearsedChain
 )
 
-// Rehearse tells what a run makes of what is recorded if it goes on with an edited script:
+// Rehearse tells what a run makes of what is recorded if it is resumed with an edited script:
 // [ResumeOptions].Script. It asks nobody, does nothing and writes nothing. Of a run that is
 // completed it is [ErrFinished].
-func (e *Engine) Rehearse(run string, s Script) (*Rehearsal, error) {
-	return e.engine.Rehearse(run, s.params().Script)
+func (e *Engine) Rehearse(run string, opts *ResumeOptions) (*Rehearsal, error) {
+	return e.engine.Rehearse(run, opts.options())
 }

@@ -258,7 +258,7 @@ func TestAnEditedScriptGoesOn(t *testing.T) {
 func wantRehearsal(t *testing.T, e *maker.Engine, run string, edited maker.Script) {
 	t.Helper()
 	rehearse := func(s maker.Script) *maker.Rehearsal {
-		r, err := e.Rehearse(run, s)
+		r, err := e.Rehearse(run, &maker.ResumeOptions{Script: &s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestEditsThatCannotBe(t *testing.T) {
 	was := logLines(t, run.Dir())
 	for _, text := range []string{"def main(:\n", "def main():\n    aks(1)\n", "def main():\n    return '\xff'\n"} {
 		s := maker.Script{Name: "a.star", Text: text}
-		_, rehearsed := e.Rehearse(run.ID(), s)
+		_, rehearsed := e.Rehearse(run.ID(), &maker.ResumeOptions{Script: &s})
 		_, resumed := e.Resume(t.Context(), run.ID(), &maker.ResumeOptions{Script: &s})
 		for what, err := range map[string]error{"Rehearse": rehearsed, "Resume": resumed} {
 			if c, ok := errors.AsType[*maker.ConfigError](err); !ok || c.Field != "script" {
@@ -332,7 +332,7 @@ func TestEditsThatCannotBe(t *testing.T) {
 	hanoi := startHanoi(t, e, 2)
 	mustResult(t, hanoi)
 	s := maker.Script{Name: "a.star", Text: "def main():\n    return 1\n"}
-	if _, err := e.Rehearse(hanoi.ID(), s); !errors.Is(err, maker.ErrFinished) {
+	if _, err := e.Rehearse(hanoi.ID(), &maker.ResumeOptions{Script: &s}); !errors.Is(err, maker.ErrFinished) {
 		t.Errorf("Rehearse() of a run that is completed = %v, want %v", err, maker.ErrFinished)
 	}
 }

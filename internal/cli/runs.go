@@ -302,17 +302,19 @@ with; --script names an edited one, and says which recorded answers still fit.`,
 			if err != nil {
 				return err
 			}
-			edited, err := scriptfile.App{
-				Err: a.Err, Quiet: a.quiet, Attended: a.hasTerminal(), Confirm: a.confirm, Rehearse: engine.Rehearse,
-				Usage: func(err error) error { return usageError{err} },
-			}.Edited(cmd.Context(), args[0], script, yes)
+			goOn := maker.ResumeOptions{Change: func(c *maker.Config) { flags.change(c, opts) }, SetAside: setAside, Retry: trimmed(retry)}
+			goOn.Script, err = scriptfile.App{
+				Err: a.Err, Quiet: a.quiet, Attended: a.hasTerminal(), Confirm: a.confirm, Usage: func(err error) error { return usageError{err} },
+				Rehearse: func(s *maker.Script) (*maker.Rehearsal, error) {
+					with := goOn
+					with.Script = s
+					return engine.Rehearse(args[0], &with)
+				},
+			}.Edited(cmd.Context(), script, yes)
 			if err != nil {
 				return err
 			}
-			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
-				Change:   func(c *maker.Config) { flags.change(c, opts) },
-				SetAside: setAside, Retry: trimmed(retry), Script: edited,
-			})
+			run, err := engine.Resume(cmd.Context(), args[0], &goOn)
 			if errors.Is(err, maker.ErrFinished) {
 				return a.showFinished(args[0], finish)
 			}

@@ -249,6 +249,24 @@ type ResumeOptions struct {
 	Script   *script.Source
 }
 
+// config is the one that a run goes on with.
+func (o ResumeOptions) config(past *history.History, k kind.Kind) (config.Config, error) {
+	cfg, err := config.Parse(past.Config)
+	if err != nil {
+		return cfg, fmt.Errorf("maker: %w", err)
+	}
+	if o.Change != nil {
+		was := cfg
+		o.Change(&cfg)
+		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
+		if k.RuleStays && cfg.Voting != was.Voting {
+			// A question of a committed step that had no winner could now have one.
+			return cfg, config.Errorf("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
+		}
+	}
+	return configFor(cfg, k.Settings)
+}
+
 // ErrFinished says that a run is over and has nothing to resume.
 var ErrFinished = errors.New("the run is finished")
 
@@ -309,21 +327,9 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if err := checkRetry(o.Retry, past.Submitted.Form); err != nil {
 		return nil, err
 	}
-	cfg, err := config.Parse(past.Config)
-	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
-	}
 	k := kind.Of(past.Submitted.Kind)
-	if o.Change != nil {
-		was := cfg
-		o.Change(&cfg)
-		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if k.RuleStays && cfg.Voting != was.Voting {
-			// A question of a committed step that had no winner could now have one.
-			return nil, config.Errorf("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
-		}
-	}
-	if cfg, err = configFor(cfg, k.Settings); err != nil {
+	cfg, err := o.config(past, k)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.checkOwn(cfg); err != nil {

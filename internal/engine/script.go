@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/script"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/rehearsal"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // LoadScript reads a script with the files that it loads.
@@ -117,21 +118,28 @@ type (
 	RehearsedChain = rehearsal.Chain
 )
 
-// Rehearse tells what a run makes of what its log has if it goes on with a script. It asks
-// nobody, and writes nothing.
-func (e *Engine) Rehearse(run string, s script.Source) (*Rehearsal, error) {
+// Rehearse tells what a resume with a script makes of what the log has. It asks nobody, and
+// writes nothing.
+func (e *Engine) Rehearse(run string, o ResumeOptions) (*Rehearsal, error) {
 	dir, err := e.find(run)
 	if err != nil {
 		return nil, err
 	}
-	past, err := history.Read(dir)
+	lock := filepath.Join(dir, runlog.LockFile)
+	if holder, held := runlog.HolderOf(lock); held {
+		return nil, &runlog.LockedError{Path: lock, Holder: holder}
+	}
+	past, err := history.Read(dir, o.SetAside)
 	if err != nil {
 		return nil, err
 	}
 	if _, done := past.End.(event.TaskCompleted); done {
 		return nil, ErrFinished
 	}
-	now, err := edited(past, s)
+	if o.Script == nil {
+		return &Rehearsal{}, nil
+	}
+	now, err := edited(past, *o.Script)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +150,7 @@ func (e *Engine) Rehearse(run string, s script.Source) (*Rehearsal, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.Parse(past.Config)
-	if err == nil {
-		cfg, err = configFor(cfg, kind.Of(kind.Script).Settings)
-	}
+	cfg, err := o.config(past, kind.Of(kind.Script))
 	if err != nil {
 		return nil, err
 	}

@@ -43,16 +43,16 @@ func Args(list []string) (map[string]string, error) {
 type App struct {
 	Err      io.Writer
 	Quiet    bool
-	Attended bool                                                       // somebody can be asked
-	Confirm  func(ctx context.Context, question string) (bool, error)   // asks
-	Usage    func(error) error                                          // makes an error one about usage
-	Rehearse func(run string, s maker.Script) (*maker.Rehearsal, error) // as [maker.Engine.Rehearse]
+	Attended bool                                                     // somebody can be asked
+	Confirm  func(ctx context.Context, question string) (bool, error) // asks
+	Usage    func(error) error                                        // makes an error one about usage
+	Rehearse func(s *maker.Script) (*maker.Rehearsal, error)          // as [maker.Engine.Rehearse], with what the run is to be resumed with
 }
 
 // Edited is the script in a file if a run is to go on with it, once the person knows what that
 // means and agrees, or has agreed before. It is nil if it is the one that the run has, or no
 // file is given.
-func (a App) Edited(ctx context.Context, run, file string, agreed bool) (*maker.Script, error) {
+func (a App) Edited(ctx context.Context, file string, agreed bool) (*maker.Script, error) {
 	if file == "" {
 		if agreed {
 			return nil, a.Usage(errors.New("--yes agrees to an edited script, which --script names"))
@@ -63,7 +63,7 @@ func (a App) Edited(ctx context.Context, run, file string, agreed bool) (*maker.
 	if err != nil {
 		return nil, a.Usage(err)
 	}
-	r, err := a.Rehearse(run, s)
+	r, err := a.Rehearse(&s)
 	switch {
 	case errors.Is(err, maker.ErrFinished):
 		return nil, a.Usage(fmt.Errorf("--script: %w; an edited script is a new one: maker script %s", err, file))
@@ -90,9 +90,9 @@ func (a App) Edited(ctx context.Context, run, file string, agreed bool) (*maker.
 
 // Describe says what an edited script makes of what is recorded.
 func Describe(w io.Writer, file string, r *maker.Rehearsal) {
-	fmt.Fprintf(w, "%s was edited: %s of %s fit", file, report.Thousands(r.Answers.Used), report.Count(r.Answers.Recorded, "recorded answer"))
+	fmt.Fprintf(w, "%s was edited: %s of %s recorded answers fit", file, report.Thousands(r.Answers.Used), report.Thousands(r.Answers.Recorded))
 	if r.Calls.Recorded > 0 {
-		fmt.Fprintf(w, ", and %s of %s", report.Thousands(r.Calls.Used), report.Count(r.Calls.Recorded, "call"))
+		fmt.Fprintf(w, ", and %s of %s calls", report.Thousands(r.Calls.Used), report.Thousands(r.Calls.Recorded))
 	}
 	fmt.Fprintln(w)
 	say := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }

@@ -212,16 +212,14 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, over(err)
 	}
 	at := turns.At()
-	if at.N == 0 || s.Watch != nil {
-		first, err := toJSON(t, state)
-		if err != nil {
-			return nil, fmt.Errorf("chain: its state: %w", err)
-		}
-		if s.Watch != nil {
+	if s.Watch != nil {
+		if first, err := toJSON(t, state); err == nil {
 			s.Watch.Chained(s.prefix+key, first)
 		}
-		if at.N == 0 {
-			at.State = first
+	}
+	if at.N == 0 {
+		if at.State, err = toJSON(t, state); err != nil {
+			return nil, fmt.Errorf("chain: its state: %w", err)
 		}
 	}
 	// A state is data, whether it comes from the last turn or out of the log.

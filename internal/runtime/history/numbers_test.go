@@ -121,7 +121,7 @@ func TestEdit(t *testing.T) {
 		votedIn("a", 0), completed("a", 0), keyed{"b/failed", event.StepFailed{Step: 1}},
 		event.ClarificationRequested{Question: "c", Step: 2}, event.ClarificationRequested{Question: "d", Step: 3},
 		edited(), event.ClarificationRequested{Question: "d", Step: 3},
-	))
+	), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -45,10 +46,12 @@ func (h *History) read() error {
 	return nil
 }
 
-// Read reads all that the log in dir has recorded. Nothing is locked or written.
-func Read(dir string) (*History, error) {
+// Read reads all that the log in dir has recorded, or with intact what it has before a line that
+// is damaged. Nothing is locked or written.
+func Read(dir string, intact bool) (*History, error) {
 	h := New(dir)
-	if err := h.read(); err != nil {
+	err := h.read()
+	if _, damaged := errors.AsType[*runlog.CorruptError](err); err != nil && !(damaged && intact) {
 		return nil, err
 	}
 	return h, h.Finish()
