@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -72,8 +74,9 @@ def main(args):
 
 // A notary is behind a tool that must not be called twice with the same.
 type notary struct {
-	mu    sync.Mutex
-	noted map[string]int
+	mu     sync.Mutex
+	noted  map[string]int
+	absent bool // nobody is there to be asked
 }
 
 // engine has the tool of the notary, voters who are always right, and somebody to be asked.
@@ -93,6 +96,9 @@ func (n *notary) engine(t *testing.T, dir string) *maker.Engine {
 		t.Fatal(err)
 	}
 	o := maker.Options{LogDir: dir, Tools: []tool.Tool{note}, Ask: func(_ context.Context, q maker.Question) (string, error) {
+		if n.absent {
+			return "", maker.ErrAbsent
+		}
 		if q.Kind == event.ClarifyOutcome {
 			return "it did not happen: do it", nil
 		}
@@ -304,6 +310,56 @@ func wantRehearsal(t *testing.T, e *maker.Engine, run string, edited maker.Scrip
 	if got := rehearse(other); len(got.Chains) != 1 || !got.Chains[0].Other {
 		t.Errorf("Rehearse() with another chain before the one that is recorded = %+v, want that it says so", got.Chains)
 	}
+}
+
+// TestUnknownOutcomesSurviveAnEdit: a call that was begun stays one of which nobody knows whether
+// it took effect, whether the edited script still makes it or not.
+func TestUnknownOutcomesSurviveAnEdit(t *testing.T) {
+	var n notary
+	run, err := n.engine(t, t.TempDir()).Script(t.Context(), maker.Script{Name: "a.star", Text: unedited})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustResult(t, run)
+	claimed := slices.IndexFunc(logLines(t, run.Dir()), func(line string) bool {
+		return strings.Contains(line, `"effect_claimed"`) && strings.Contains(line, `"gone"`)
+	})
+	dirs, _ := cutLogs(t, run.Dir(), claimed)
+	n.absent = true
+	e := n.engine(t, filepath.Dir(dirs[0]))
+	end := func(line string) *maker.ResumeOptions {
+		return &maker.ResumeOptions{Script: &maker.Script{Name: "a.star", Text: strings.Replace(unedited, `fail("it is broken")`, line, 1)}}
+	}
+	without := end("return name")
+	without.Script.Text = strings.Replace(without.Script.Text, `    call("Note", item = "gone")`, "", 1)
+	r, err := e.Rehearse(dirs[0], without)
+	want := []maker.RehearsedMade{{Tool: "Note", Input: json.RawMessage(`{"item":"gone"}`), Unknown: true}}
+	if err != nil || !r.Ends {
+		t.Fatalf("Rehearse() = %+v, %v, want that it comes to its end", r, err)
+	}
+	if diff := cmp.Diff(want, r.Unused); diff != "" {
+		t.Errorf("calls that are not called for any more (-want +got):\n%s", diff)
+	}
+	with := end("return name")
+	if r, err = e.Rehearse(dirs[0], with); err != nil || len(r.Unused) > 0 || len(r.New) > 0 || len(r.Open) != 1 {
+		t.Errorf("Rehearse() of a script that makes the call = %+v, %v, want one that is open", r, err)
+	}
+	again, err := e.Resume(t.Context(), dirs[0], with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := mustResult(t, again); r.Status != event.StatusFailed || !strings.Contains(r.Reason, "nobody knows whether the call of Note took effect") || n.noted["gone"] > 0 {
+		t.Errorf("it ends %s: %s, with %d calls", r.Status, r.Reason, n.noted["gone"])
+	}
+	wantReplay(t, e, dirs[0])
+	again, err = e.Resume(t.Context(), dirs[0], without)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := mustResult(t, again); r.Status != event.StatusCompleted || len(r.Effects) != 8 || r.Effects[7].Status != runs.EffectUnknown || n.noted["gone"] > 0 {
+		t.Errorf("without the call it ends %s: %s, with the calls %+v", r.Status, r.Reason, r.Effects)
+	}
+	wantReplay(t, e, dirs[0])
 }
 
 // TestEditsThatCannotBe: they are refused, and change nothing.
