@@ -392,3 +392,50 @@ func TestEditsThatCannotBe(t *testing.T) {
 		t.Errorf("Rehearse() of a run that is completed = %v, want %v", err, maker.ErrFinished)
 	}
 }
+
+// TestAnEditKeepsWhatAgentsDid: calls that voters decided on are not made again either, on the
+// main line and in the items of a map; what is added to an item is a step of its own.
+func TestAnEditKeepsWhatAgentsDid(t *testing.T) {
+	const text = `
+def book(what):
+    return act("Book a " + what, tools = ["Book"])
+
+def main():
+    table = book("table")
+    map(["room"], book)
+    fail("no")
+`
+	var w witness
+	model := following(t,
+		calls("Book a table", 0, "Book", map[string]any{"item": "table"}), says("Book a table", "booked"),
+		calls("Book a room", 0, "Book", map[string]any{"item": "room"}), says("Book a room", "booked"),
+		says("Book a boat", "none left"), says("Anything else", "no"),
+	)
+	o := maker.Options{Tools: []tool.Tool{w.tool(t, "Book", tool.Mutate)}, Config: maker.Config{Model: model, Voting: vote.Rule{Strategy: vote.FirstToK, K: 1, MaxSamples: 9}}}
+	o.Config.Tools.Approve = "none"
+	e := newEngine(t, o)
+	run, err := e.Script(t.Context(), maker.Script{Name: "a.star", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := mustResult(t, run); r.Status != event.StatusFailed || w.calls.Load() != 2 {
+		t.Fatalf("it ends %s after %d calls: %s", r.Status, w.calls.Load(), r.Reason)
+	}
+	s := strings.Replace(text, `    table =`, "    ask(\"Anything else?\")\n    table =", 1)
+	s = strings.Replace(s, `    return act("Book a " + what, tools = ["Book"])`, `    booked = act("Book a " + what, tools = ["Book"])
+    return booked if what == "table" else [booked, act("Book a boat", tools = ["Book"])]`, 1)
+	s = strings.Replace(s, `map(["room"], book)`, `more = map(["room"], book)`, 1)
+	s = strings.Replace(s, `fail("no")`, `return [table, more]`, 1)
+	again, err := e.Resume(t.Context(), run.ID(), &maker.ResumeOptions{Script: &maker.Script{Name: "a.star", Text: s}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := mustResult(t, again)
+	if got, want := r.Output.Compact(), `["booked",[["booked","none left"]]]`; r.Status != event.StatusCompleted || got != want {
+		t.Errorf("it ends %s with %s: %s, want %s", r.Status, got, r.Reason, want)
+	}
+	if got := w.calls.Load(); got != 2 {
+		t.Errorf("Book is called %d times, want 2: for the table and for the room", got)
+	}
+	wantReplay(t, e, run.ID())
+}

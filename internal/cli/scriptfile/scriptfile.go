@@ -85,7 +85,10 @@ func (a App) Edited(ctx context.Context, file string, agreed bool) (*maker.Scrip
 	if err == nil && !ok {
 		err = a.Usage(errors.New("nothing was changed; without --script the run goes on with the script that it has"))
 	}
-	return &s, err
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
 }
 
 // Describe says what an edited script makes of what is recorded.
@@ -106,7 +109,7 @@ func Describe(w io.Writer, file string, r *maker.Rehearsal) {
 		describeChain(say, c, r.Ends)
 	}
 	if r.Again > 0 {
-		say("%s to something else now: made again as steps of their own, with the answers that fit", report.Count(r.Again, "committed step")+comes(r.Again))
+		say("%s %s to something else now: made again as steps of their own, with the answers that fit", report.Count(r.Again, "committed step"), oneOr(r.Again, "comes", "come"))
 	}
 	describeUnused(say, r)
 	switch left := r.Answers.Recorded - r.Answers.Used; {
@@ -119,11 +122,12 @@ func Describe(w io.Writer, file string, r *maker.Rehearsal) {
 	}
 }
 
-func comes(n int) string {
+// oneOr is the word for one, or that for several.
+func oneOr(n int, one, several string) string {
 	if n == 1 {
-		return " comes"
+		return one
 	}
-	return " come"
+	return several
 }
 
 // maxListed is how many places and calls are named.
@@ -156,7 +160,7 @@ func describeChain(say func(string, ...any), c maker.RehearsedChain, ends bool) 
 	case c.Line == 0:
 		say("%s of %s, committed, and not called for so far", turns, c.Key)
 	case c.Other:
-		say("%s:%d chain: it begins with another state than the chain whose %s are committed, and would go on after them all the same; if it is another chain, this run cannot go on with it", c.File, c.Line, turns)
+		say("%s:%d chain: it begins with another state than the chain whose %s %s committed, and would go on after that all the same; if it is another chain, this run cannot go on with it", c.File, c.Line, turns, oneOr(c.Turns, "is", "are"))
 	default:
 		say("%s:%d chain: %s committed, which stay as they are; the edited script makes those that follow", c.File, c.Line, turns)
 	}
