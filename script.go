@@ -51,8 +51,8 @@ type (
 )
 
 // Rehearse tells what a run makes of what is recorded if it is resumed with an edited script:
-// [ResumeOptions].Script. It asks nobody, does nothing and writes nothing. Of a run that is
-// completed it is [ErrFinished].
+// [ResumeOptions].Script. It asks nobody, does nothing and writes nothing. For a run that is
+// completed another script is [ErrFinished].
 func (e *Engine) Rehearse(run string, opts *ResumeOptions) (*Rehearsal, error) {
 	return e.engine.Rehearse(run, opts.options())
 }

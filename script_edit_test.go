@@ -388,7 +388,19 @@ func TestEditsThatCannotBe(t *testing.T) {
 	hanoi := startHanoi(t, e, 2)
 	mustResult(t, hanoi)
 	s := maker.Script{Name: "a.star", Text: "def main():\n    return 1\n"}
-	if _, err := e.Rehearse(hanoi.ID(), &maker.ResumeOptions{Script: &s}); !errors.Is(err, maker.ErrFinished) {
+	if _, err := e.Rehearse(hanoi.ID(), &maker.ResumeOptions{Script: &s}); err == nil || !strings.Contains(err.Error(), "not one of a script") {
+		t.Errorf("Rehearse() of a run without a script = %v, want an error", err)
+	}
+	done, err := e.Script(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustResult(t, done)
+	if r, err := e.Rehearse(done.ID(), &maker.ResumeOptions{Script: &s}); err != nil || r.Changed {
+		t.Errorf("Rehearse() of a run that is completed, with its script = %+v, %v", r, err)
+	}
+	s.Text += "# edited"
+	if _, err := e.Rehearse(done.ID(), &maker.ResumeOptions{Script: &s}); !errors.Is(err, maker.ErrFinished) {
 		t.Errorf("Rehearse() of a run that is completed = %v, want %v", err, maker.ErrFinished)
 	}
 }

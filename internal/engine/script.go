@@ -133,9 +133,6 @@ func (e *Engine) Rehearse(run string, o ResumeOptions) (*Rehearsal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, done := past.End.(event.TaskCompleted); done {
-		return nil, ErrFinished
-	}
 	if o.Script == nil {
 		return &Rehearsal{}, nil
 	}
@@ -145,6 +142,9 @@ func (e *Engine) Rehearse(run string, o ResumeOptions) (*Rehearsal, error) {
 	}
 	if now == nil {
 		return &Rehearsal{}, nil
+	}
+	if _, done := past.End.(event.TaskCompleted); done {
+		return nil, ErrFinished
 	}
 	was, err := kind.ReadScriptParams(past.Params)
 	if err != nil {
