@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -43,14 +42,6 @@ type Config struct {
 	// Room reports whether the program has memory left for what scripts keep. Nil means
 	// that it has.
 	Room func() error
-}
-
-// A Watcher is told which built-in function a script calls, and where, and with which state a
-// chain begins. From is the file and the line of main, or of the function of a map or a chain,
-// that led there, if that is another place.
-type Watcher interface {
-	Called(what, file string, line int, from string)
-	Chained(key string, state json.RawMessage)
 }
 
 // Run runs a script. It emits step_completed or step_failed for each step, and then
@@ -155,24 +146,14 @@ func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
 // key is the key of a call: which functions made it, what it asks for, and how often that was
 // asked for before.
 func (s *scope) key(t *starlark.Thread, what string, about any) (string, error) {
+	s.tell(t, what)
 	var b strings.Builder
-	var first, at syntax.Position
 	stack := t.CallStack()
 	for _, frame := range stack[:len(stack)-1] { // without the built-in function
 		if frame.Pos.Line > 0 {
 			b.WriteString(frame.Name)
 			b.WriteByte('/')
-			if at = frame.Pos; first.Line == 0 {
-				first = at
-			}
 		}
-	}
-	if s.Watch != nil {
-		from := ""
-		if first != at {
-			from = fmt.Sprintf("%s:%d", first.Filename(), first.Line)
-		}
-		s.Watch.Called(what, at.Filename(), int(at.Line), from)
 	}
 	b.WriteString(what)
 	if about != nil {
