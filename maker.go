@@ -104,10 +104,7 @@ func (e *Engine) Calibrate(ctx context.Context, domain string) (*Run, error) {
 // Resume continues a run from its last committed step. The run is named as in
 // [runs.Find].
 func (e *Engine) Resume(ctx context.Context, run string, opts *ResumeOptions) (*Run, error) {
-	if opts == nil {
-		opts = &ResumeOptions{}
-	}
-	return begun(e.engine.Resume(ctx, run, engine.ResumeOptions(*opts)))
+	return begun(e.engine.Resume(ctx, run, opts.options()))
 }
 
 // Replay checks a run of this engine's folder; see [runs.Run.Replay]. It knows the

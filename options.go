@@ -144,4 +144,21 @@ type ResumeOptions struct {
 	// that are "undecided", or both. Those go on with the votes they have, so that they
 	// need more samples than before.
 	Retry []string
+
+	// Script has a run of a script go on with another one, as [Engine.Rehearse] tells
+	// beforehand. Its arguments stay as they were. Nil, or the script that the run has,
+	// changes nothing.
+	Script *Script
+}
+
+func (o *ResumeOptions) options() engine.ResumeOptions {
+	if o == nil {
+		return engine.ResumeOptions{}
+	}
+	to := engine.ResumeOptions{Change: o.Change, SetAside: o.SetAside, Retry: o.Retry}
+	if o.Script != nil {
+		s := o.Script.params().Script
+		to.Script = &s
+	}
+	return to
 }

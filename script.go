@@ -37,3 +37,22 @@ func (s Script) Check() error { return engine.CheckScript(s.params()) }
 func (e *Engine) Script(ctx context.Context, s Script) (*Run, error) {
 	return begun(e.engine.Script(ctx, s.params()))
 }
+
+// A Rehearsal says what of the log of a run an edited script uses again, and what it comes to
+// first that is not there.
+type Rehearsal = engine.Rehearsal
+
+// What a [Rehearsal] lists: calls of built-in functions by their places, calls of tools that were
+// made, and chains of which turns are committed.
+type (
+	RehearsedCall  = engine.RehearsedCall
+	RehearsedMade  = engine.RehearsedMade
+	RehearsedChain = engine.RehearsedChain
+)
+
+// Rehearse tells what a run makes of what is recorded if it is resumed with an edited script:
+// [ResumeOptions].Script. It asks nobody, does nothing and writes nothing. For a run that is
+// completed another script is [ErrFinished].
+func (e *Engine) Rehearse(run string, opts *ResumeOptions) (*Rehearsal, error) {
+	return e.engine.Rehearse(run, opts.options())
+}

@@ -38,10 +38,7 @@ func (e *Engine) Session(ctx context.Context, name string) (*Session, error) {
 // ResumeSession goes on with a session that was paused, stopped or killed. What was asked
 // when it ended is not asked again. The run is named as in [runs.Find]; opts may be nil.
 func (e *Engine) ResumeSession(ctx context.Context, run string, opts *ResumeOptions) (*Session, error) {
-	if opts == nil {
-		opts = &ResumeOptions{}
-	}
-	return begunSession(e.engine.ResumeSession(ctx, run, engine.ResumeOptions(*opts)))
+	return begunSession(e.engine.ResumeSession(ctx, run, opts.options()))
 }
 
 func begunSession(s *engine.Session, err error) (*Session, error) {

@@ -93,7 +93,7 @@ func transcript() []event.Record {
 			Open: []event.OpenVote{{Question: "step/5", Step: 5, Voting: event.Voting{Strategy: vote.FirstToK, Samples: 2, RedFlagged: 1, Faults: 1, Votes: map[string]int{"a": 1}, Margin: 1},
 				Flag: "empty", Reason: "nothing there", Fault: "no answer"}}},
 		event.BudgetExhausted{Limit: "max_usd", Max: "0.5", Spent: spent},
-		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup, Retry: []string{"failed"}},
+		event.RunResumed{Maker: "0.1.0", Step: 5, Config: json.RawMessage(`{"model":"sim/default"}`), Dropped: 17, Spent: spent, Setup: setup, Retry: []string{"failed"}, Params: json.RawMessage(`{"script":{"name":"a.star"}}`)},
 		event.RunCancelled{Reason: "interrupted", By: "maker cancel", Spent: spent},
 		event.RunPaused{By: "maker pause", Spent: spent},
 		event.BudgetClaimed{Calls: 3, Tokens: 400, USD: 0.5},

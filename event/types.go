@@ -618,6 +618,9 @@ type RunResumed struct {
 
 	// Retry are the statuses of the records without an answer that are asked about again.
 	Retry []string `json:"retry,omitempty"`
+
+	// Params are those of the kind from here on, if they were changed: a script was edited.
+	Params json.RawMessage `json:"params,omitempty"`
 }
 
 // RunCancelled says that somebody stopped the run.

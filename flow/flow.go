@@ -101,6 +101,21 @@ func Expect(f Flow, questions int) {
 	}
 }
 
+// A Numberer is a flow that knows numbers of steps by their keys: other code, which came to them
+// in another order, may have begun the run.
+type Numberer interface {
+	Number(key string, n int) int
+}
+
+// Number is the number of the step with a key, the n-th that the code comes to. All that belongs
+// to the step has to be recorded under the key or below it.
+func Number(f Flow, key string, n int) int {
+	if k, ok := f.(Numberer); ok {
+		return k.Number(key, n)
+	}
+	return n
+}
+
 // Branch is what the keys of a branch of a Parallel begin with.
 func Branch(key string, i int) string { return key + "/" + strconv.Itoa(i) + "/" }
 

@@ -143,3 +143,48 @@ func TestRemovalIsAskedAbout(t *testing.T) {
 		}
 	}
 }
+
+// TestEditIsAskedAbout: a run goes on with an edited script after a yes, and otherwise its log
+// stays as it is.
+func TestEditIsAskedAbout(t *testing.T) {
+	for answer, goesOn := range map[string]bool{"no": false, "yes": true} {
+		c, screen := newConsole(t)
+		file := filepath.Join(c.dir, "a.star")
+		write := func(text string) {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("def main():\n    fail(1)\n")
+		c.start(screen, "script", file)
+		<-c.over
+		log := func() string {
+			files, err := filepath.Glob(filepath.Join(c.dir, "runs", "script-*", "events.jsonl"))
+			if err != nil || len(files) != 1 {
+				t.Fatalf("the logs are %q, %v", files, err)
+			}
+			data, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(data)
+		}
+		was := log()
+		write("def main():\n    return 'mended'\n")
+		again, screen := newConsole(t)
+		again.dir = c.dir
+		again.start(screen, "resume", "last", "--script", file)
+		again.await("Go on with the edited script?", 1)
+		if got := log(); got != was {
+			t.Errorf("before it is agreed to, the log is\n%s", got)
+		}
+		again.typeIn(answer + "\n")
+		<-again.over
+		if got := log(); (got != was) != goesOn || strings.Contains(got, `"type":"task_completed"`) != goesOn {
+			t.Errorf("after %s the log is\n%s\n%s", answer, got, again.seen())
+		}
+		if code := again.cmd.ProcessState.ExitCode(); (code == 0) != goesOn || !goesOn && code != 2 {
+			t.Errorf("after %s the exit code is %d", answer, code)
+		}
+	}
+}

@@ -174,6 +174,8 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "you are asked again about the call that you refused with: " + resume
 	case ahead.Further:
 		return "once the cause is gone, continue with: " + resume
+	case r.Form == event.FormScript:
+		return "once the script is mended, continue with: " + resume + " --script FILE.star"
 	default:
 		return "" // it would end in the same way
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/certify"
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/rows"
+	"github.com/maker-mdap/maker/internal/cli/scriptfile"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -274,18 +275,20 @@ func (a *app) showContest(s *runs.StepResult, whole any, question string) error 
 
 func (a *app) resume() *cobra.Command {
 	var flags settings
-	var setAside bool
+	var setAside, yes bool
 	var retry []string
-	var out string
+	var out, script string
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Continue a run from its last committed step",
 		Long: `resume continues a run that was stopped, interrupted or killed. It keeps the
 configuration that the run had, except for the flags given here. What earlier
 sessions spent counts against its budgets. A run that is finished already is
-shown as it ended.`,
+shown as it ended. A run of maker script goes on with the script that it was begun
+with; --script names an edited one, and says which recorded answers still fit.`,
 		Example: `  maker resume hanoi-20260102
-  maker resume hanoi-20260102 --max-usd 20`,
+  maker resume hanoi-20260102 --max-usd 20
+  maker resume script-20260102 --script triage.star`,
 		Args:        exactArgs("RUN"),
 		Annotations: map[string]string{ownSettings: "the run's"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -301,10 +304,19 @@ shown as it ended.`,
 			if err != nil {
 				return err
 			}
-			run, err := engine.Resume(cmd.Context(), args[0], &maker.ResumeOptions{
-				Change:   func(c *maker.Config) { flags.change(c, opts) },
-				SetAside: setAside, Retry: trimmed(retry),
-			})
+			goOn := maker.ResumeOptions{Change: func(c *maker.Config) { flags.change(c, opts) }, SetAside: setAside, Retry: trimmed(retry)}
+			goOn.Script, err = scriptfile.App{
+				Err: a.Err, Quiet: a.quiet, Attended: a.hasTerminal(), Confirm: a.confirm, Usage: func(err error) error { return usageError{err} },
+				Rehearse: func(s *maker.Script) (*maker.Rehearsal, error) {
+					with := goOn
+					with.Script = s
+					return engine.Rehearse(args[0], &with)
+				},
+			}.Edited(cmd.Context(), script, yes)
+			if err != nil {
+				return err
+			}
+			run, err := engine.Resume(cmd.Context(), args[0], &goOn)
 			if errors.Is(err, maker.ErrFinished) {
 				return a.showFinished(args[0], finish)
 			}
@@ -320,6 +332,8 @@ shown as it ended.`,
 	}
 	cmd.Flags().StringSliceVar(&retry, "retry", nil, "of maker map: ask again about the records that are failed, undecided, or both")
 	cmd.Flags().StringVar(&out, "out", "", "of maker map: file to write the records with their answers to: .csv, .tsv or .jsonl")
+	cmd.Flags().StringVar(&script, "script", "", "of maker script: go on with this edited script; says which recorded answers fit, and asks first")
+	cmd.Flags().BoolVar(&yes, "yes", false, "go on with the edited script without asking")
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
 	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
 	flags.initially("model", "sim/default")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/internal/cli/scripting"
+	"github.com/maker-mdap/maker/internal/cli/scriptfile"
 )
 
 func (a *app) script() *cobra.Command {
@@ -30,7 +30,7 @@ calls without running anything. docs/scripts.md leads from one question to a scr
 		RunE: func(cmd *cobra.Command, files []string) error {
 			s, err := maker.LoadScript(files[0])
 			if err == nil {
-				s.Args, err = scripting.Args(args)
+				s.Args, err = scriptfile.Args(args)
 			}
 			if err == nil {
 				err = s.Check()

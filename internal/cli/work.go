@@ -14,7 +14,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/cli/preview"
-	"github.com/maker-mdap/maker/internal/cli/scripting"
+	"github.com/maker-mdap/maker/internal/cli/scriptfile"
 )
 
 // plannerOutline is the planner that takes a text as its list of tasks.
@@ -23,7 +23,7 @@ const plannerOutline = "outline"
 func (a *app) run() *cobra.Command {
 	var flags settings
 	var dryRun, yes bool
-	var as *scripting.As
+	var as *scriptfile.As
 	cmd := &cobra.Command{
 		Use:   "run TASK",
 		Short: "Plan a task, check the plan, and carry it out step by step",
@@ -68,7 +68,7 @@ script runs them: it is checked, shown and run in the same way.`,
 		},
 	}
 	flags.register(cmd, config.Run, nil)
-	as = scripting.RegisterAs(cmd.Flags())
+	as = scriptfile.RegisterAs(cmd.Flags())
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "carry out the plan without asking first; calls that change something still wait for you")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what the planner would be asked, the tools and a range of the cost; asks no model")
 	return cmd

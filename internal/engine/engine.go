@@ -24,6 +24,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/orchestrator/script"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/internal/runtime/history"
@@ -245,6 +246,25 @@ type ResumeOptions struct {
 	Change   func(*config.Config)
 	SetAside bool
 	Retry    []string
+	Script   *script.Source
+}
+
+// config is the one that a run goes on with.
+func (o ResumeOptions) config(past *history.History, k kind.Kind) (config.Config, error) {
+	cfg, err := config.Parse(past.Config)
+	if err != nil {
+		return cfg, fmt.Errorf("maker: %w", err)
+	}
+	if o.Change != nil {
+		was := cfg
+		o.Change(&cfg)
+		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
+		if k.RuleStays && cfg.Voting != was.Voting {
+			// A question of a committed step that had no winner could now have one.
+			return cfg, config.Errorf("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
+		}
+	}
+	return configFor(cfg, k.Settings)
 }
 
 // ErrFinished says that a run is over and has nothing to resume.
@@ -307,29 +327,26 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if err := checkRetry(o.Retry, past.Submitted.Form); err != nil {
 		return nil, err
 	}
-	cfg, err := config.Parse(past.Config)
-	if err != nil {
-		return nil, fmt.Errorf("maker: %w", err)
-	}
 	k := kind.Of(past.Submitted.Kind)
-	if o.Change != nil {
-		was := cfg
-		o.Change(&cfg)
-		cfg.Plan, cfg.Solve, cfg.Outline = was.Plan, was.Solve, was.Outline // the keys of what was decided and executed depend on them
-		if k.RuleStays && cfg.Voting != was.Voting {
-			// A question of a committed step that had no winner could now have one.
-			return nil, config.Errorf("ahead_by", "the voting rule of a run that solves a problem stays as it is: its steps follow from each other")
-		}
-	}
-	if cfg, err = configFor(cfg, k.Settings); err != nil {
+	cfg, err := o.config(past, k)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.checkOwn(cfg); err != nil {
 		return nil, err
 	}
-	j, err := e.job(k, past.Submitted.Params, &cfg)
+	edited, err := edit(past, o.Script)
 	if err != nil {
 		return nil, err
+	}
+	j, err := e.job(k, past.Params, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	if past.Edits > 0 {
+		if past.Numbers, err = history.ReadNumbers(log.Dir()); err != nil {
+			return nil, err
+		}
 	}
 	if past.Unkeyed {
 		return nil, ErrTooOld
@@ -349,7 +366,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		}
 	}
 	first := event.RunResumed{
-		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry,
+		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry, Params: edited,
 	}
 	past.Records.Retry(o.Retry)
 	return e.start(ctx, log, stack, j, first, past)

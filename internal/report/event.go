@@ -20,6 +20,9 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.TaskSubmitted:
 		return saySetup(form, e.Setup)
 	case event.RunResumed:
+		if e.Params != nil {
+			return "script   an edited one from here on\n" + saySetup(form, e.Setup)
+		}
 		return saySetup(form, e.Setup)
 	case event.PlanCreated:
 		if e.Voting.Samples == 0 {

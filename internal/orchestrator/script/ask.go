@@ -128,18 +128,16 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 		return nil, err
 	}
 	key := s.key(t, what, s.known.room)
+	var own bool
+	q.Step, own = s.begin(key)
 	if work != nil {
+		q.Scope = s.scopeKey(key, own)
 		if q.System, err = s.Prompts.Render(prompts.ExecutorSystem{}); err != nil {
 			return nil, err
 		}
 		if err := s.usable(key, work.Tools); err != nil {
 			return nil, err
 		}
-	}
-	var own bool
-	q.Step, own = s.begin()
-	if work != nil {
-		q.Scope = s.scopeKey(key, own)
 	}
 	var done *event.StepCompleted // if the question is a step by itself, or others may settle it
 	if own || s.Pool != "" {
@@ -230,7 +228,7 @@ func (s *scope) usable(key string, tools []string) error {
 	}
 	for _, name := range tools {
 		if why := u.Tools[name]; why != "" {
-			return &stepError{step: max(s.step, s.steps), status: flow.Failed, reason: why, open: []string{s.prefix + key}}
+			return &stepError{step: s.at(), status: flow.Failed, reason: why, open: []string{s.prefix + key}}
 		}
 	}
 	return nil

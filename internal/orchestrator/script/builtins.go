@@ -72,20 +72,18 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, err
 	}
 	key := s.key(t, "map", nil)
-	first := s.steps
 	own := s.step == onMainLine
-	if own {
-		s.steps += len(list)
+	numbers := make([]int, len(list))
+	for i := range numbers {
+		if numbers[i] = s.step; own {
+			numbers[i] = s.number(strings.TrimSuffix(flow.Branch(key, i), "/"))
+		}
 	}
 	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
 	took, titles := make([]flow.Outcome, len(list)), make([]string, len(list))
 	spent := make(chan struct{}, maxSteps/stepsBetween)
 	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
-		number := s.step
-		if own {
-			number = first + i
-		}
-		in := s.within(branch, s.prefix+flow.Branch(key, i), number)
+		in := s.within(branch, s.prefix+flow.Branch(key, i), numbers[i])
 		in.known = newKnown() // others are beside it
 		if in.spent == nil {
 			in.spent = spent
@@ -213,6 +211,11 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, over(err)
 	}
 	at := turns.At()
+	if s.Watch != nil {
+		if first, err := toJSON(t, state); err == nil {
+			s.Watch.Chained(s.prefix+key, first)
+		}
+	}
 	if at.N == 0 {
 		if at.State, err = toJSON(t, state); err != nil {
 			return nil, fmt.Errorf("chain: its state: %w", err)
@@ -222,7 +225,6 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	if state, err = fromJSON(t, at.State); err != nil {
 		return nil, err
 	}
-	first := s.steps
 	s.steps += at.N
 	var done event.StepCompleted
 	in := s.within(nil, "", 0) // of one turn after the other: there may be a million of them
@@ -239,9 +241,9 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 				break
 			}
 		}
-		in.turn(turns.Turn(n), s.prefix+flow.TurnKey(key, n)+"/", first+n)
+		turn := flow.TurnKey(key, n)
+		in.turn(turns.Turn(n), s.prefix+turn+"/", s.number(turn))
 		again(thread)
-		s.steps++
 		_, output, err := called(thread, b.Name(), step, state)
 		if err != nil {
 			if _, isOver := errors.AsType[*overError](err); !isOver {
@@ -292,7 +294,7 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	if err != nil {
 		return nil, err
 	}
-	step, own := s.begin()
+	step, own := s.begin(key)
 	result, err := s.flow.Perform(key, &flow.Effect{Step: step, Scope: s.scopeKey(key, own), Intent: intent, Voting: event.Voting{Strategy: vote.None}, By: event.ByCode})
 	if err != nil {
 		return nil, over(err)
@@ -363,7 +365,7 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, err
 	}
 	var own bool
-	q.Step, own = s.begin()
+	q.Step, own = s.begin(key)
 	answer, err := s.flow.Ask(key, q)
 	if err != nil {
 		return nil, over(err)
@@ -513,7 +515,7 @@ func logBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if err != nil {
 		return nil, err
 	}
-	s.flow.Emit(key, event.Noted{Step: max(s.step, s.steps-1, 0), Text: text})
+	s.flow.Emit(key, event.Noted{Step: s.at(), Text: text})
 	return starlark.None, nil
 }
 

@@ -36,6 +36,10 @@ type Config struct {
 
 	Prompts *prompts.Set
 
+	// Watch is told what the script does, one call after the other. Nil means nobody is: it is
+	// for a flow that does nothing at the same time.
+	Watch Watcher
+
 	// Room reports whether the program has memory left for what scripts keep. Nil means
 	// that it has.
 	Room func() error
@@ -93,7 +97,8 @@ func (x *Executor) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 
 type runner struct {
 	Config
-	steps     int                     // numbered so far
+	steps     int                     // that it came to so far
+	last      int                     // the number of the last of them
 	constants map[starlark.Value]bool // lists and mappings that have a name outside of functions, and are frozen
 }
 
@@ -185,6 +190,7 @@ func (s *scope) turn(f flow.Flow, prefix string, step int) {
 // key is the key of a call: which functions made it, what it asks for, if anything, and how
 // often that was asked for before.
 func (s *scope) key(t *starlark.Thread, what string, about []byte) string {
+	s.tell(t, what)
 	b := make([]byte, 0, 64)
 	for depth := t.CallStackDepth() - 1; depth > 0; depth-- { // without the built-in function
 		if f, ok := t.DebugFrame(depth).Callable().(*starlark.Function); ok {
@@ -214,13 +220,28 @@ func (s *scope) keyOf(t *starlark.Thread, what string, about any) (string, error
 	return s.key(t, what, data), nil
 }
 
-// begin is the number of the step that a call belongs to, and whether it is one by itself.
-func (s *scope) begin() (step int, own bool) {
+// begin is the number of the step that the call of a key belongs to, and whether it is one by
+// itself.
+func (s *scope) begin(key string) (step int, own bool) {
 	if s.step != onMainLine {
 		return s.step, false
 	}
+	return s.number(key), true
+}
+
+// number numbers the step of a key, on the main line.
+func (s *scope) number(key string) int {
+	s.last = flow.Number(s.flow, key, s.steps)
 	s.steps++
-	return s.steps - 1, true
+	return s.last
+}
+
+// at is the number of the step that is under way, or was the last.
+func (s *scope) at() int {
+	if s.step != onMainLine {
+		return s.step
+	}
+	return s.last
 }
 
 // complete writes down that a call which is a step by itself came to something.
@@ -286,7 +307,7 @@ func (e *stepError) Error() string { return e.reason }
 
 // failed is how a run ends that an error ended.
 func (r *runner) failed(err error) event.TaskFailed {
-	e := event.TaskFailed{Status: event.StatusFailed, Step: max(r.steps-1, 0), Reason: Describe(err), Final: true}
+	e := event.TaskFailed{Status: event.StatusFailed, Step: r.last, Reason: Describe(err), Final: true}
 	if s, ok := errors.AsType[*stepError](err); ok {
 		e.Step, e.Reopen, e.Final = s.step, s.open, len(s.open) == 0
 		if s.status == flow.Undecided {

@@ -41,6 +41,8 @@ type Audit struct {
 	policies map[int]event.PolicyChanged // by their numbers
 
 	committed row            // steps, by number, unless they are those of a chain
+	open      map[int]bool   // steps of a script in which something happened and that are not committed
+	dropped   row            // steps that were open when the script was edited: it need not come to them again
 	scopes    map[int]string // the key under which each of them happens, where the log has it and it matters still
 
 	found []difference
@@ -56,7 +58,7 @@ type difference struct {
 }
 
 func newAudit(chains Chains) *Audit {
-	return &Audit{chains: chains, scopes: map[int]string{}}
+	return &Audit{chains: chains, scopes: map[int]string{}, open: map[int]bool{}}
 }
 
 // Differences are what does not fit, in the order of the log, at most
@@ -93,6 +95,7 @@ func (a *Audit) stored(dir string, rec event.Record) {
 // take holds an event against what h knows from those before it.
 func (a *Audit) take(h *History, rec event.Record) error {
 	a.stored(h.dir, rec)
+	a.happened(rec.Event)
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		if a.begun {
@@ -105,6 +108,9 @@ func (a *Audit) take(h *History, rec event.Record) error {
 		}
 		return a.configured(e.Config)
 	case event.RunResumed:
+		if e.Params != nil {
+			a.edited()
+		}
 		if e.Config != nil {
 			return a.configured(e.Config)
 		}
@@ -296,7 +302,7 @@ func (a *Audit) margins(step int, rule vote.Rule, policy int) (margins []int, ok
 // decided holds a verdict against the samples before it.
 func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	rule, chain := a.rule, a.form == event.FormChain
-	if (!chain || isJudgement(e.Question)) && e.Rule.Validate() == nil {
+	if (!chain || IsJudgement(e.Question)) && e.Rule.Validate() == nil {
 		rule = e.Rule
 	}
 	if was, ok := h.Verdicts[e.Question]; ok && !chain && was.Status == flow.Decided {
@@ -340,9 +346,9 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	}
 }
 
-// isJudgement reports whether a question was whether two answers to another one say the
+// IsJudgement reports whether a question was whether two answers to another one say the
 // same.
-func isJudgement(question string) bool { return strings.Contains(question, "/same/") }
+func IsJudgement(question string) bool { return strings.Contains(question, "/same/") }
 
 // left holds a vote that was left open against the samples before it.
 func (a *Audit) left(h *History, e event.OpenVote) {
@@ -394,6 +400,7 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 		}
 		if a.form == event.FormScript {
 			delete(a.scopes, e.Step)
+			delete(a.open, e.Step)
 		}
 	} else if e.Step != a.steps {
 		a.differ("step %d is committed where step %d belongs", e.Step, a.steps)
@@ -446,8 +453,8 @@ func (a *Audit) finish(r *Report) {
 	if r.Wrong {
 		a.found = slices.DeleteFunc(a.found, func(d difference) bool { return d.wrong })
 	}
-	if r.Status == event.StatusCompleted && a.form == event.FormScript && len(a.committed.apart) > 0 {
-		a.differ("the run is completed without step %d", a.committed.next)
+	if r.Status == event.StatusCompleted && a.form == event.FormScript {
+		a.complete()
 	}
 	if r.Status != event.StatusCompleted || !a.form.Alone() {
 		return

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/maker-mdap/maker/event"
 )
@@ -12,6 +13,7 @@ import (
 type emitted struct {
 	kind event.Type
 	sum  [16]byte // of what was committed with it
+	edit int      // which parameters of the run it is from
 }
 
 // A DivergedError says that a run that was resumed went another way than its log.
@@ -39,14 +41,34 @@ func (h *History) emit(key string, e event.Event) {
 	switch {
 	case key != "":
 		_, sum := committed(e, nil)
-		if was, again := h.emitted[key]; again && h.audit != nil {
+		if was, again := h.emitted[key]; again && was.edit == h.Edits && h.audit != nil {
 			h.audit.again(key, was.kind, e.Type())
 		}
-		h.emitted[key] = emitted{e.Type(), sum}
+		h.emitted[key] = emitted{e.Type(), sum, h.Edits}
 	case !h.compact:
 		h.Unkeyed = true
 	}
 }
+
+// Edit takes other parameters of the run: its script was edited. What is recorded stays, but
+// that a step failed is to be said anew, and who was asked something is asked if the run still
+// wants to know.
+func (h *History) Edit(params json.RawMessage) {
+	h.Params = params
+	h.Edits++
+	maps.DeleteFunc(h.emitted, func(_ string, e emitted) bool { return e.kind == event.TypeStepFailed })
+	for _, q := range h.Waiting {
+		h.Stale[q.Question] = true
+	}
+	h.Waiting = nil
+}
+
+// IsCommitted reports whether a step was committed under a key.
+func (h *History) IsCommitted(key string) bool { return h.emitted[key].kind == event.TypeStepCompleted }
+
+// Outdated reports whether the event under a key was emitted before the parameters of the run
+// were changed, so that there may be another one now.
+func (h *History) Outdated(key string) bool { return h.emitted[key].edit < h.Edits }
 
 // Emitted reports whether an earlier session emitted an event under the key. It is an
 // error if that was not the same event. redact is what the log takes out of events.

@@ -42,6 +42,8 @@ import (
 type History struct {
 	Submitted event.TaskSubmitted
 	Config    json.RawMessage // the latest
+	Params    json.RawMessage // of the kind, the latest
+	Edits     int             // how often they were changed
 	Steps     int             // committed
 	Spent     usage.Spent
 	Duration  time.Duration // of the earlier sessions
@@ -80,6 +82,14 @@ type History struct {
 	// Answered are the questions to the person that have an answer and were not asked
 	// again since, reopened or not.
 	Answered map[string]bool
+
+	// Stale are the questions to the person that had no answer when the parameters of the run
+	// were changed: it may not ask them any more.
+	Stale map[string]bool
+
+	// Numbers are those of the steps; nil as long as the parameters are what they were, since
+	// then the steps have the numbers that they come to.
+	Numbers *Numbers
 
 	// Changed are the questions of which the log says that they would now be asked
 	// differently.
@@ -148,7 +158,7 @@ func New(dir string) *History {
 	return &History{
 		dir:      dir,
 		Verdicts: map[string]Verdict{}, Looks: map[string]json.RawMessage{}, Answers: map[string]*flow.Answer{},
-		Effects: effect.States{}, Holds: map[string]string{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{},
+		Effects: effect.States{}, Holds: map[string]string{}, Answered: map[string]bool{}, Votes: map[string]*Vote{}, Changed: map[string]bool{}, emitted: map[string]emitted{}, Stale: map[string]bool{},
 		Loops: map[string]flow.Turn{}, loops: map[string]*loop{},
 	}
 }
@@ -301,7 +311,7 @@ func (h *History) take(rec event.Record) {
 	h.note(recordedUnder(rec))
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
-		h.Submitted, h.Config, h.sessionStart = e, e.Config, rec.Time
+		h.Submitted, h.Config, h.Params, h.sessionStart = e, e.Config, e.Params, rec.Time
 		h.compact, h.records = e.Form == event.FormChain, e.Form.Apart()
 		h.configurePolicies()
 		h.begin(0, e.Setup)
@@ -376,6 +386,7 @@ func (h *History) asked(e event.ClarificationRequested) {
 	h.Holds[e.Question] = e.Holds
 	h.unwait(e.Question) // if it is put anew
 	h.Waiting = append(h.Waiting, e)
+	delete(h.Stale, e.Question)
 	delete(h.Answered, e.Question)
 }
 
@@ -489,6 +500,9 @@ func (h *History) resumed(at time.Time, e event.RunResumed) {
 	if e.Config != nil {
 		h.Config = e.Config
 		h.configurePolicies()
+	}
+	if e.Params != nil {
+		h.Edit(e.Params)
 	}
 	if e.Spent.Calls > 0 {
 		h.paid(e.Spent)

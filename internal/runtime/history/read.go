@@ -50,6 +50,17 @@ func (h *History) read() error {
 	return nil
 }
 
+// Read reads all that the log in dir has recorded, or with intact what it has before a line that
+// is damaged. Nothing is locked or written.
+func Read(dir string, intact bool) (*History, error) {
+	h := New(dir)
+	err := h.read()
+	if _, damaged := errors.AsType[*runlog.CorruptError](err); err != nil && !(damaged && intact) {
+		return nil, err
+	}
+	return h, h.Finish()
+}
+
 // ReadWaiting returns the questions of the run in dir that no person has answered yet.
 func ReadWaiting(dir string) ([]event.ClarificationRequested, error) {
 	h := reader(dir, nil, nil)

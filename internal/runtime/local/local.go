@@ -220,7 +220,7 @@ func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) er
 		b.line = new(line)
 		b.line.Lock()
 	}
-	err := orchestrate(b)
+	err := orchestrate(b.numbered())
 	if b.line != nil {
 		b.line.Unlock()
 		if b.line.ahead != nil {
@@ -231,6 +231,14 @@ func (r *Runtime) Run(ctx context.Context, orchestrate func(flow.Flow) error) er
 		return err
 	}
 	return b.failed.get()
+}
+
+// numbered is a branch with the numbers of steps that the log has, if code may come to others.
+func (b *branch) numbered() flow.Flow {
+	if b.past.Numbers == nil {
+		return b
+	}
+	return &renumbered{b, b.past.Numbers}
 }
 
 // byStep reports whether each step is one vote, which counts when it is committed.
@@ -375,9 +383,11 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 	}
 	if !asked {
 		holds = q.Holds
+	}
+	if !asked || j.past.Stale[key] {
 		request := event.ClarificationRequested{
 			Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan,
-			Holds: q.Holds, Against: q.Against,
+			Holds: holds, Against: q.Against,
 		}
 		if q.Call != nil {
 			call, err := json.Marshal(q.Call)
@@ -454,6 +464,11 @@ func (b *branch) Emit(key string, e event.Event) {
 			return // an earlier session appended it
 		}
 	}
+	b.emit(key, e)
+}
+
+// emit appends an event that the log does not hold.
+func (b *branch) emit(key string, e event.Event) {
 	if step, ok := e.(event.StepCompleted); ok {
 		b.progress.commit(&step)
 	}

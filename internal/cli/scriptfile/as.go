@@ -1,32 +1,14 @@
-// Package scripting has what the commands about scripts read from their flags.
-package scripting
+package scriptfile
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/maker-mdap/maker"
 )
-
-// Args reads arguments of a script, each NAME=VALUE.
-func Args(list []string) (map[string]string, error) {
-	named := map[string]string{}
-	for _, arg := range list {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--arg %s: want NAME=VALUE", arg)
-		}
-		if _, twice := named[name]; twice {
-			return nil, fmt.Errorf("--arg %s is given twice", name)
-		}
-		named[name] = value
-	}
-	return named, nil
-}
 
 // As is what a planner writes for a task.
 type As string
