@@ -363,10 +363,10 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.script(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(), a.demo(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+	for _, cmd := range append(manage.Commands(a.manager()), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
 		if cmd.Args == nil {
 			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
 		}
@@ -408,7 +408,7 @@ func (a *app) configurer() configure.App {
 		Out: a.Out, Err: a.Err, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
 		Usage:  func(err error) error { return usageError{err} },
 		Source: func(flag string) string { return a.sources[flag] },
-		Wrong:  func() error { return a.wrong },
+		Wrong:  func() error { return a.wrong }, Confirm: a.confirm, Attended: a.hasTerminal,
 		Register: func(cmd *cobra.Command) {
 			var flags settings
 			flags.register(cmd, config.All, nil)
@@ -419,6 +419,12 @@ func (a *app) configurer() configure.App {
 func (a *app) config() *cobra.Command {
 	cmd := configure.Show(a.configurer())
 	cmd.Annotations = map[string]string{anySettings: "it shows what has no effect too"}
+	return cmd
+}
+
+func (a *app) trust() *cobra.Command {
+	cmd := configure.Trust(a.configurer())
+	cmd.Annotations = map[string]string{anySettings: "it decides about them"}
 	return cmd
 }
 
