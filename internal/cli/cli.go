@@ -31,6 +31,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/manpage"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
+	"github.com/maker-mdap/maker/internal/cli/tokens"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -366,9 +367,11 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
-		if cmd.Args == nil {
-			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
+	for _, cmd := range append(manage.Commands(a.manager()), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage), a.token()) {
+		for _, c := range append(cmd.Commands(), cmd) {
+			if c.Args == nil {
+				c.Args = exactArgs(strings.Fields(c.Use)[1:]...)
+			}
 		}
 		root.AddCommand(cmd)
 	}
@@ -425,6 +428,17 @@ func (a *app) config() *cobra.Command {
 func (a *app) trust() *cobra.Command {
 	cmd := configure.Trust(a.configurer())
 	cmd.Annotations = map[string]string{anySettings: "it decides about them"}
+	return cmd
+}
+
+func (a *app) token() *cobra.Command {
+	cmd := tokens.Command(tokens.App{
+		Out: a.Out, Err: a.Err, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
+		Usage: func(err error) error { return usageError{err} },
+	})
+	for _, c := range append(cmd.Commands(), cmd) {
+		c.Annotations = map[string]string{ownSettings: "max-usd is what all runs of a token may spend"}
+	}
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/prompts"
+	"github.com/maker-mdap/maker/internal/server/access"
 	"github.com/maker-mdap/maker/model/sim"
 )
 
@@ -25,6 +26,9 @@ func FindProtected(flags *pflag.FlagSet, files []File) Protected {
 		p.add(config.ByPath, path)
 	}
 	if path, _, err := trustedLines(); err == nil {
+		p.add(config.ByPath, path)
+	}
+	if path, err := access.DefaultPath(); err == nil {
 		p.add(config.ByPath, path)
 	}
 	for _, d := range config.Settings() {

@@ -20,7 +20,7 @@ const (
 	maxHeader   = 64 << 10         // bytes of a request before its body
 	headerTime  = 10 * time.Second // to send them
 	bodyTime    = time.Minute      // to send the body
-	answerTime  = 2 * time.Minute  // to take the answer; streams begin anew with each piece
+	answerTime  = 5 * time.Minute  // to take the answer; streams begin anew with each piece
 	idleTime    = 2 * time.Minute  // between requests
 	mostClients = 4096             // connections, fewer if the process can have only few files
 )
