@@ -124,6 +124,7 @@ type Summary struct {
 	CostUSD   *float64  `json:"total_cost_usd"`
 	Model     string    `json:"model"`
 	Simulated bool      `json:"simulated"`
+	Owner     string    `json:"owner,omitempty"` // whose it is, if that was said
 	Started   time.Time `json:"started"`
 	Updated   time.Time `json:"updated"`         // its last event
 	PID       int       `json:"pid,omitempty"`   // of the process that is writing it
@@ -193,7 +194,7 @@ func summarize(dir string) (Summary, error) {
 	s := Summary{
 		Run: r.Run, Kind: r.Kind, Task: r.Task, Status: r.Status, Total: r.StepsTotal,
 		CostUSD: r.TotalCostUSD, Model: r.Model, Simulated: r.Simulated, Started: report.Started, Updated: report.Updated,
-		State: stateOf(r), Stop: r.Stop,
+		State: stateOf(r), Stop: r.Stop, Owner: report.Owner,
 	}
 	if written {
 		s.Status, s.State, s.Stop, s.PID = event.StatusRunning, event.StatusRunning, "", pid
