@@ -236,6 +236,30 @@ func (f *farthest) Pop() any {
 	return last
 }
 
+// Pace is how many steps a second the run has lately committed; 0 if it has no two.
+func (r *Run) Pace() (float64, error) {
+	x, err := runlog.OpenIndex(r.dir)
+	if err != nil {
+		return 0, nil // everything but the log can be lost
+	}
+	defer x.Close()
+	const lately = 200
+	n := min(x.Len(), lately)
+	if n < 2 {
+		return 0, nil
+	}
+	first, err := x.At(x.Len() - n)
+	if err != nil {
+		return 0, err
+	}
+	last, err := x.At(x.Len() - 1)
+	if err != nil {
+		return 0, err
+	}
+	took := last.Time.Sub(first.Time)
+	return float64(n-1) / max(took, time.Millisecond).Seconds(), nil
+}
+
 // A Session is the last part of a run that one process did.
 type Session struct {
 	Started time.Time
