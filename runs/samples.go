@@ -62,7 +62,7 @@ func sampleOf(s event.Sample, outcome string) Sample {
 // [Run.Load]. It reads the part of the log that can have them.
 func (r *Run) Samples(step int) ([]Sample, error) {
 	begin, end := r.around(step)
-	var list []Sample
+	list := []Sample{}
 	mark := []byte(`"step":` + strconv.Itoa(step))
 	for line, err := range runlog.ReadBetween(r.dir, begin, end) {
 		if err != nil {
@@ -179,7 +179,7 @@ type Rival struct {
 // Rivals are the answers to a question that got votes, most of them first: what won is the
 // output, if there is one. Samples, if there are any, tell who voted for which.
 func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
-	var list []Rival
+	list := []Rival{}
 	for _, key := range slices.Sorted(maps.Keys(v.Votes)) {
 		list = append(list, Rival{Key: key, Votes: v.Votes[key]})
 	}
