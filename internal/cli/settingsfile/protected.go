@@ -3,7 +3,6 @@ package settingsfile
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/server/access"
-	"github.com/maker-mdap/maker/model/sim"
 )
 
 // Protected is what agents must not change, and of that what this program writes to.
@@ -59,13 +57,8 @@ func (p *Protected) add(how config.Naming, value string) {
 	}
 	switch how {
 	case config.InModels:
-		for _, name := range route.List(value) {
-			bare := name[:max(0, strings.LastIndexByte(name, '@'))] // without a temperature
-			for _, name := range []string{name, bare} {
-				if s, err := sim.Parse(name); err == nil {
-					p.add(config.ByPath, s.Script)
-				}
-			}
+		for _, script := range route.Scripts(value) {
+			p.add(config.ByPath, script)
 		}
 	case config.InFolder:
 		for _, name := range prompts.Default().Names() {

@@ -23,7 +23,6 @@ type Options struct {
 	Address string       // that is listened on, with its port
 	Hosts   []string     // other names that it is known by
 	TLS     bool         // it speaks TLS itself
-	Door    *Door        // where other processes leave links; nil for none
 	Log     *slog.Logger // nil for none
 }
 
@@ -34,6 +33,7 @@ type Guard struct {
 	named    map[string]bool // those of them that a proxy may be known by
 	base     string          // the address that links begin with
 	cookie   string          // its name
+	door     *Door           // where other processes leave links; nil for none
 	links    links
 	sessions sessions
 	attempts *attempts
@@ -76,6 +76,22 @@ func New(o Options) (*Guard, error) {
 
 // URL is the address of the server, for a person.
 func (g *Guard) URL() string { return g.base }
+
+// Announce lets other processes of the user find the server, in a folder that nobody else can look
+// into, and leave links for it until it is closed. It comes before the first request.
+func (g *Guard) Announce(dir string) error {
+	var err error
+	g.door, err = OpenDoor(dir, g.base)
+	return err
+}
+
+// Close ends what Announce began.
+func (g *Guard) Close() error {
+	if g.door == nil {
+		return nil
+	}
+	return g.door.Close()
+}
 
 // NewLink returns the address of a new link, which logs a person in once.
 func (g *Guard) NewLink() string {
@@ -205,7 +221,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (c Caller, 
 		case errors.Is(err, errUnknown):
 			g.fail(w, r, "this token is wrong, expired or revoked")
 		default:
-			g.o.Log.Error("tokens cannot be read", "error", err)
+			g.o.Log.Error(fmt.Sprintf("tokens cannot be read: %v", err))
 			refuse(w, http.StatusServiceUnavailable, "Tokens cannot be read", "the file of tokens cannot be read; the server's log says why")
 		}
 		return Caller{}, "", false
@@ -256,7 +272,7 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		g.challenge(w, r, "the link is not whole")
 		return
 	}
-	if !g.links.use(secret, now) && (g.o.Door == nil || !g.o.Door.use(secret, now)) {
+	if !g.links.use(secret, now) && (g.door == nil || !g.door.use(secret, now)) {
 		g.fail(w, r, "this link has been used, or is older than five minutes")
 		return
 	}
@@ -273,7 +289,7 @@ func (g *Guard) newCookie(value string, age int) *http.Cookie {
 func (g *Guard) fail(w http.ResponseWriter, r *http.Request, reason string) {
 	n, waited := g.attempts.wait(r.Context(), r.RemoteAddr, g.now())
 	if n&(n-1) == 0 { // a flood of them is not a flood of lines
-		g.o.Log.Warn("turned away", "address", r.RemoteAddr, "reason", reason, "attempts", n)
+		g.o.Log.Warn(fmt.Sprintf("%s was turned away (attempt %d): %s", r.RemoteAddr, n, reason))
 	}
 	if !waited {
 		w.Header().Set("Retry-After", "10")

@@ -195,15 +195,14 @@ func TestLinksOfAnotherProcess(t *testing.T) {
 	if list, err := Running(dir); err != nil || len(list) != 0 {
 		t.Errorf("Running(no folder) = %v, %v, want none", list, err)
 	}
-	door, err := OpenDoor(dir, "http://127.0.0.1:1")
-	if err != nil {
-		t.Fatalf("OpenDoor() = %v", err)
+	h := newHouse(t, false, nil)
+	if err := h.guard.Announce(dir); err != nil {
+		t.Fatalf("Announce() = %v", err)
 	}
 	other, err := OpenDoor(dir, "http://127.0.0.1:2")
 	if err != nil {
 		t.Fatalf("OpenDoor() = %v", err)
 	}
-	h := newHouse(t, false, func(o *Options) { o.Door = door })
 	list, err := Running(dir)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("Running() = %+v, %v, want two", list, err)
@@ -222,16 +221,16 @@ func TestLinksOfAnotherProcess(t *testing.T) {
 		t.Fatalf("%s is not among %+v", server, list)
 		return ""
 	}
-	mine, theirs := link("http://127.0.0.1:1"), link("http://127.0.0.1:2")
+	mine, theirs := link(h.guard.URL()), link("http://127.0.0.1:2")
 	h.want(t, 401, "GET", theirs)
 	h.want(t, 200, "GET", mine)
 	h.want(t, 401, "GET", mine)
-	late := link("http://127.0.0.1:1")
+	late := link(h.guard.URL())
 	h.now = h.now.Add(LinkLife + time.Second)
 	h.want(t, 401, "GET", late)
 
 	// One ends, and the other is killed: nothing of them is left.
-	if err := door.Close(); err != nil {
+	if err := h.guard.Close(); err != nil {
 		t.Errorf("Close() = %v", err)
 	}
 	if err := other.lock.Close(); err != nil {
