@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type Guard struct {
 	sessions sessions
 	attempts *attempts
 	now      func() time.Time
+	after    func(time.Duration, func()) // has something done later
 }
 
 // New returns a guard.
@@ -49,7 +51,7 @@ func New(o Options) (*Guard, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Guard{o: o, hosts: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, named: map[string]bool{}, attempts: newAttempts(), now: time.Now}
+	g := &Guard{o: o, hosts: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, named: map[string]bool{}, attempts: newAttempts(), now: time.Now, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	shown := host
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		shown = "localhost"
@@ -132,8 +134,36 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(With(r.Context(), c)))
+		ctx, stop := g.whileKnown(With(r.Context(), c), r, secret)
+		defer stop()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// lookAgain is how long somebody who is being answered may go on after their token was revoked
+// or their session ended.
+const lookAgain = 5 * time.Second
+
+// whileKnown ends a context when its caller is not known any more: a stream may go on for days.
+func (g *Guard) whileKnown(ctx context.Context, r *http.Request, session string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	header := r.Header.Get("Authorization")
+	var again func()
+	again = func() {
+		ok := g.sessions.use(session, g.now())
+		if header != "" {
+			_, err := g.withToken(header)
+			ok = err == nil
+		}
+		if !ok {
+			cancel()
+		}
+		if ctx.Err() == nil {
+			g.after(lookAgain, again)
+		}
+	}
+	g.after(lookAgain, again)
+	return ctx, cancel
 }
 
 // setHeaders sets what holds for every answer.

@@ -146,6 +146,53 @@ func TestRevokedToken(t *testing.T) {
 	h.want(t, 401, "GET", "/api/me", "Authorization: Bearer "+secret)
 }
 
+// TestRevokedWhileFollowing: a stream ends when its token is revoked or its session is over.
+func TestRevokedWhileFollowing(t *testing.T) {
+	store := newStore(t)
+	secret := mustNew(t, store, Token{Name: "ci", Scope: Read})
+	guard, err := New(Options{Tokens: store, Address: "127.0.0.1:7433"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := make(chan func(), 10)
+	guard.after = func(_ time.Duration, f func()) { later <- f }
+	session := guard.sessions.begin(time.Now())
+	for name, test := range map[string]struct {
+		header, value string
+		end           func() error
+	}{
+		"token":   {"Authorization", "Bearer " + secret, func() error { return Tokens(store.Path()).Revoke("ci") }},
+		"session": {"Cookie", guard.cookie + "=" + session, func() error { guard.sessions.end(session); return nil }},
+	} {
+		begun, ended := make(chan struct{}), make(chan struct{})
+		h := guard.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(begun)
+			<-r.Context().Done()
+		}))
+		r := httptest.NewRequest("GET", "http://localhost:7433/api/events", nil)
+		r.Header.Set(test.header, test.value)
+		go func() {
+			defer close(ended)
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		<-begun
+		(<-later)() // it is still good
+		if err := test.end(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+			t.Errorf("%s: the stream ended before anybody looked", name)
+		default:
+		}
+		(<-later)()
+		<-ended
+		if len(later) > 0 {
+			t.Errorf("%s: somebody looks again after the end", name)
+		}
+	}
+}
+
 // TestTokensThatCannotBeRead let nobody in, and people still come by a link.
 func TestTokensThatCannotBeRead(t *testing.T) {
 	h := newHouse(t, false, nil)
