@@ -39,7 +39,6 @@ type Guard struct {
 	sessions sessions
 	attempts *attempts
 	now      func() time.Time
-	after    func(time.Duration, func()) // has something done later
 }
 
 // New returns a guard.
@@ -51,7 +50,7 @@ func New(o Options) (*Guard, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Guard{o: o, hosts: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, named: map[string]bool{}, attempts: newAttempts(), now: time.Now, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+	g := &Guard{o: o, hosts: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, named: map[string]bool{}, attempts: newAttempts(), now: time.Now}
 	shown := host
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		shown = "localhost"
@@ -148,22 +147,29 @@ const lookAgain = 5 * time.Second
 func (g *Guard) whileKnown(ctx context.Context, r *http.Request, session string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	header := r.Header.Get("Authorization")
-	var again func()
-	again = func() {
-		ok := g.sessions.use(session, g.now())
+	var timer *time.Timer
+	ready := make(chan struct{})
+	timer = time.AfterFunc(lookAgain, func() {
+		<-ready
+		if ctx.Err() != nil {
+			return
+		}
+		ok := header == "" && g.sessions.use(session, g.now())
 		if header != "" {
 			_, err := g.withToken(header)
 			ok = err == nil
 		}
 		if !ok {
 			cancel()
+			return
 		}
-		if ctx.Err() == nil {
-			g.after(lookAgain, again)
-		}
+		timer.Reset(lookAgain)
+	})
+	close(ready)
+	return ctx, func() {
+		timer.Stop()
+		cancel()
 	}
-	g.after(lookAgain, again)
-	return ctx, cancel
 }
 
 // setHeaders sets what holds for every answer.

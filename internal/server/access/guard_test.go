@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,47 +151,43 @@ func TestRevokedToken(t *testing.T) {
 func TestRevokedWhileFollowing(t *testing.T) {
 	store := newStore(t)
 	secret := mustNew(t, store, Token{Name: "ci", Scope: Read})
-	guard, err := New(Options{Tokens: store, Address: "127.0.0.1:7433"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	later := make(chan func(), 10)
-	guard.after = func(_ time.Duration, f func()) { later <- f }
-	session := guard.sessions.begin(time.Now())
-	for name, test := range map[string]struct {
-		header, value string
-		end           func() error
-	}{
-		"token":   {"Authorization", "Bearer " + secret, func() error { return Tokens(store.Path()).Revoke("ci") }},
-		"session": {"Cookie", guard.cookie + "=" + session, func() error { guard.sessions.end(session); return nil }},
-	} {
-		begun, ended := make(chan struct{}), make(chan struct{})
-		h := guard.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			close(begun)
-			<-r.Context().Done()
-		}))
-		r := httptest.NewRequest("GET", "http://localhost:7433/api/events", nil)
-		r.Header.Set(test.header, test.value)
-		go func() {
-			defer close(ended)
-			h.ServeHTTP(httptest.NewRecorder(), r)
-		}()
-		<-begun
-		(<-later)() // it is still good
-		if err := test.end(); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		guard, err := New(Options{Tokens: store, Address: "127.0.0.1:7433"})
+		if err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case <-ended:
-			t.Errorf("%s: the stream ended before anybody looked", name)
-		default:
+		session := guard.sessions.begin(time.Now())
+		for name, test := range map[string]struct {
+			header, value string
+			end           func() error
+		}{
+			"token":   {"Authorization", "Bearer " + secret, func() error { return Tokens(store.Path()).Revoke("ci") }},
+			"session": {"Cookie", guard.cookie + "=" + session, func() error { guard.sessions.end(session); return nil }},
+		} {
+			ended := make(chan struct{})
+			h := guard.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+			r := httptest.NewRequest("GET", "http://localhost:7433/api/events", nil)
+			r.Header.Set(test.header, test.value)
+			go func() {
+				defer close(ended)
+				h.ServeHTTP(httptest.NewRecorder(), r)
+			}()
+			time.Sleep(time.Hour) // of the test's own time
+			select {
+			case <-ended:
+				t.Errorf("%s: the stream ended while it was good", name)
+			default:
+			}
+			if err := test.end(); err != nil {
+				t.Fatal(err)
+			}
+			gone := time.Now()
+			<-ended
+			if took := time.Since(gone); took > lookAgain+time.Second {
+				t.Errorf("%s: the stream went on for %v, want about %v", name, took, lookAgain)
+			}
 		}
-		(<-later)()
-		<-ended
-		if len(later) > 0 {
-			t.Errorf("%s: somebody looks again after the end", name)
-		}
-	}
+	})
 }
 
 // TestTokensThatCannotBeRead let nobody in, and people still come by a link.
