@@ -1,10 +1,10 @@
 package main
 
 import (
-	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -13,64 +13,66 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// startServe runs `maker serve ARGS...` in the background as the process NAME, on a port that is
-// free unless the arguments say otherwise, and puts the link that it prints into $LINK and its
-// address into $SERVER.
+// startServe runs `maker serve ARGS...` in the background as the process NAME, on a port that
+// the system chooses, goes where a person would, and puts its host and port into $SERVE.
 func startServe(ts *testscript.TestScript, args []string) {
-	if !slices.Contains(args, "--listen") {
-		args = append(args, "--listen", "127.0.0.1:0")
-	}
-	start(ts, slices.Concat(args[:1], []string{"maker", "serve"}, args[1:]))
-	var link string
-	eventually(ts, "maker serve prints a link", func() bool {
-		line, _, ok := strings.Cut(ts.ReadFile(args[0]+".out"), "\n")
-		link = line
+	name := args[0]
+	start(ts, slices.Concat([]string{name, "maker", "serve", "--listen", "127.0.0.1:0"}, args[1:]))
+	var address string
+	eventually(ts, "maker serve prints its address", func() bool {
+		line, _, ok := strings.Cut(ts.ReadFile(name+".out"), "\n")
+		address = line
 		return ok
 	})
-	server, _, ok := strings.Cut(link, "/login?link=")
-	if !ok {
-		ts.Fatalf("maker serve prints %q, want a link", link)
-	}
-	ts.Setenv("LINK", link)
-	ts.Setenv("SERVER", server)
+	at, err := url.Parse(address)
+	ts.Check(err)
+	jar, err := cookiejar.New(nil)
+	ts.Check(err)
+	s := sessionOf(ts)
+	s.client = &http.Client{Jar: jar}
+	resp, err := s.client.Get(address)
+	ts.Check(err)
+	ts.Check(resp.Body.Close())
+	ts.Setenv("SERVE", at.Host)
 }
 
-// request makes a request, writes what is answered into the file answer and checks its status.
-// Of what follows the address, @FILE is a file with a token, person keeps cookies and sends them,
-// `Name: value` is a header, and everything else is the body.
+// request sends a request to $SERVE, checks the status of the answer, and puts it into the file
+// answer. PATH may be @FILE, for an address that was printed. It is the person's who opened the
+// link; of what follows the status, @FILE is a token that asks in their place, nobody has nothing
+// to show, `Name: value` is a header, and everything else is the body, in JSON.
 func request(ts *testscript.TestScript, args []string) {
-	status, method, address := number(ts, args[0]), args[1], args[2]
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	header, body := http.Header{}, ""
+	method, path, want, body := args[0], args[1], number(ts, args[2]), ""
+	base, client := "http://"+ts.Getenv("SERVE"), sessionOf(ts).client
+	address := base + path
+	if file, ok := strings.CutPrefix(path, "@"); ok {
+		address = strings.TrimSpace(ts.ReadFile(file))
+	}
+	header := http.Header{"Origin": {base}}
 	for _, arg := range args[3:] {
 		name, value, isHeader := strings.Cut(arg, ": ")
 		switch {
 		case strings.HasPrefix(arg, "@"):
 			header.Set("Authorization", "Bearer "+strings.TrimSpace(ts.ReadFile(arg[1:])))
-		case arg == "person":
-			s := sessionOf(ts)
-			if s.cookies == nil {
-				jar, err := cookiejar.New(nil)
-				ts.Check(err)
-				s.cookies = jar
-			}
-			client.Jar = s.cookies
+			client = http.DefaultClient
+		case arg == "nobody":
+			client = http.DefaultClient
 		case isHeader && !strings.HasPrefix(arg, "{"):
 			header.Set(name, value)
 		default:
 			body = arg
+			header.Set("Content-Type", "application/json")
 		}
 	}
 	req, err := http.NewRequest(method, address, strings.NewReader(body))
 	ts.Check(err)
-	req.Header = header
-	res, err := client.Do(req)
+	req.Header, req.Host = header, header.Get("Host") // which is that of the address if it is empty
+	resp, err := client.Do(req)
 	ts.Check(err)
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs("answer"), answer, 0o644))
-	if res.StatusCode != status {
-		ts.Fatalf("%s %s = %s %s, want %s", method, address, res.Status, answer, strconv.Itoa(status))
+	ts.Check(os.WriteFile(ts.MkAbs("answer"), data, 0o644))
+	if resp.StatusCode != want {
+		ts.Fatalf("%s %s = %s %s, want %s", method, path, strconv.Itoa(resp.StatusCode), data, args[2])
 	}
 }
