@@ -19,8 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/internal/server/access"
 )
 
@@ -684,6 +687,42 @@ func TestTLS(t *testing.T) {
 		t.Errorf("with a broken file the certificate is %s, want %s", got, second)
 	}
 	client.CloseIdleConnections()
+}
+
+// TestTokensAreProtected: agents cannot write what says who may.
+func TestTokensAreProtected(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	a := App{Err: io.Discard, LogDir: func() string { return "runs" }, Logger: slog.New(slog.DiscardHandler)}
+	g, err := a.guard(&flags{tlsCert: "c.pem", tlsKey: "k.pem"}, entry{store: access.Tokens("t.json")}, "127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	given := func() *maker.Options { return &maker.Options{Protected: []string{"maker.yaml"}} }
+	o := g.options(server.Options{
+		Settings: func(config.Kinds, map[string][]string) (*maker.Options, error) { return given(), nil },
+		Resuming: func(map[string][]string) (*maker.Options, func(*maker.Config), error) { return given(), nil, nil },
+	})
+	started, err := o.Settings(config.Run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed, _, err := o.Resuming(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"maker.yaml", filepath.Join(here, "t.json"), filepath.Join(here, "c.pem"), filepath.Join(here, "k.pem")}
+	for _, got := range []*maker.Options{started, resumed} {
+		if diff := cmp.Diff(want, got.Protected); diff != "" {
+			t.Errorf("what is protected: -want +got\n%s", diff)
+		}
+	}
 }
 
 func TestEnter(t *testing.T) {
