@@ -28,7 +28,7 @@ func (a *app) serveSim() *cobra.Command {
 func (a *app) serving() serving.App {
 	return serving.App{
 		Out: a.Out, Err: a.Err, LogDir: func() string { return a.logDir }, Logger: slog.New(warnings{a.Err}),
-		Usage:    func(err error) error { return usageError{err} },
+		Usage: func(err error) error { return usageError{err} }, CollectAt: collectAt,
 		Settings: a.servedOptions, Resuming: a.servedResume,
 		Remember: func(rule string) error {
 			_, err := settingsfile.Remember(rule)
