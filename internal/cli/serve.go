@@ -24,11 +24,17 @@ func (a *app) serveSim() *cobra.Command {
 	return cmd
 }
 
+func (a *app) serve() *cobra.Command {
+	cmd := serving.Serve(a.serving())
+	cmd.PreRun = func(*cobra.Command, []string) { collectAt(100) } // many may follow: more is alive
+	return cmd
+}
+
 // serving is what the commands that serve HTTP need.
 func (a *app) serving() serving.App {
 	return serving.App{
 		Out: a.Out, Err: a.Err, LogDir: func() string { return a.logDir }, Logger: slog.New(warnings{a.Err}),
-		Usage: func(err error) error { return usageError{err} }, CollectAt: collectAt,
+		Usage:    func(err error) error { return usageError{err} },
 		Settings: a.servedOptions, Resuming: a.servedResume,
 		Remember: func(rule string) error {
 			_, err := settingsfile.Remember(rule)

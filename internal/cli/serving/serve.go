@@ -27,9 +27,6 @@ type App struct {
 	Logger   *slog.Logger
 	Usage    func(error) error // makes an error one about usage
 
-	// CollectAt sets how much garbage there may be, in percent of what is alive.
-	CollectAt func(percent int)
-
 	// See server.Options.
 	Settings func(kind config.Kinds, given map[string][]string) (*maker.Options, error)
 	Resuming func(given map[string][]string) (*maker.Options, func(*maker.Config), error)
@@ -81,7 +78,6 @@ const (
 )
 
 func (a App) serve(ctx context.Context, f *flags) error {
-	a.CollectAt(100) // what is alive may be much: many follow
 	guard, err := a.open(f)
 	if err != nil {
 		return err
