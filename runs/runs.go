@@ -93,6 +93,9 @@ func (r *Run) Workspace() string {
 	return cfg.Tools.Workspace
 }
 
+// Owner is whose the run is, if that was said when it began.
+func (r *Run) Owner() string { return r.task.Owner }
+
 // Started is when the run began.
 func (r *Run) Started() time.Time { return r.started }
 
@@ -115,6 +118,26 @@ func (r *Run) Events(from uint64) iter.Seq2[event.Record, error] {
 // process resumes the run before that, it goes on.
 func (r *Run) Follow(ctx context.Context, from uint64) iter.Seq2[event.Record, error] {
 	return r.decoded(runlog.Follow(ctx, r.dir, from))
+}
+
+// A Cursor reads the lines of a log a few at a time, and holds nothing open in between.
+type Cursor struct{ of *runlog.Cursor }
+
+// Cursor returns a cursor at the event with sequence number from.
+func (r *Run) Cursor(from uint64) *Cursor { return &Cursor{runlog.NewCursor(r.dir, from)} }
+
+// Read returns the next lines that are in the log now: so many at most, and no more once they
+// have so many bytes.
+func (c *Cursor) Read(lines, bytes int) ([][]byte, error) { return c.of.Read(lines, bytes) }
+
+// Next is the sequence number that the next event of the run will have. It reads the end of
+// the log only.
+func (r *Run) Next() (uint64, error) {
+	last, err := runlog.Tail(r.dir, 1)
+	if err != nil || len(last) == 0 {
+		return 0, err
+	}
+	return last[len(last)-1].Seq + 1, nil
 }
 
 // FollowLines is Follow, but yields the lines of the log as they stand there. A line is

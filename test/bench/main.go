@@ -9,6 +9,7 @@
 //	go run ./test/bench map
 //	go run ./test/bench script
 //	go run ./test/bench memory
+//	go run ./test/bench followers
 package main
 
 import (
@@ -36,6 +37,7 @@ var measurements = []measurement{
 	{"map", "one answer for each record against bare parallel loops", mapping},
 	{"script", "Hanoi as a script against the built-in family", scripting},
 	{"memory", "peak memory of a short and a long run", memory},
+	{"followers", "a run of the server with a thousand followers against one without", followers},
 }
 
 // errBound says that a measurement missed its bound.
