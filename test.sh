@@ -103,5 +103,6 @@ measure patience
 measure map
 measure script
 measure memory
+measure followers -disks 8
 
 say "all checks passed"
