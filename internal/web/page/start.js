@@ -1,0 +1,204 @@
+// Start a run: a form for its kind and settings, with the command that does the same.
+
+import { get, post } from './api.js';
+import { button, debounced, fill, h } from './dom.js';
+import { go, link } from './router.js';
+import { problem } from './value.js';
+import { line } from './text.js';
+
+/**
+ * @typedef {object} Setting
+ * @property {string} name
+ * @property {string} [help]
+ * @property {string} [type] string, int, float, bool, duration or list
+ * @property {unknown} [default]
+ * @property {string[]} [choices]
+ * @property {string} [group]
+ * @property {boolean} [required]
+ */
+
+/** @typedef {{name: string, title?: string, text?: string, params?: Setting[] | null, settings?: Setting[] | null}} Kind */
+
+// What people set most often comes first, outside of the groups.
+const usual = ['model', 'voting', 'ahead_by', 'max_usd'];
+
+/**
+ * typed is what a person wrote as the value that the setting wants; a text that is no number
+ * is left to the server to complain about.
+ *
+ * @param {Setting} s
+ * @param {string} text
+ * @returns {unknown}
+ */
+export function typed(s, text) {
+  switch (s.type) {
+    case 'int':
+    case 'integer':
+    case 'float':
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+    case 'bool':
+    case 'boolean':
+      return text === 'true';
+    case 'list':
+      return text.split(',').map((t) => t.trim()).filter((t) => t !== '');
+  }
+  return text;
+}
+
+/**
+ * grouped are settings by their groups, in the order in which these come first.
+ *
+ * @param {Setting[]} settings
+ */
+export function grouped(settings) {
+  /** @type {Map<string, Setting[]>} */
+  const groups = new Map();
+  for (const s of settings) groups.set(s.group || 'Other', [...(groups.get(s.group || 'Other') ?? []), s]);
+  return groups;
+}
+
+/**
+ * start is the view.
+ *
+ * @param {import('./router.js').Place} place
+ */
+export function start(place) {
+  /** @type {Kind[]} */
+  let kinds = [];
+  /** @type {Kind | undefined} */
+  let kind;
+  /** @type {Map<string, {setting: Setting, control: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement, param: boolean}>} */
+  const controls = new Map();
+
+  const says = h('div', { 'aria-live': 'polite' });
+  const form = h('form', { class: 'card start', novalidate: true, onsubmit: (e) => { e.preventDefault(); void submit(); } }, h('p', { class: 'muted' }, 'Loading…'));
+  const command = h('pre', { class: 'block', tabindex: '0', role: 'region', 'aria-label': 'Command' });
+  const copied = h('span', { class: 'muted', role: 'status' });
+  const copy = button('Copy', async () => {
+    try {
+      await navigator.clipboard.writeText(command.textContent ?? '');
+      copied.textContent = 'Copied';
+    } catch {
+      getSelection()?.selectAllChildren(command);
+      copied.textContent = 'Selected: copy it with the keyboard';
+    }
+    setTimeout(() => fill(copied), 3000);
+  });
+  const aside = h('aside', { class: 'card command', 'aria-label': 'The same on the command line' }, h('div', { class: 'bar' }, h('h2', null, 'The same on the command line'), h('div', { class: 'tools' }, copied, copy)), command);
+  const task = h('textarea', { id: 'task', rows: 5, oninput: () => preview() });
+  const kindBox = h('select', { id: 'kind', onchange: () => choose(kindBox.value) });
+  const go1 = h('button', { type: 'submit', class: 'primary' }, 'Start');
+  const el = h('div', { class: 'page' }, h('div', { class: 'bar' }, h('h1', null, 'New run')), h('div', { class: 'columns' }, form, aside));
+
+  /** @returns {{kind: string, task: string, settings: Record<string, unknown>, params: Record<string, unknown>}} */
+  function body() {
+    /** @type {Record<string, unknown>} */
+    const settings = {};
+    /** @type {Record<string, unknown>} */
+    const params = {};
+    for (const [name, { setting, control, param }] of controls) {
+      const empty = control.value === '';
+      if (empty) continue;
+      (param ? params : settings)[name] = typed(setting, control.value);
+    }
+    return { kind: kind?.name ?? '', task: task.value, settings, params };
+  }
+  let asked = 0;
+  const preview = debounced(150, async () => {
+    const mine = ++asked;
+    try {
+      const said = await post('/preview', body());
+      if (mine !== asked) return; // an answer to a later question is under way
+      command.textContent = said.command;
+      complain(null);
+    } catch (err) {
+      if (mine === asked) complain(err);
+    }
+  });
+  async function submit() {
+    go1.disabled = true;
+    try {
+      const said = await post('/runs', body());
+      go(link(['runs', said.run.run]));
+    } catch (err) {
+      complain(err, true);
+    } finally {
+      go1.disabled = false;
+    }
+  }
+  /**
+   * complain shows a problem, at the field that is to blame if it is here.
+   *
+   * @param {unknown} err
+   * @param {boolean} [loud]
+   */
+  function complain(err, loud) {
+    for (const bad of form.querySelectorAll('[aria-invalid]')) bad.removeAttribute('aria-invalid');
+    const field = /** @type {any} */ (err)?.field?.replace(/^(settings|params)\./, '');
+    const control = field === 'task' ? task : controls.get(field)?.control;
+    control?.setAttribute('aria-invalid', 'true');
+    // While somebody types, an empty task is no problem yet.
+    const quiet = !loud && field === 'task' && task.value === '';
+    fill(says, err && !quiet ? problem(err) : null);
+    if (loud && control) {
+      control.closest('details')?.setAttribute('open', '');
+      control.focus();
+    }
+  }
+
+  /** @param {string} name */
+  function choose(name) {
+    const kept = new Map([...controls].map(([n, c]) => [n, c.control.value]));
+    kind = kinds.find((k) => k.name === name) ?? kinds[0];
+    if (!kind) return;
+    kindBox.value = kind.name;
+    controls.clear();
+    const settings = kind.settings ?? [];
+    const first = usual.map((n) => settings.find((s) => s.name === n)).filter((s) => s !== undefined);
+    const rest = grouped(settings.filter((s) => !usual.includes(s.name)));
+    const wantsText = kind.text !== '' && kind.text !== undefined && kind.text !== null;
+    fill(
+      form,
+      h('div', { class: 'field' }, h('label', { for: 'kind' }, 'Kind'), kindBox, kind.title ? h('p', { class: 'hint' }, kind.title) : null),
+      wantsText ? h('div', { class: 'field' }, h('label', { for: 'task' }, 'Task'), task, h('p', { class: 'hint' }, kind.text)) : null,
+      (kind.params ?? []).map((s) => control(s, kept, true)),
+      h('div', { class: 'grid' }, first.map((s) => control(s, kept, false))),
+      [...rest].map(([group, list]) => h('details', { class: 'group', open: list.some((s) => kept.get(s.name)) }, h('summary', null, group, h('span', { class: 'muted num' }, ` ${list.length}`)), h('div', { class: 'grid' }, list.map((s) => control(s, kept, false))))),
+      says,
+      h('div', { class: 'submit' }, go1, h('a', { href: '#/' }, 'Cancel')),
+    );
+    preview();
+  }
+
+  /**
+   * @param {Setting} s
+   * @param {Map<string, string>} kept what was there before
+   * @param {boolean} param
+   */
+  function control(s, kept, param) {
+    const id = `set-${s.name}`;
+    const def = s.default === undefined || s.default === null || s.default === '' ? '' : line(Array.isArray(s.default) ? s.default.join(', ') : String(s.default), 80);
+    const bool = s.type === 'bool' || s.type === 'boolean';
+    const choices = bool ? ['true', 'false'] : s.choices;
+    const box = choices?.length
+      ? h('select', { id, onchange: () => preview() }, h('option', { value: '' }, def ? `default: ${def}` : 'default'), choices.map((c) => h('option', { value: c }, bool ? (c === 'true' ? 'yes' : 'no') : c)))
+      : h('input', { id, type: 'text', placeholder: def, autocomplete: 'off', spellcheck: 'false', inputmode: s.type === 'int' || s.type === 'float' ? 'decimal' : null, required: s.required ?? false, oninput: () => preview(), 'aria-describedby': s.help ? `${id}-help` : null });
+    box.value = kept.get(s.name) ?? '';
+    controls.set(s.name, { setting: s, control: box, param });
+    return h('div', { class: 'field' }, h('label', { for: id }, s.name.replaceAll('_', ' ')), box, s.help ? h('p', { class: 'hint', id: `${id}-help` }, line(s.help, 300)) : null);
+  }
+
+  async function load() {
+    try {
+      const said = await get('/kinds');
+      kinds = said.kinds ?? said;
+      fill(kindBox, kinds.map((k) => h('option', { value: k.name }, k.name)));
+      choose(place.query.get('kind') ?? 'run');
+    } catch (err) {
+      fill(form, problem(err));
+    }
+  }
+  void load();
+  return { el, title: 'New run', keys: {}, close() {} };
+}
