@@ -3,15 +3,16 @@
 import { s } from './dom.js';
 import { line } from './text.js';
 
-/** @typedef {{id: string, step?: number, title: string, state: string, parent?: string, needs?: string[] | null}} ShapeNode */
+/** @typedef {{id: string, step?: number | null, title: string, state: string, parent?: string, needs?: string[] | null, next?: string[] | null, note?: string}} ShapeNode */
 /** @typedef {{id: string, x: number, y: number}} Spot */
-/** @typedef {{spots: Map<string, Spot>, edges: [string, string][], width: number, height: number}} Layout */
+/** @typedef {[string, string, 'needs' | 'next']} Edge from, to and why */
+/** @typedef {{spots: Map<string, Spot>, edges: Edge[], width: number, height: number}} Layout */
 
 const box = { width: 176, height: 44, across: 24, down: 40 };
 
 /**
- * layout gives each node a place: one layer below all that it needs, and within a layer
- * about below these. Needs that are not there, or that go in a circle, are passed over.
+ * layout gives each node a place: one layer below all that it needs or comes after, and within
+ * a layer about below these. What is not there, or goes in a circle, is passed over.
  *
  * @param {ShapeNode[]} nodes
  * @returns {Layout}
@@ -21,18 +22,21 @@ export function layout(nodes) {
   /** @type {Map<string, number>} */
   const depth = new Map();
   const under = new Set(); // on the way to a node: a circle comes back to one of these
-  /** @type {[string, string][]} */
+  /** @type {Edge[]} */
   const edges = [];
+  /** @type {Map<string, string[]>} */
+  const after = new Map(); // what each comes after
+  for (const n of nodes) for (const id of n.next ?? []) after.set(id, [...(after.get(id) ?? []), n.id]);
   /** @param {ShapeNode} n */
   function place(n) {
     const known = depth.get(n.id);
     if (known !== undefined) return known;
     under.add(n.id);
     let layer = 0;
-    for (const id of new Set(n.needs ?? [])) {
+    for (const id of new Set([...(n.needs ?? []), ...(after.get(n.id) ?? [])])) {
       const need = byID.get(id);
       if (!need || under.has(id)) continue;
-      edges.push([id, n.id]);
+      edges.push([id, n.id, n.needs?.includes(id) ? 'needs' : 'next']);
       layer = Math.max(layer, place(need) + 1);
     }
     under.delete(n.id);
@@ -69,7 +73,7 @@ export function layout(nodes) {
  * centre is where the neighbours of a node are on average.
  *
  * @param {string} id
- * @param {[string, string][]} edges
+ * @param {Edge[]} edges
  * @param {Map<string, number>} at
  * @param {boolean} up neighbours that it needs, or that need it
  */
@@ -89,19 +93,19 @@ export function graph(nodes, href) {
   const titles = new Map(nodes.map((n) => [n.id, line(n.title || n.id, 60)]));
   const pad = 2;
   const svg = s('svg', { class: 'graph', role: 'group', 'aria-label': 'Plan', width: l.width + 2 * pad, height: l.height + 2 * pad, viewBox: `${-pad} ${-pad} ${l.width + 2 * pad} ${l.height + 2 * pad}` });
-  for (const [from, to] of l.edges) {
+  for (const [from, to, why] of l.edges) {
     const a = /** @type {Spot} */ (l.spots.get(from));
     const b = /** @type {Spot} */ (l.spots.get(to));
     const [x1, y1, x2, y2] = [a.x + box.width / 2, a.y + box.height, b.x + box.width / 2, b.y];
     const bend = (y2 - y1) / 2;
-    svg.append(s('path', { class: 'edge', d: `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2 - 5}` }), s('path', { class: 'tip', d: `M${x2 - 4} ${y2 - 7}L${x2} ${y2}L${x2 + 4} ${y2 - 7}Z` }));
+    svg.append(s('path', { class: `edge ${why}`, d: `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2 - 5}` }), s('path', { class: 'tip', d: `M${x2 - 4} ${y2 - 7}L${x2} ${y2}L${x2 + 4} ${y2 - 7}Z` }));
   }
   for (const n of nodes) {
     const spot = l.spots.get(n.id);
     if (!spot) continue;
     const needs = (n.needs ?? []).map((id) => titles.get(id)).filter(Boolean);
     const to = href(n);
-    const name = `${titles.get(n.id)}: ${n.state}${needs.length ? `, after ${needs.join(', ')}` : ''}`;
+    const name = `${titles.get(n.id)}: ${n.state}${needs.length ? `, needs ${needs.join(', ')}` : ''}${n.note ? `. ${line(n.note, 120)}` : ''}`;
     svg.append(
       s(
         to ? 'a' : 'g',
@@ -110,7 +114,7 @@ export function graph(nodes, href) {
         s('rect', { width: box.width, height: box.height, rx: 6 }),
         s('rect', { class: 'edgebar', width: 4, height: box.height, rx: 2 }),
         s('text', { x: 14, y: 18 }, line(n.title || n.id, 23)),
-        s('text', { class: 'sub', x: 14, y: 34 }, `${n.step === undefined || n.step < 0 ? '' : n.step + ' · '}${n.state}`),
+        s('text', { class: 'sub', x: 14, y: 34 }, `${typeof n.step === 'number' ? n.step + ' · ' : ''}${n.state}`),
       ),
     );
   }

@@ -29,8 +29,8 @@ export function state(word) {
  * @param {number} total 0 if nobody knows
  */
 export function progress(done, total) {
-  const words = total > 0 ? `${thousands(done)} / ${thousands(total)}` : thousands(done);
-  const bar = total > 0 ? h('progress', { max: total, value: Math.min(done, total), 'aria-label': `${words} steps` }) : null;
+  const words = total > done ? `${thousands(done)} / ${thousands(total)}` : thousands(done);
+  const bar = total > 0 ? h('progress', { max: total, value: Math.min(done, total), 'aria-label': `${thousands(done)} of ${thousands(total)} steps` }) : null;
   return h('span', { class: 'progress' }, bar, h('span', { class: 'num' }, words));
 }
 

@@ -247,7 +247,7 @@ export function run(first) {
   /** @returns {Part} the log, followed from a little before its end */
   function followed() {
     const view = log(id);
-    const events = now?.events ?? now?.progress?.events ?? 0;
+    const events = now?.progress?.events ?? 0;
     const live = follow(of(id, 'events'), { from: Math.max(0, events - 100), heard: (e) => view.add(e) });
     return { el: view.el, reload() {}, close: live.close };
   }
@@ -314,8 +314,6 @@ export function run(first) {
 
   const live = follow('/events', { heard: (s) => s.run === id && load.ask(), opened: () => load.ask() });
   load.ask();
-  heat.reload();
-  steps.reload();
   drawTabs();
 
   /** @param {number} by */

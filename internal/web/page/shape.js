@@ -15,8 +15,6 @@ const mostDrawn = 300; // nodes of a graph; more of them are a list
 /** What the tab of a form is called; forms that are not here have no shape. */
 export const shapeNames = /** @type {Record<string, string>} */ ({ plan: 'Plan', tree: 'Tree', tasks: 'Checklist', script: 'Steps made' });
 
-const done = new Set(['done', 'decided', 'completed', 'committed', 'solved']);
-
 /**
  * forest is the nodes that have no parent among them, and the children of each.
  *
@@ -54,7 +52,7 @@ export function shape(run) {
     }
   });
   /** @param {ShapeNode} n */
-  const href = (n) => (n.step === undefined || n.step < 0 ? null : link(['runs', run, 'step', n.step]));
+  const href = (n) => (typeof n.step === 'number' ? link(['runs', run, 'step', n.step]) : null);
   /** @param {ShapeNode} n */
   const label = (n) => {
     const name = line(n.title || n.id, 300);
@@ -77,7 +75,7 @@ export function shape(run) {
       h(
         'ol',
         { class: 'checklist' },
-        nodes.map((n) => h('li', { class: `node-${n.state}` }, h('span', { class: 'check', role: 'img', 'aria-label': n.state }, done.has(n.state) ? '✓' : n.state === 'failed' ? '✗' : n.state === 'running' ? '…' : ''), label(n), h('span', { class: 'muted' }, n.state))),
+        nodes.map((n) => h('li', { class: `node-${n.state}` }, h('span', { class: 'check', role: 'img', 'aria-label': n.state }, n.state === 'completed' ? '✓' : n.state === 'failed' ? '✗' : n.state === 'running' ? '…' : ''), h('span', null, label(n), n.note ? h('span', { class: 'muted' }, ` ${line(n.note, 200)}`) : null), h('span', { class: 'muted' }, n.state))),
       ),
     );
   }
@@ -89,7 +87,7 @@ export function shape(run) {
    */
   function branch(n, children, depth) {
     const below = children.get(n.id) ?? [];
-    const head = [h('span', { class: `dot node-${n.state}`, 'aria-hidden': 'true' }), label(n), h('span', { class: 'muted' }, ` ${n.state}`)];
+    const head = [h('span', { class: `dot node-${n.state}`, 'aria-hidden': 'true' }), label(n), h('span', { class: 'muted' }, n.note ? ` = ${line(n.note, 200)}` : ` ${n.state}`)];
     if (below.length === 0 || depth > 200) return h('li', null, head);
     return h('li', null, h('details', { open: depth < 3 }, h('summary', null, head), h('ul', null, below.map((c) => branch(c, children, depth + 1)))));
   }

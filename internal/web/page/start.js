@@ -7,14 +7,15 @@ import { problem } from './value.js';
 import { line } from './text.js';
 
 /**
- * @typedef {object} Setting
+ * @typedef {object} Setting a setting, or a parameter of a kind
  * @property {string} name
  * @property {string} [help]
- * @property {string} [type] string, int, float, bool, duration or list
- * @property {unknown} [default]
+ * @property {string} [type] number, duration, word, text, list, switch, object or answer
+ * @property {string} [default]
  * @property {string[]} [choices]
  * @property {string} [group]
  * @property {boolean} [required]
+ * @property {boolean} [needs_trust]
  */
 
 /** @typedef {{name: string, title?: string, text?: string, params?: Setting[] | null, settings?: Setting[] | null}} Kind */
@@ -23,8 +24,8 @@ import { line } from './text.js';
 const usual = ['model', 'voting', 'ahead_by', 'max_usd'];
 
 /**
- * typed is what a person wrote as the value that the setting wants; a text that is no number
- * is left to the server to complain about.
+ * typed is what a person wrote as the value that a setting wants. What is none is left as it
+ * is for the server to complain about.
  *
  * @param {Setting} s
  * @param {string} text
@@ -32,18 +33,43 @@ const usual = ['model', 'voting', 'ahead_by', 'max_usd'];
  */
 export function typed(s, text) {
   switch (s.type) {
-    case 'int':
-    case 'integer':
-    case 'float':
     case 'number':
       return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
-    case 'bool':
-    case 'boolean':
+    case 'switch':
       return text === 'true';
     case 'list':
-      return text.split(',').map((t) => t.trim()).filter((t) => t !== '');
+      return listed(s.name, text);
+    case 'object':
+    case 'answer':
+      return json(text) ?? text;
   }
   return text;
+}
+
+/**
+ * listed is a list that was written as JSON, or as one element a line.
+ *
+ * @param {string} name
+ * @param {string} text
+ */
+function listed(name, text) {
+  const whole = json(text);
+  if (Array.isArray(whole)) return whole;
+  const lines = text.split('\n').map((l) => l.trim()).filter((l) => l !== '');
+  return lines.map((l) => {
+    const object = json(l);
+    if (object && typeof object === 'object') return object;
+    return name === 'questions' ? { prompt: l } : l;
+  });
+}
+
+/** @param {string} text */
+function json(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -135,11 +161,12 @@ export function start(place) {
    */
   function complain(err, loud) {
     for (const bad of form.querySelectorAll('[aria-invalid]')) bad.removeAttribute('aria-invalid');
-    const field = /** @type {any} */ (err)?.field?.replace(/^(settings|params)\./, '');
+    const field = String(/** @type {any} */ (err)?.field ?? '').replace(/^(settings|params)\.([^.[]*).*$/, '$2');
     const control = field === 'task' ? task : controls.get(field)?.control;
     control?.setAttribute('aria-invalid', 'true');
-    // While somebody types, an empty task is no problem yet.
-    const quiet = !loud && field === 'task' && task.value === '';
+    // While somebody types, what is still empty is no problem yet.
+    const quiet = !loud && (control ? control.value === '' : false);
+    if (quiet) control?.removeAttribute('aria-invalid');
     fill(says, err && !quiet ? problem(err) : null);
     if (loud && control) {
       control.closest('details')?.setAttribute('open', '');
@@ -157,11 +184,10 @@ export function start(place) {
     const settings = kind.settings ?? [];
     const first = usual.map((n) => settings.find((s) => s.name === n)).filter((s) => s !== undefined);
     const rest = grouped(settings.filter((s) => !usual.includes(s.name)));
-    const wantsText = kind.text !== '' && kind.text !== undefined && kind.text !== null;
     fill(
       form,
       h('div', { class: 'field' }, h('label', { for: 'kind' }, 'Kind'), kindBox, kind.title ? h('p', { class: 'hint' }, kind.title) : null),
-      wantsText ? h('div', { class: 'field' }, h('label', { for: 'task' }, 'Task'), task, h('p', { class: 'hint' }, kind.text)) : null,
+      kind.text ? h('div', { class: 'field' }, h('label', { for: 'task' }, 'Task'), task, h('p', { class: 'hint' }, kind.text)) : null,
       (kind.params ?? []).map((s) => control(s, kept, true)),
       h('div', { class: 'grid' }, first.map((s) => control(s, kept, false))),
       [...rest].map(([group, list]) => h('details', { class: 'group', open: list.some((s) => kept.get(s.name)) }, h('summary', null, group, h('span', { class: 'muted num' }, ` ${list.length}`)), h('div', { class: 'grid' }, list.map((s) => control(s, kept, false))))),
@@ -178,21 +204,25 @@ export function start(place) {
    */
   function control(s, kept, param) {
     const id = `set-${s.name}`;
-    const def = s.default === undefined || s.default === null || s.default === '' ? '' : line(Array.isArray(s.default) ? s.default.join(', ') : String(s.default), 80);
-    const bool = s.type === 'bool' || s.type === 'boolean';
-    const choices = bool ? ['true', 'false'] : s.choices;
+    const def = s.default ? line(s.default, 80) : '';
+    const yesNo = s.type === 'switch';
+    const choices = yesNo ? ['true', 'false'] : s.choices;
+    const long = s.type === 'list' || s.type === 'object' || s.type === 'answer';
+    const common = { id, placeholder: long && param ? (s.type === 'list' ? 'one a line, or JSON' : 'JSON') : def, autocomplete: 'off', spellcheck: 'false', required: s.required ?? false, oninput: () => preview(), 'aria-describedby': s.help ? `${id}-help` : null };
     const box = choices?.length
-      ? h('select', { id, onchange: () => preview() }, h('option', { value: '' }, def ? `default: ${def}` : 'default'), choices.map((c) => h('option', { value: c }, bool ? (c === 'true' ? 'yes' : 'no') : c)))
-      : h('input', { id, type: 'text', placeholder: def, autocomplete: 'off', spellcheck: 'false', inputmode: s.type === 'int' || s.type === 'float' ? 'decimal' : null, required: s.required ?? false, oninput: () => preview(), 'aria-describedby': s.help ? `${id}-help` : null });
+      ? h('select', { id, onchange: () => preview(), 'aria-describedby': s.help ? `${id}-help` : null }, h('option', { value: '' }, def ? `default: ${def}` : 'default'), choices.map((c) => h('option', { value: c }, yesNo ? (c === 'true' ? 'yes' : 'no') : c)))
+      : long
+        ? h('textarea', { rows: param && s.required ? 4 : 2, ...common })
+        : h('input', { type: 'text', inputmode: s.type === 'number' ? 'decimal' : null, ...common });
     box.value = kept.get(s.name) ?? '';
     controls.set(s.name, { setting: s, control: box, param });
-    return h('div', { class: 'field' }, h('label', { for: id }, s.name.replaceAll('_', ' ')), box, s.help ? h('p', { class: 'hint', id: `${id}-help` }, line(s.help, 300)) : null);
+    return h('div', { class: 'field' }, h('label', { for: id }, s.name.replaceAll('_', ' '), s.required ? h('span', { class: 'muted' }, ' required') : null), box, s.help ? h('p', { class: 'hint', id: `${id}-help` }, line(s.help, 300)) : null);
   }
 
   async function load() {
     try {
       const said = await get('/kinds');
-      kinds = said.kinds ?? said;
+      kinds = said.kinds ?? [];
       fill(kindBox, kinds.map((k) => h('option', { value: k.name }, k.name)));
       choose(place.query.get('kind') ?? 'run');
     } catch (err) {

@@ -35,8 +35,8 @@ export function lead(s) {
 export function stepList(run) {
   let order = 'margin';
   let limit = page;
-  /** @type {Range | null} */
-  let range = null;
+  /** @type {Range | null | undefined} */
+  let range;
   let selected = -1;
   /** @type {any[]} */
   let unsettled = [];
@@ -45,7 +45,7 @@ export function stepList(run) {
   const heading = h('h2', { id: 'closest' }, 'Closest calls');
   const el = h('section', { class: 'card', 'aria-labelledby': 'closest' }, h('div', { class: 'bar' }, heading, h('div', { class: 'tools' }, orders)), body);
 
-  const load = paced(900, async () => {
+  const load = paced(300, async () => {
     try {
       const said = await get(of(run, 'steps'), { from: range?.from, to: range?.to, order, contested: order === 'margin' ? 'true' : undefined, limit });
       draw(said.steps ?? [], said.more);
@@ -203,6 +203,22 @@ function parts(run, d) {
 const text = (answer) => pretty(plain(answer));
 
 /**
+ * votedFor is what a vote was for, as lines: its key where that is the answer itself, so that
+ * all rivals are written alike; a long key is a hash and says nothing.
+ *
+ * @param {Rival} r
+ */
+export function votedFor(r) {
+  try {
+    const key = JSON.parse(r.key);
+    if (key !== null && typeof key === 'object') return pretty(key);
+  } catch {
+    // it is a hash, or words
+  }
+  return text(r.answer);
+}
+
+/**
  * @param {string} run
  * @param {StepDetail} d
  */
@@ -225,7 +241,7 @@ function rivals(run, d) {
           'article',
           { class: `rival vote-${Math.min(i, 3)}` },
           h('header', null, h('b', null, r.won ? 'Won' : i === 0 ? 'Led' : 'Lost'), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
-          i === 0 ? block(text(first.answer), { label: 'leading answer' }) : difference(text(first.answer), text(r.answer), `answer ${i + 1} against the leading one`),
+          i === 0 ? block(votedFor(first), { label: 'leading answer' }) : difference(votedFor(first), votedFor(r), `answer ${i + 1} against the leading one`),
         ),
       ),
     ),

@@ -135,7 +135,7 @@ export function strip(run, o) {
   const el = h('section', { class: 'strip card', 'aria-label': 'Margins of all steps' }, h('div', { class: 'bar' }, h('h2', null, 'Margins'), says, tools), field, legend);
 
   const shown = () => part ?? whole;
-  const load = paced(700, async () => {
+  const load = paced(150, async () => {
     const width = Math.max(20, Math.floor((field.clientWidth || 600) / cellWidth));
     try {
       const all = get(of(run, 'strip'), { width });
@@ -364,17 +364,32 @@ function cells(canvas, s, height, paint) {
   const w = width / s.count.length;
   const gap = w >= 8 ? 1 : 0;
   const tick = height > 30 ? 5 : 0;
+  const floor = tick ? height - tick - 2 : height;
+  const base = tick ? Math.round(floor * 0.4) : 0; // where cells begin that all agreed on
+  const most = (/** @type {number[]} */ list) => Math.max(1e-9, ...list.map((n, i) => n / Math.max(1, s.count[i] ?? 0)));
+  const [mostContested, mostFlagged] = [most(s.contested), most(s.flagged)];
   for (let i = 0; i < s.count.length; i++) {
-    const hot = heat(s.count[i] ?? 0, s.lead[i] ?? 1);
-    g.fillStyle = hot < 0 ? paint.none : (paint.colors[hot] ?? paint.none);
-    // Hotter cells are taller too, so that colour is not all that tells them apart.
-    const top = hot <= 0 || tick === 0 ? (tick ? height * 0.45 : 0) : height * 0.45 * (1 - hot / 4);
+    const n = s.count[i] ?? 0;
+    const lead = s.lead[i] ?? 1;
+    const hot = heat(n, lead);
     const x = gap ? i * w : Math.floor(i * w);
-    const to = gap ? (i + 1) * w - gap : Math.ceil((i + 1) * w);
-    g.fillRect(x, top, to - x, height - top - (tick ? tick + 2 : 0));
+    const across = (gap ? (i + 1) * w - gap : Math.ceil((i + 1) * w)) - x;
+    g.fillStyle = hot < 0 ? paint.none : (paint.colors[0] ?? paint.none);
+    g.fillRect(x, base, across, floor - base);
+    if (hot > 0) {
+      // Closer calls are taller too, so that colour is not all that tells them apart. Of a
+      // cell that is merely contested it is seen how much of it is.
+      g.fillStyle = paint.colors[hot] ?? paint.none;
+      const top = tick ? Math.round(base * lead * (hot === 1 ? 1 : 0.8)) : 0;
+      g.globalAlpha = hot > 1 ? 1 : 0.25 + 0.75 * Math.sqrt((s.contested[i] ?? 0) / n / mostContested);
+      g.fillRect(x, top, across, floor - top);
+      g.globalAlpha = 1;
+    }
     if (tick && (s.flagged[i] ?? 0) > 0) {
       g.fillStyle = paint.flag;
-      g.fillRect(x, height - tick, to - x, tick);
+      g.globalAlpha = 0.2 + 0.8 * ((s.flagged[i] ?? 0) / n / mostFlagged);
+      g.fillRect(x, height - tick, across, tick);
+      g.globalAlpha = 1;
     }
   }
 }

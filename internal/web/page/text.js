@@ -111,15 +111,34 @@ export function block(text, o = {}) {
   return box;
 }
 
+const wide = 72; // characters of a list or object that stays on its line
+
 /**
- * pretty is a JSON value for people: a text is itself.
+ * pretty is a JSON value for people: a text is itself, and what is short stays on one line.
  *
  * @param {unknown} value
  */
 export function pretty(value) {
   if (typeof value === 'string') return value;
   if (value === undefined) return '';
-  return JSON.stringify(value, null, 2);
+  return laidOut(value, '');
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} indent
+ * @returns {string}
+ */
+function laidOut(value, indent) {
+  const flat = JSON.stringify(value);
+  if (value === null || typeof value !== 'object') return flat;
+  const list = Array.isArray(value);
+  const spaced = list && value.every((v) => v === null || typeof v !== 'object') ? `[${value.map((v) => JSON.stringify(v)).join(', ')}]` : flat;
+  const scalars = Object.values(value).every((v) => v === null || typeof v !== 'object');
+  if (Object.keys(value).length === 0 || ((list || scalars) && spaced.length + indent.length <= wide && (list || Object.keys(value).length === 1))) return spaced;
+  const inner = indent + '  ';
+  const parts = list ? value.map((v) => inner + laidOut(v, inner)) : Object.entries(value).map(([k, v]) => `${inner}${JSON.stringify(k)}: ${laidOut(v, inner)}`);
+  return `${list ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${list ? ']' : '}'}`;
 }
 
 /**

@@ -7,10 +7,10 @@ import { diff, lines, unified, words } from '../page/diff.js';
 import { forest } from '../page/shape.js';
 import { grouped, typed } from '../page/start.js';
 import { heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
-import { lead, tally } from '../page/steps.js';
+import { lead, tally, votedFor } from '../page/steps.js';
 import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
-import { line, visible, thousands, dollars, duration, percent, ago, brief } from '../page/text.js';
+import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
 import { link, read } from '../page/router.js';
 import { plain, refOf, split } from '../page/value.js';
 import { rangeOf, tabsOf } from '../page/run.js';
@@ -168,6 +168,8 @@ test('steps are below what they need, and circles do no harm', () => {
   const places = [...l.spots.values()].map((s) => `${s.x} ${s.y}`);
   assert.equal(new Set(places).size, 5, 'two steps have the same place');
   assert.equal(layout([node('a', 'b'), node('b', 'a'), node('c', 'c')]).spots.size, 3);
+  const row = layout([{ ...node('a'), next: ['b'] }, node('b')]);
+  assert.deepEqual(row.edges, [['a', 'b', 'next']]);
 });
 
 test('a tree has its roots and children', () => {
@@ -208,10 +210,15 @@ test('a refusal is one whatever its words are', () => {
 });
 
 test('settings are sent as what they are', () => {
-  assert.equal(typed({ name: 'ahead_by', type: 'int' }, '3'), 3);
-  assert.equal(typed({ name: 'ahead_by', type: 'int' }, 'many'), 'many');
-  assert.equal(typed({ name: 'x', type: 'bool' }, 'true'), true);
-  assert.deepEqual(typed({ name: 'x', type: 'list' }, 'a, b,'), ['a', 'b']);
+  assert.equal(typed({ name: 'ahead_by', type: 'number' }, '3'), 3);
+  assert.equal(typed({ name: 'ahead_by', type: 'number' }, 'many'), 'many');
+  assert.equal(typed({ name: 'x', type: 'switch' }, 'true'), true);
+  assert.deepEqual(typed({ name: 'x', type: 'list' }, 'a\n\nb, c'), ['a', 'b, c']);
+  assert.deepEqual(typed({ name: 'x', type: 'list' }, '[1, 2]'), [1, 2]);
+  assert.deepEqual(typed({ name: 'records', type: 'list' }, '{"a":1}\n{"a":2}'), [{ a: 1 }, { a: 2 }]);
+  assert.deepEqual(typed({ name: 'questions', type: 'list' }, 'Is {{.a}} odd?'), [{ prompt: 'Is {{.a}} odd?' }]);
+  assert.deepEqual(typed({ name: 'answer', type: 'answer' }, '{"number": true}'), { number: true });
+  assert.equal(typed({ name: 'answer', type: 'answer' }, 'number'), 'number');
   assert.deepEqual([...grouped([{ name: 'a', group: 'X' }, { name: 'b' }, { name: 'c', group: 'X' }])].map(([g, l]) => [g, l.length]), [['X', 2], ['Other', 1]]);
 });
 
@@ -224,4 +231,18 @@ test('runs have the views of their form', () => {
 test('events in words', () => {
   assert.equal(eventWords({ type: 'agent_sample_red_flagged', flag: 'too_long', reason: 'it has\n900 tokens' }), 'discarded, too_long: it has 900 tokens');
   assert.equal(eventWords({ type: 'unheard_of' }), '');
+});
+
+test('values are laid out to be read and compared', () => {
+  assert.equal(pretty({ move: [1, 2, 0], next_state: [[3, 1], [], [2]] }), '{\n  "move": [1, 2, 0],\n  "next_state": [[3,1],[],[2]]\n}');
+  assert.equal(pretty({ a: 1, b: 'x' }), '{\n  "a": 1,\n  "b": "x"\n}');
+  assert.equal(pretty({ total: 14 }), '{"total":14}');
+  assert.equal(pretty('text'), 'text');
+  assert.equal(pretty([]), '[]');
+  const long = { list: Array.from({ length: 40 }, (_, i) => i) };
+  assert.deepEqual(JSON.parse(pretty(long)), long);
+  assert.equal(pretty(long).split('\n').length, 44);
+  assert.equal(votedFor({ key: '{"total":14}', votes: 1, won: true, answer: 'total: 14' }), '{"total":14}');
+  assert.equal(votedFor({ key: '9f86d081884c7d65', votes: 1, won: true, answer: { total: 14 } }), '{"total":14}');
+  assert.equal(votedFor({ key: 'yes', votes: 1, won: true, answer: 'yes' }), 'yes');
 });
