@@ -67,6 +67,14 @@ type Options struct {
 	// LogDir is the folder that holds the run folders ("runs").
 	LogDir string
 
+	// Owner is whose the runs are, where several people or programs start some. It is kept
+	// in their logs; see runs.Summary.
+	Owner string
+
+	// Keeper names the program that keeps the runs going, if it is one that goes on with
+	// what it was doing when it is started again: see [runs.Run.Session].
+	Keeper string
+
 	// Families are the tasks that the engine can run, in addition to the
 	// built-in ones.
 	Families []domain.Family

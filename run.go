@@ -36,6 +36,9 @@ var (
 	ErrPaused = engine.ErrPaused
 )
 
+// PausedBy is [ErrPaused] with the name of who paused the run, for its log.
+func PausedBy(name string) error { return engine.PausedBy(name) }
+
 // ID is the run's name.
 func (r *Run) ID() string { return r.run.ID() }
 

@@ -143,6 +143,11 @@ type TaskSubmitted struct {
 	// Class is that of the questions of its steps, unless a step names another; the kind
 	// if it is empty. By classes it is learnt how hard questions are.
 	Class string `json:"class,omitempty"`
+
+	// Owner is whose the run is, where several people or programs start runs; empty where
+	// nobody said so. Keeper is what keeps it going: see Options.Keeper of package maker.
+	Owner  string `json:"owner,omitempty"`
+	Keeper string `json:"keeper,omitempty"`
 }
 
 // StepClass is the class of the questions of steps that name no other.
@@ -608,6 +613,9 @@ type RunResumed struct {
 
 	// Retry are the statuses of the records without an answer that are asked about again.
 	Retry []string `json:"retry,omitempty"`
+
+	// Keeper is what keeps this session going, as in TaskSubmitted.
+	Keeper string `json:"keeper,omitempty"`
 }
 
 // RunCancelled says that somebody stopped the run.

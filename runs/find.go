@@ -124,6 +124,7 @@ type Summary struct {
 	CostUSD   *float64  `json:"total_cost_usd"`
 	Model     string    `json:"model"`
 	Simulated bool      `json:"simulated"`
+	Owner     string    `json:"owner,omitempty"` // whose it is, if that was said
 	Started   time.Time `json:"started"`
 	Updated   time.Time `json:"updated"`         // its last event
 	PID       int       `json:"pid,omitempty"`   // of the process that is writing it
@@ -157,21 +158,13 @@ func stateOf(r *Result) string {
 // List returns a summary of every run in logDir, oldest first. Runs that cannot be
 // read come last, with their errors. A folder that is not there has no runs.
 func List(logDir string) ([]Summary, error) {
-	names, err := folders(logDir)
+	dirs, err := Folders(logDir)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Summary, 0, len(names))
-	for _, name := range names {
-		s, err := summarize(filepath.Join(logDir, name))
-		if err != nil {
-			s = Summary{Run: name, Status: StatusUnreadable, State: StatusUnreadable, Error: err.Error()}
-			if info, err := os.Stat(filepath.Join(logDir, name, runlog.EventsFile)); err == nil {
-				s.Updated = info.ModTime()
-			}
-		}
-		s.Dir = filepath.Join(logDir, name)
-		list = append(list, s)
+	list := make([]Summary, 0, len(dirs))
+	for _, dir := range dirs {
+		list = append(list, Summarize(dir))
 	}
 	slices.SortStableFunc(list, func(a, b Summary) int {
 		if a.Error != b.Error && (a.Error == "" || b.Error == "") {
@@ -180,6 +173,28 @@ func List(logDir string) ([]Summary, error) {
 		return a.Started.Compare(b.Started)
 	})
 	return list, nil
+}
+
+// Folders lists the folders of the runs in logDir.
+func Folders(logDir string) ([]string, error) {
+	names, err := folders(logDir)
+	for i, name := range names {
+		names[i] = filepath.Join(logDir, name)
+	}
+	return names, err
+}
+
+// Summarize returns a summary of the run in a folder. If it cannot be read that says so.
+func Summarize(dir string) Summary {
+	s, err := summarize(dir)
+	if err != nil {
+		s = Summary{Run: filepath.Base(dir), Status: StatusUnreadable, State: StatusUnreadable, Error: err.Error()}
+		if info, err := os.Stat(filepath.Join(dir, runlog.EventsFile)); err == nil {
+			s.Updated = info.ModTime()
+		}
+	}
+	s.Dir = dir
+	return s
 }
 
 func summarize(dir string) (Summary, error) {
@@ -193,7 +208,7 @@ func summarize(dir string) (Summary, error) {
 	s := Summary{
 		Run: r.Run, Kind: r.Kind, Task: r.Task, Status: r.Status, Total: r.StepsTotal,
 		CostUSD: r.TotalCostUSD, Model: r.Model, Simulated: r.Simulated, Started: report.Started, Updated: report.Updated,
-		State: stateOf(r), Stop: r.Stop,
+		State: stateOf(r), Stop: r.Stop, Owner: report.Owner,
 	}
 	if written {
 		s.Status, s.State, s.Stop, s.PID = event.StatusRunning, event.StatusRunning, "", pid

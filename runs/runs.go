@@ -93,6 +93,9 @@ func (r *Run) Workspace() string {
 	return cfg.Tools.Workspace
 }
 
+// Owner is whose the run is, if that was said when it began.
+func (r *Run) Owner() string { return r.task.Owner }
+
 // Started is when the run began.
 func (r *Run) Started() time.Time { return r.started }
 

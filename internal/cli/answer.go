@@ -15,7 +15,6 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/consent"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/engine/route"
-	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -76,26 +75,6 @@ func asked(q runs.Question) maker.Question {
 	return maker.Question{Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Call: q.Call, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan, Against: q.Against}
 }
 
-// understood says what an answer is taken for.
-func understood(kind, answer string) string {
-	switch {
-	case kind != event.ClarifyApproval:
-		return "answered: " + show.Line(answer)
-	}
-	word, rest, _ := strings.Cut(answer, " ")
-	switch {
-	case person.IsYes(answer):
-		return "answered: the call may be made"
-	case word == person.WithEdit:
-		return "answered: the call may be made with other arguments: " + show.Line(rest)
-	case word == person.ForRun, word == person.ForEver:
-		return "answered: the call may be made, and so may others that fit " + show.Line(rest)
-	case person.IsNo(answer):
-		return "answered: the call is refused"
-	}
-	return "answered: the call is refused, because: " + show.Line(answer)
-}
-
 func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question, text string, replace bool) error {
 	if text != "" && len(open) > 1 {
 		keys := make([]string, len(open))
@@ -146,7 +125,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 		if open, err := run.Waiting(); err == nil && !slices.ContainsFunc(open, func(o runs.Question) bool { return o.Key == q.Key }) {
 			next = "the run has taken it"
 		}
-		fmt.Fprintf(a.Err, "%s%s; %s\n", understood(q.Kind, meant), before, next)
+		fmt.Fprintf(a.Err, "%s%s; %s\n", consent.Understood(q.Kind, meant), before, next)
 	}
 	if text == "" && !a.hasTerminal() {
 		return exitError{exitWaiting}

@@ -30,6 +30,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/manpage"
+	"github.com/maker-mdap/maker/internal/cli/serving"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/nearest"
@@ -266,6 +267,7 @@ type app struct {
 	logDir  string
 	table   bool // the records of a run were written
 	noInput bool
+	server  func(context.Context, maker.Question) (string, error) // asks for a run of maker serve
 
 	interrupt atomic.Pointer[context.CancelCauseFunc] // ends what goes on
 
@@ -363,10 +365,10 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.script(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(), a.demo(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.trust(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+	for _, cmd := range append(manage.Commands(a.manager()), a.serveSim(), serving.Serve(a.serving()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
 		if cmd.Args == nil {
 			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
 		}

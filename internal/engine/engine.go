@@ -45,8 +45,13 @@ type Engine struct {
 }
 
 // New returns an engine.
-func New(opts Options) (*Engine, error) {
-	o := opts
+func New(opts Options) (*Engine, error) { return newEngine(opts, newShared(opts.Transport)) }
+
+// With returns an engine with other options that shares the connections of this one and what
+// it knows about how much servers bear.
+func (e *Engine) With(opts Options) (*Engine, error) { return newEngine(opts, e.shared) }
+
+func newEngine(o Options, s *shared) (*Engine, error) {
 	// What was left open depends on the kind of run; what was said is checked now.
 	if err := checkGiven(o.Config); err != nil {
 		return nil, err
@@ -59,7 +64,7 @@ func New(opts Options) (*Engine, error) {
 	if err := kind.CheckFamilies(o.Families); err != nil {
 		return nil, err
 	}
-	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
+	return &Engine{opts: o, prepared: prepared, shared: s}, nil
 }
 
 // Chain starts a task of the named family with the given parameters and returns
@@ -135,7 +140,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
 		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
-		Prompts: j.Prompts.Hashes(), Races: j.Races, Checks: j.Checks,
+		Prompts: j.Prompts.Hashes(), Races: j.Races, Checks: j.Checks, Owner: e.opts.Owner, Keeper: e.opts.Keeper,
 	}
 	if len(j.Classes) == 1 {
 		first.Class = j.Classes[0]
@@ -349,7 +354,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 		}
 	}
 	first := event.RunResumed{
-		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry,
+		Maker: Version, Step: past.Checkpoint.Step, Config: stored, Dropped: rec.Dropped, Spent: past.Spent, Setup: stack.setup(), Retry: o.Retry, Keeper: e.opts.Keeper,
 	}
 	past.Records.Retry(o.Retry)
 	return e.start(ctx, log, stack, j, first, past)

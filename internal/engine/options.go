@@ -30,6 +30,8 @@ const DefaultLogDir = "runs"
 type Options struct {
 	Config    config.Config
 	LogDir    string
+	Owner     string
+	Keeper    string
 	Families  []domain.Family
 	Domains   map[string]domain.Adapter
 	Prices    *price.Table

@@ -52,6 +52,12 @@ var ErrInterrupted = errors.New("interrupted")
 // to go on later.
 var ErrPaused = errors.New("paused")
 
+// PausedBy is the cause to cancel a run's context with when somebody ended its process to go
+// on later, who is named in the log.
+func PausedBy(name string) error {
+	return &askedError{control.Request{Action: control.Pause, By: name}}
+}
+
 // An askedError is why a run ended that another process asked to end.
 type askedError struct{ request control.Request }
 

@@ -86,6 +86,26 @@ func Remembered(kind, answer string) string {
 	return rule
 }
 
+// Understood says what an answer is taken for.
+func Understood(kind, answer string) string {
+	switch {
+	case kind != event.ClarifyApproval:
+		return "answered: " + show.Line(answer)
+	}
+	word, rest, _ := strings.Cut(answer, " ")
+	switch {
+	case person.IsYes(answer):
+		return "answered: the call may be made"
+	case word == person.WithEdit:
+		return "answered: the call may be made with other arguments: " + show.Line(rest)
+	case word == person.ForRun, word == person.ForEver:
+		return "answered: the call may be made, and so may others that fit " + show.Line(rest)
+	case person.IsNo(answer):
+		return "answered: the call is refused"
+	}
+	return "answered: the call is refused, because: " + show.Line(answer)
+}
+
 func (a *Asker) remember(q maker.Question, answer string) error {
 	rule := Remembered(q.Kind, answer)
 	if rule == "" {

@@ -10,13 +10,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/change"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/runtime/approval"
 	"github.com/maker-mdap/maker/internal/runtime/person"
@@ -114,8 +113,8 @@ func describe(call *event.Intent, folder string) string {
 	}
 	switch call.Tool {
 	case "Write", "Edit":
-		if text, ok := describeChange(call, folder); ok {
-			return text
+		if c, ok := change.Of(call, folder); ok {
+			return fmt.Sprintf("%s, %s\n%s", show.Exact(c.Path), c.State, c.Diff)
 		}
 	case "Bash":
 		var command string
@@ -175,57 +174,4 @@ func table(in map[string]json.RawMessage) string {
 		fmt.Fprintf(&b, "%-*s  %s\n", width, show.Exact(name), show.Exact(text))
 	}
 	return b.String()
-}
-
-// largest is how large a file is that is compared with what it is to become.
-const largest = 1 << 20
-
-// describeChange says what a file is and what it would become. It reports false if that
-// cannot be told from the call.
-func describeChange(call *event.Intent, folder string) (string, bool) {
-	var in struct {
-		FilePath   string  `json:"file_path"`
-		Content    *string `json:"content"`
-		OldString  *string `json:"old_string"`
-		NewString  *string `json:"new_string"`
-		ReplaceAll bool    `json:"replace_all"`
-	}
-	dec := json.NewDecoder(bytes.NewReader(call.Input))
-	dec.DisallowUnknownFields() // nothing of a call may stay out of sight
-	if dec.Decode(&in) != nil || in.FilePath == "" {
-		return "", false
-	}
-	path := in.FilePath
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(folder, path)
-	}
-	was, state := "", "a new file"
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= largest {
-		if content, err := os.ReadFile(path); err == nil {
-			was, state = string(content), "changed"
-		}
-	} else if err == nil {
-		state = "which is there and cannot be compared"
-	}
-	becomes := ""
-	switch {
-	case call.Tool == "Write" && in.Content != nil && in.OldString == nil && in.NewString == nil:
-		becomes = *in.Content
-	case call.Tool == "Edit" && in.Content == nil && in.OldString != nil && in.NewString != nil:
-		n := 1
-		if in.ReplaceAll {
-			n = -1
-			state += ", everywhere"
-		}
-		if becomes = strings.Replace(was, *in.OldString, *in.NewString, n); *in.OldString == "" || !strings.Contains(was, *in.OldString) {
-			was, becomes, state = *in.OldString, *in.NewString, "which does not hold the text to replace now"
-		}
-	default:
-		return "", false
-	}
-	changes := difference(was, becomes)
-	if changes == "" {
-		changes = "(nothing changes)"
-	}
-	return fmt.Sprintf("%s, %s\n%s", show.Exact(in.FilePath), state, changes), true
 }

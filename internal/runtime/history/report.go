@@ -27,6 +27,7 @@ type Report struct {
 	Kind    string
 	Form    event.Form
 	Task    string
+	Owner   string
 	Started time.Time
 	Updated time.Time // the last event, of a glance
 
@@ -171,7 +172,7 @@ func (r *Report) begin(rec event.Record) error {
 	if err != nil {
 		return fmt.Errorf("the configuration of the run: %w", err)
 	}
-	r.Run, r.Kind, r.Form, r.Task, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, rec.Time, e.Steps
+	r.Run, r.Kind, r.Form, r.Task, r.Owner, r.Started, r.Total = rec.Run, e.Kind, e.Form, e.Task, e.Owner, rec.Time, e.Steps
 	r.class = e.StepClass()
 	r.Model, r.Simulated, r.Voting.Rule = c.voters(), e.Simulated, c.Voting
 	r.Status, r.begun, r.pool = event.StatusRunning, true, len(c.Voters) > 1

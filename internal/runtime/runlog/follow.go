@@ -39,6 +39,22 @@ func ReadFrom(dir string, from uint64) iter.Seq2[Line, error] {
 	}
 }
 
+// ReadBetween is [Read] from the line at one offset on and to another, or to the end of the
+// log if that is 0.
+func ReadBetween(dir string, begin, end int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		f, err := openFollower(dir, 0)
+		if err == nil {
+			defer f.file.Close()
+			f.at = begin
+			_, err = f.pass(false, func(l Line) bool { return (end == 0 || l.Offset < end) && yield(l, nil) })
+		}
+		if err != nil && !errors.Is(err, errStop) {
+			yield(Line{}, err)
+		}
+	}
+}
+
 // Follow yields the lines of the log in dir from sequence number from on, and then
 // each new one once it is on disk, whoever writes them: this process, another one, or
 // several one after another. It ends when nobody has the log open for writing and all

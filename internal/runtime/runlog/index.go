@@ -259,21 +259,24 @@ func (x *Index) All() iter.Seq2[Step, error] { return x.From(0) }
 // From is All from the i-th committed step on.
 func (x *Index) From(i int) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		i, end := int64(min(max(i, 0), x.n)), int64(x.n)
-		in := bufio.NewReaderSize(io.NewSectionReader(x.f, int64(len(indexMagic))+i*stepSize, math.MaxInt64), 64<<10)
-		var b [stepSize]byte
-		for ; i < end; i++ {
-			var s Step
-			_, err := io.ReadFull(in, b[:])
-			if err == nil {
-				s, err = parseStep(b[:])
-			}
-			if err != nil {
-				yield(Step{}, fmt.Errorf("run log: index record %d: %w", i, err))
-				return
-			}
-			if !yield(s, nil) {
-				return
+		i := min(max(i, 0), x.n)
+		var chunk [1024 * stepSize]byte
+		for i < x.n {
+			part := chunk[:min(len(chunk), (x.n-i)*stepSize)]
+			_, err := x.f.ReadAt(part, int64(len(indexMagic))+int64(i)*stepSize)
+			for ; len(part) > 0 || err != nil; i++ {
+				var s Step
+				if err == nil {
+					s, err = parseStep(part[:stepSize])
+				}
+				if err != nil {
+					yield(Step{}, fmt.Errorf("run log: index record %d: %w", i, err))
+					return
+				}
+				if !yield(s, nil) {
+					return
+				}
+				part = part[stepSize:]
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package serving
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/maker-mdap/maker/model/sim/simserver"
 )
 
-func (a *app) sim() *cobra.Command {
+// Sim is the command that serves the simulated models.
+func Sim(a App) *cobra.Command {
 	var addr, name string
 	var public, requireKey bool
 	cmd := &cobra.Command{
@@ -29,7 +30,6 @@ A request whose model is a sim/... name brings its own settings; any other name
 uses those of --model. GET /stats counts what happened.`,
 		Example: `  maker sim --addr 127.0.0.1:8089 --model 'sim/default?p=0.99&latency=40ms,1&f429=0.1' &
   maker hanoi --disks 8 --base-url http://127.0.0.1:8089/v1 --model compat/default`,
-		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := sim.Parse(name)
 			if err != nil {
@@ -50,7 +50,6 @@ uses those of --model. GET /stats counts what happened.`,
 	f.StringVarP(&name, "model", "m", "sim/default", "settings for requests that bring none")
 	f.BoolVar(&public, "public", false, "allow an address that is not loopback")
 	f.BoolVar(&requireKey, "require-key", false, "refuse requests without an API key")
-	cmd.Annotations = map[string]string{ownSettings: "MAKER_MODEL is the asker's, not the server's"}
 	return cmd
 }
 
@@ -65,7 +64,7 @@ func checkLoopback(addr string, public bool) error {
 	return fmt.Errorf("%q is not loopback; add --public if the simulator is meant to be reached from elsewhere", addr)
 }
 
-func (a *app) serveSim(ctx context.Context, addr string, handler *simserver.Server) error {
+func (a App) serveSim(ctx context.Context, addr string, handler *simserver.Server) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -1,0 +1,145 @@
+// Package serving has the commands that serve HTTP.
+package serving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/server"
+)
+
+// An App is what the commands need of the program.
+type App struct {
+	Out, Err io.Writer
+	LogDir   func() string
+	Logger   *slog.Logger
+	Usage    func(error) error // makes an error one about usage
+
+	// See server.Options.
+	Settings func(kind config.Kinds, given map[string][]string) (*maker.Options, error)
+	Resuming func(given map[string][]string) (*maker.Options, func(*maker.Config), error)
+	Remember func(rule string) error
+	Redact   func(text string) string
+}
+
+// DefaultListen is where the server listens if nothing is said.
+const DefaultListen = "127.0.0.1:7433"
+
+// Serve is the command that owns runs.
+func Serve(a App) *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve runs over HTTP: start, follow, pause, resume, cancel and answer them",
+		Long: `serve owns runs, for people and programs. Over HTTP they are started, listed,
+followed, paused, resumed, cancelled and answered: those that it starts, and those of
+other processes in the same folder of runs too. A run that waits for a person is
+answered while it goes on. GET /api/openapi.json describes the API.
+
+It prints its address on stdout and runs until it is interrupted. Then it pauses its
+runs, and everything committed is kept; with --resume the next one goes on with them,
+also if it was killed. Settings of runs are those that their commands would have in
+this folder, with what a request says over them. docs/server.md has more.`,
+		Example: `  maker serve
+  maker serve --listen 127.0.0.1:0 --resume
+  curl -s http://127.0.0.1:7433/api/runs`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
+	}
+	cmd.Flags().StringVar(&f.listen, "listen", DefaultListen, "address to listen on; port 0 takes a free one")
+	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on with the runs that a server here was doing when it was ended or killed")
+	f.register(cmd)
+	return cmd
+}
+
+// flags are those of the command.
+type flags struct {
+	listen string
+	resume bool
+}
+
+// How long a connection may take for what is not an answer.
+const (
+	headerTime   = 10 * time.Second
+	idleTime     = 2 * time.Minute
+	mostHeader   = 64 << 10
+	shutdownTime = 5 * time.Second
+)
+
+func (a App) serve(ctx context.Context, f *flags) error {
+	guard, err := a.open(f)
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", f.listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%s is taken by another process, perhaps by another maker serve; --listen %s takes a free port", f.listen, freePort(f.listen))
+	}
+	if err != nil {
+		return &maker.ConfigError{Field: "listen", Err: err}
+	}
+	engine, err := maker.New(&maker.Options{LogDir: a.LogDir()})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s := server.New(guard.options(server.Options{
+		LogDir: a.LogDir(), Engine: engine, Settings: a.Settings, Resuming: a.Resuming, Remember: a.Remember, Redact: a.Redact, Logger: a.Logger,
+	}))
+	web := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- web.Serve(guard.listener(l)) }()
+	fmt.Fprintln(a.Out, guard.address(l.Addr().String()))
+	if f.resume {
+		names, err := s.Resume(ctx)
+		for _, name := range names {
+			fmt.Fprintf(a.Err, "goes on with %s\n", name)
+		}
+		if err != nil {
+			fmt.Fprintf(a.Err, "maker: warning: not everything goes on: %v\n", err)
+		}
+	}
+	select {
+	case err = <-ended: // which it does not by itself
+	case <-ctx.Done():
+		err = a.shutDown(web, s)
+	}
+	return errors.Join(err, engine.Close())
+}
+
+// shutDown stops accepting, pauses the runs, lets followers hear of it, and ends.
+func (a App) shutDown(web *http.Server, s *server.Server) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- web.Shutdown(ctx) }() // it stops accepting at once
+	s.Close()
+	timer := time.AfterFunc(shutdownTime, cancel) // for those who do not go
+	defer timer.Stop()
+	if err := <-stopped; err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return web.Close()
+}
+
+// freePort is an address with a port that the system chooses.
+func freePort(addr string) string {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	return net.JoinHostPort(strings.TrimSpace(host), "0")
+}

@@ -1,0 +1,308 @@
+// Package server is the HTTP API of maker serve: one process that owns runs, for people and
+// programs. It is written on packages maker and runs, so that what it can do, a library user
+// can.
+//
+// Runs that it starts share connections and what is known about how much providers bear, and
+// they wait for answers while they go on. Runs of other processes in the same folder are
+// listed, followed, paused, cancelled and answered in the same way: by their folders.
+//
+// Who may do what is not decided here: see [Options.Guard] and [Caller].
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// Keeper is what the logs of runs that a server keeps going call it.
+const Keeper = "maker serve"
+
+// Options are what a server needs. LogDir, Engine and Settings are required.
+type Options struct {
+	// LogDir is the folder that holds the run folders.
+	LogDir string
+
+	// Engine is the one whose connections and limits all runs share.
+	Engine *maker.Engine
+
+	// Settings are the options of a run of a kind as the command line would have them here,
+	// with given settings over them, each as one text or several. It is called from several
+	// goroutines.
+	Settings func(kind config.Kinds, given map[string][]string) (*maker.Options, error)
+
+	// Resuming are the options and the change that a resume is given.
+	Resuming func(given map[string][]string) (*maker.Options, func(*maker.Config), error)
+
+	// Remember keeps a rule that a person wants for all later runs; nil refuses that.
+	Remember func(rule string) error
+
+	// Redact leaves the keys of providers out of a text; nil leaves it as it is.
+	Redact func(text string) string
+
+	// Guard lets requests pass, and refuses others; nil lets all pass.
+	Guard func(http.Handler) http.Handler
+
+	// Caller is who asks; nil means somebody who may do everything.
+	Caller func(ctx context.Context) Caller
+
+	// Me describes who asks; nil means a person.
+	Me func(ctx context.Context) Me
+
+	// Reserve takes from a budget of who asks what a run may cost; nil has no budgets.
+	Reserve func(ctx context.Context, want, before float64) (Reservation, error)
+
+	// Page answers all that is not the API; nil has no page.
+	Page http.Handler
+
+	// Families are the user's own.
+	Families []domain.Family
+
+	// Logger gets what goes wrong and nobody is told; nil discards it.
+	Logger *slog.Logger
+
+	// Patience is how long a follower may take for one write before it is dropped, and Quiet
+	// how long nothing is sent before a sign of life; 0 means 30 and 15 seconds.
+	Patience, Quiet time.Duration
+}
+
+// A Caller is who asks.
+type Caller interface {
+	Owner() string              // whose the runs are that it starts
+	MaySee(owner string) bool   // a run of this owner is there for it
+	MaySeeAll() bool            // so are figures about all runs
+	MayWrite() bool             // start, pause, resume, cancel and remove runs
+	MayAnswer() bool            // answer what they ask
+	MaySet(setting string) bool // in the settings of a run
+}
+
+// Me describes a caller.
+type Me struct {
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	Runs      string   `json:"runs"` // own or all
+	BudgetUSD *float64 `json:"budget_usd"`
+	LeftUSD   *float64 `json:"left_usd"`
+}
+
+// A Reservation is what a run may spend of a budget.
+type Reservation struct {
+	USD    float64                // 0 if there is no budget
+	Bind   func(run string)       // says which run it is for
+	Settle func(costUSD *float64) // ends it; nil for a cost that nobody knows
+}
+
+// anybody may do everything.
+type anybody struct{}
+
+func (anybody) Owner() string      { return "" }
+func (anybody) MaySee(string) bool { return true }
+func (anybody) MaySeeAll() bool    { return true }
+func (anybody) MayWrite() bool     { return true }
+func (anybody) MayAnswer() bool    { return true }
+func (anybody) MaySet(string) bool { return true }
+
+// A Server is an [http.Handler]. [Server.Close] ends it.
+type Server struct {
+	o       Options
+	handler http.Handler
+	list    *list
+
+	ctx  context.Context // of the runs
+	end  context.CancelCauseFunc
+	work sync.WaitGroup // the runs
+
+	followers context.Context // of those who follow something
+	dismiss   context.CancelFunc
+
+	mu     sync.Mutex
+	own    map[string]*maker.Run // that go on here, by name
+	closed bool
+}
+
+// ErrClosed says that the server is shutting down.
+var ErrClosed = errors.New("the server is shutting down")
+
+// New returns a server.
+func New(o Options) *Server {
+	if o.Redact == nil {
+		o.Redact = func(text string) string { return text }
+	}
+	if o.Caller == nil {
+		o.Caller = func(context.Context) Caller { return anybody{} }
+	}
+	if o.Me == nil {
+		o.Me = func(context.Context) Me {
+			return Me{Name: "person", Scopes: []string{"read", "write", "answer"}, Runs: "all"}
+		}
+	}
+	if o.Reserve == nil {
+		o.Reserve = func(context.Context, float64, float64) (Reservation, error) { return Reservation{}, nil }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{o: o, own: map[string]*maker.Run{}}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.followers, s.dismiss = context.WithCancel(context.Background())
+	s.list = newList(o.LogDir)
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
+			if err := r.answer(w, req); err != nil {
+				s.refuse(w, req, err)
+			}
+		})
+	}
+	s.handleRest(mux)
+	s.handler = mux
+	if o.Guard != nil {
+		s.handler = o.Guard(mux)
+	}
+	return s
+}
+
+// handleRest answers what no route is about.
+func (s *Server) handleRest(mux *http.ServeMux) {
+	known := map[string][]string{}
+	for _, r := range s.routes() {
+		known[r.path] = append(known[r.path], r.method)
+	}
+	for path, methods := range known {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", joined(methods))
+			s.refuse(w, r, problemf(http.StatusMethodNotAllowed, "", "%s takes %s", r.URL.Path, joined(methods)))
+		})
+	}
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, problemf(http.StatusNotFound, "", "there is nothing at %s; GET /api/openapi.json says what there is", r.URL.Path))
+	})
+	page := s.o.Page
+	if page == nil {
+		page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.refuse(w, r, problemf(http.StatusNotFound, "", "there is nothing at %s; the API is below /api/", r.URL.Path))
+		})
+	}
+	mux.Handle("/", page)
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close pauses the runs that go on here, and then lets go of those who follow some. It returns
+// when the runs have ended. What is committed is kept.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end(maker.PausedBy(Keeper))
+	s.work.Wait()
+	s.dismiss()
+}
+
+// begin keeps an eye on a run that goes on here, and has cost something before. The function
+// starts it.
+func (s *Server) begin(held Reservation, before float64, start func(ctx context.Context) (*maker.Run, error)) (*maker.Run, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		held.settle(&before)
+		return nil, ErrClosed
+	}
+	s.work.Add(1) // so that Close waits for a run that is about to begin
+	s.mu.Unlock()
+	run, err := start(s.ctx)
+	if err != nil {
+		s.work.Done()
+		held.settle(&before)
+		return nil, err
+	}
+	if held.Bind != nil {
+		held.Bind(run.ID())
+	}
+	s.mu.Lock()
+	s.own[run.ID()] = run
+	s.mu.Unlock()
+	go func() {
+		defer s.work.Done()
+		result, err := run.Result()
+		var cost *float64
+		if err != nil {
+			s.o.Logger.Warn(fmt.Sprintf("%s: %v", run.ID(), err))
+		} else {
+			cost = result.TotalCostUSD
+		}
+		held.settle(cost)
+		s.mu.Lock()
+		if s.own[run.ID()] == run {
+			delete(s.own, run.ID())
+		}
+		s.mu.Unlock()
+	}()
+	return run, nil
+}
+
+func (r Reservation) settle(cost *float64) {
+	if r.Settle != nil {
+		r.Settle(cost)
+	}
+}
+
+// running is a run that goes on here; nil if it does not.
+func (s *Server) running(id string) *maker.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own[id]
+}
+
+// Wait has a run wait for an answer until there is one: those that are left in its folder
+// are taken.
+func Wait(ctx context.Context, _ maker.Question) (string, error) {
+	<-ctx.Done()
+	return "", context.Cause(ctx)
+}
+
+// Resume goes on with the runs that a server in this folder was keeping going before: those
+// that were killed with it, and those that it paused when it was shut down. It returns their
+// names, and what kept others from going on.
+func (s *Server) Resume(ctx context.Context) (resumed []string, err error) {
+	all, err := runs.List(s.o.LogDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		if one.State != runs.StatusInterrupted && one.State != event.StopPaused {
+			continue
+		}
+		if kept, failed := s.wasKept(one); failed != nil || !kept {
+			err = errors.Join(err, failed)
+			continue
+		}
+		if _, failed := s.resume(ctx, one.Dir, resumption{}); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", one.Run, failed))
+			continue
+		}
+		resumed = append(resumed, one.Run)
+	}
+	return resumed, err
+}
+
+// wasKept reports whether a server was keeping a run going until it ended itself.
+func (s *Server) wasKept(one runs.Summary) (bool, error) {
+	run, err := runs.Open(one.Dir)
+	if err != nil {
+		return false, err
+	}
+	last, err := run.Session()
+	return last.Keeper == Keeper && (!last.Paused || last.PausedBy == Keeper), err
+}

@@ -1,0 +1,305 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/maker-mdap/maker/domain"
+	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// What became of a sample.
+const (
+	SampleVote  = "vote"
+	SampleFlag  = "flag" // it was discarded
+	SampleFault = "fault"
+)
+
+// A Sample is one attempt at a question of a step.
+type Sample struct {
+	Question string `json:"question"` // the key under which it was asked
+	Sample   int    `json:"sample"`   // from 0, in order of launch
+	Outcome  string `json:"outcome"`  // SampleVote, SampleFlag or SampleFault
+
+	Voter       string       `json:"voter,omitempty"` // that was asked
+	Model       string       `json:"model,omitempty"` // that answered, as it calls itself
+	Framing     int          `json:"framing,omitempty"`
+	Temperature *float64     `json:"temperature,omitempty"`
+	Tokens      usage.Tokens `json:"tokens,omitzero"`
+	CostUSD     *float64     `json:"cost_usd"`
+	DurationMS  int64        `json:"duration_ms"`
+
+	Vote     string        `json:"vote,omitempty"` // its key
+	Text     event.Value   `json:"text,omitzero"`  // the whole answer
+	Read     event.Value   `json:"read,omitzero"`  // what it was read as, if it was repaired
+	Intent   *event.Intent `json:"intent,omitempty"`
+	Calls    int           `json:"tool_calls,omitempty"`
+	Repaired bool          `json:"repaired,omitempty"`
+
+	Flag   string `json:"flag,omitempty"`
+	Reason string `json:"reason,omitempty"` // of a flag or a fault
+}
+
+func sampleOf(s event.Sample, outcome string) Sample {
+	voter := s.Voter
+	if voter == "" {
+		voter = s.Model
+	}
+	return Sample{
+		Question: s.Question, Sample: s.Sample, Outcome: outcome, Voter: voter, Model: s.Model, Framing: s.Framing, Temperature: s.Temperature,
+		Tokens: s.Tokens, CostUSD: s.CostUSD, DurationMS: s.DurationMS, Intent: s.Intent, Calls: s.ToolCalls, Repaired: s.Repaired,
+	}
+}
+
+// Samples returns the samples of a step as far as the log has them: of a long chain those of
+// contested steps, unless it was told to keep all. Large texts are left where they are; see
+// [Run.Load]. It reads the part of the log that can have them.
+func (r *Run) Samples(step int) ([]Sample, error) {
+	begin, end := r.around(step)
+	list := []Sample{}
+	mark := []byte(`"step":` + strconv.Itoa(step))
+	for line, err := range runlog.ReadBetween(r.dir, begin, end) {
+		if err != nil {
+			return nil, err
+		}
+		switch line.Type {
+		case event.TypeSampleCompleted, event.TypeSampleRedFlagged, event.TypeSampleFaulted:
+		default:
+			continue
+		}
+		if !bytes.Contains(line.Raw, mark) {
+			continue
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return nil, damaged(r.dir, line, err)
+		}
+		switch e := rec.Event.(type) {
+		case event.SampleCompleted:
+			if e.Step == step {
+				s := sampleOf(e.Sample, SampleVote)
+				s.Vote, s.Text, s.Read = e.Vote, e.Text, e.Read
+				list = append(list, s)
+			}
+		case event.SampleRedFlagged:
+			if e.Step == step {
+				s := sampleOf(e.Sample, SampleFlag)
+				s.Flag, s.Reason, s.Text = e.Flag, e.Reason, e.Text
+				list = append(list, s)
+			}
+		case event.SampleFaulted:
+			if e.Step == step {
+				list = append(list, Sample{Question: e.Question, Sample: e.Sample, Outcome: SampleFault, Flag: e.Kind, Reason: e.Message})
+			}
+		}
+	}
+	return list, nil
+}
+
+// lookBack is how many steps before one, in the order of their commits, its samples may be:
+// those of a chain are guessed ahead, and those of records are taken side by side.
+const lookBack = 4096
+
+// around is the part of the log that may have the samples of a step; all of it if that
+// cannot be told.
+func (r *Run) around(step int) (begin, end int64) {
+	if !r.Form().Alone() {
+		return 0, 0
+	}
+	x, err := runlog.OpenIndex(r.dir)
+	if err != nil {
+		return 0, 0
+	}
+	defer x.Close()
+	place := -1
+	if s, err := x.At(step); err == nil && s.Step == step {
+		place, end = step, s.Offset+int64(s.Length)
+	} else {
+		i := 0
+		for s, err := range x.All() {
+			if err != nil {
+				return 0, 0
+			}
+			if s.Step == step {
+				place, end = i, s.Offset+int64(s.Length)
+			}
+			i++
+		}
+	}
+	if place <= lookBack {
+		return 0, end
+	}
+	if s, err := x.At(place - lookBack); err == nil {
+		begin = s.Offset
+	}
+	return begin, end
+}
+
+// Asked is what the voters of a step of a chain were asked, in its first framing; empty where
+// that does not follow from the log. Families are the user's own.
+func (r *Run) asked(step int, families []domain.Family) (string, error) {
+	c := chainOf(append([]domain.Family{hanoi.Family()}, families...), r.Kind(), r.task.Params)
+	if c == nil || r.Form() != event.FormChain {
+		return "", nil
+	}
+	var previous json.RawMessage
+	if step > 0 {
+		before, err := r.Step(step - 1)
+		if err != nil {
+			return "", err
+		}
+		output, err := r.Load(before.Output)
+		if err != nil {
+			return "", err
+		}
+		previous = output.JSON
+	}
+	q, err := c.Question(step, previous)
+	if err != nil {
+		return "", err
+	}
+	return q.Prompt, nil
+}
+
+// A Rival is an answer to a step that got votes.
+type Rival struct {
+	Key    string          `json:"key"`
+	Votes  int             `json:"votes"`
+	Won    bool            `json:"won"`
+	Answer json.RawMessage `json:"answer"`           // as far as it is known
+	Voters []string        `json:"voters,omitempty"` // of its votes, as far as the log has them
+}
+
+// Rivals are the answers to a question that got votes, most of them first: what won is the
+// output, if there is one. Samples, if there are any, tell who voted for which.
+func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
+	list := []Rival{}
+	for _, key := range slices.Sorted(maps.Keys(v.Votes)) {
+		list = append(list, Rival{Key: key, Votes: v.Votes[key]})
+	}
+	slices.SortStableFunc(list, func(a, b Rival) int { return b.Votes - a.Votes })
+	known := votesFor(v)
+	for i := range list {
+		rival := &list[i]
+		for _, s := range samples {
+			if s.Outcome != SampleVote || s.Vote != rival.Key {
+				continue
+			}
+			rival.Voters = append(rival.Voters, s.Voter)
+			if rival.Answer == nil {
+				rival.Answer = s.answer()
+			}
+		}
+		if i == 0 && !output.IsZero() {
+			rival.Won = true
+			if output.Ref == nil {
+				rival.Answer = output.JSON
+			}
+		}
+		if rival.Answer == nil {
+			rival.Answer = answerOf(rival.Key, rival.Votes, &known)
+		}
+	}
+	return list
+}
+
+// answer is what a sample said.
+func (s *Sample) answer() json.RawMessage {
+	switch {
+	case s.Intent != nil:
+		call, _ := json.Marshal(s.Intent) // never fails: the input is JSON
+		return call
+	case s.Read.JSON != nil:
+		return s.Read.JSON
+	}
+	return s.Text.JSON
+}
+
+// answerOf is the answer with a key, which stands for itself if it is no hash; otherwise it is
+// the next one of those that the log lists with as many votes.
+func answerOf(key string, votes int, known *[]event.Candidate) json.RawMessage {
+	for i, c := range *known {
+		if c.Key == key || c.Votes == votes {
+			*known = slices.Delete(slices.Clone(*known), i, i+1)
+			return c.Answer
+		}
+	}
+	answer, _ := json.Marshal(key) // never fails
+	return answer
+}
+
+// A StepDetail is all that the log has about a step.
+type StepDetail struct {
+	StepResult
+	Class   string         `json:"class,omitempty"`
+	Rivals  []Rival        `json:"rivals"`
+	Samples []Sample       `json:"samples"`
+	Asked   string         `json:"asked,omitempty"` // what voters were asked, where that is known
+	Dissent []string       `json:"dissent,omitempty"`
+	Effects []EffectResult `json:"effects,omitempty"`
+	Changed []string       `json:"changed,omitempty"` // parts of its questions that a resume would ask differently
+
+	Status string `json:"status"` // decided, or why it has no result
+	Reason string `json:"reason,omitempty"`
+}
+
+// Detail tells all that there is to know about a step, committed or not: what it came to,
+// which answers got votes, by whom, and what was discarded. One that the run has not come to
+// is a [*NoStepError].
+func (r *Run) Detail(step int, families ...domain.Family) (*StepDetail, error) {
+	d := &StepDetail{Status: "decided"}
+	s, err := r.Step(step)
+	if _, open := err.(*NoStepError); open {
+		if d, err = r.unsettled(step, err); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, err
+	} else {
+		d.StepResult, d.Class = s.Result(), s.Class
+		if d.Output, err = r.Load(s.Output); err != nil {
+			return nil, err
+		}
+		d.Dissent = d.StepResult.Dissent()
+	}
+	if d.Samples, err = r.Samples(step); err != nil {
+		return nil, err
+	}
+	if d.Effects, err = r.Effects(step); err != nil {
+		return nil, err
+	}
+	if d.Changed, err = r.Changed(step); err != nil {
+		return nil, err
+	}
+	d.Rivals = Rivals(d.Voting, d.Output, d.Samples)
+	d.Asked, err = r.asked(step, families)
+	return d, err
+}
+
+// unsettled is a step without a result, of which the log says something.
+func (r *Run) unsettled(step int, missing error) (*StepDetail, error) {
+	result, err := r.Result()
+	if err != nil {
+		return nil, err
+	}
+	for i := range result.Unsettled {
+		f := &result.Unsettled[i]
+		if f.Step != step {
+			continue
+		}
+		d := &StepDetail{StepResult: StepResult{Step: step, Voting: f.Voting}, Status: f.Status, Reason: f.Reason}
+		d.Voting.Answers, d.Dissent = f.Candidates, f.Votes()
+		return d, nil
+	}
+	samples, err := r.Samples(step)
+	if err != nil || len(samples) == 0 {
+		return nil, missing
+	}
+	return &StepDetail{StepResult: StepResult{Step: step}, Status: "open", Reason: "it is being decided"}, nil
+}
