@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/server"
+	page "github.com/maker-mdap/maker/internal/web"
 )
 
 // An App is what the commands need of the program.
@@ -96,6 +97,7 @@ func (a App) serve(ctx context.Context, f *flags) error {
 	}
 	s := server.New(guard.options(server.Options{
 		LogDir: a.LogDir(), Engine: engine, Settings: a.Settings, Resuming: a.Resuming, Remember: a.Remember, Redact: a.Redact, Logger: a.Logger,
+		Page: page.Handler(),
 	}))
 	web := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
