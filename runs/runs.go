@@ -120,6 +120,28 @@ func (r *Run) Follow(ctx context.Context, from uint64) iter.Seq2[event.Record, e
 	return r.decoded(runlog.Follow(ctx, r.dir, from))
 }
 
+// Lines is Events, but yields the lines of the log as they stand there. A line is valid until
+// the next one is yielded.
+func (r *Run) Lines(from uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for line, err := range runlog.ReadFrom(r.dir, from) {
+			if !yield(line.Raw, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Next is the sequence number that the next event of the run will have. It reads the end of
+// the log only.
+func (r *Run) Next() (uint64, error) {
+	last, err := runlog.Tail(r.dir, 1)
+	if err != nil || len(last) == 0 {
+		return 0, err
+	}
+	return last[len(last)-1].Seq + 1, nil
+}
+
 // FollowLines is Follow, but yields the lines of the log as they stand there. A line is
 // valid until the next one is yielded.
 func (r *Run) FollowLines(ctx context.Context, from uint64) iter.Seq2[[]byte, error] {

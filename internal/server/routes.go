@@ -40,6 +40,8 @@ func (s *Server) routes() []route {
 		{"POST", "/api/runs/{run}/pause", s.ofRun(s.pauseRun)},
 		{"POST", "/api/runs/{run}/cancel", s.ofRun(s.cancelRun)},
 		{"POST", "/api/runs/{run}/resume", s.ofRun(s.resumeRun)},
+		{"GET", "/api/runs/{run}/events", s.ofRun(s.follow)},
+		{"GET", "/api/events", s.followList},
 		{"GET", "/api/me", s.getMe},
 		{"GET", "/healthz", s.health},
 		{"GET", "/readyz", s.ready},

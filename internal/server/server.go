@@ -10,6 +10,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/server/feed"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -117,6 +119,8 @@ type Server struct {
 	o       Options
 	handler http.Handler
 	list    *list
+	feeds   feed.Hub
+	changes changes
 
 	ctx  context.Context // of the runs
 	end  context.CancelCauseFunc
@@ -152,6 +156,7 @@ func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.Patience, o.Quiet = cmp.Or(o.Patience, 30*time.Second), cmp.Or(o.Quiet, 15*time.Second)
 	s := &Server{o: o, own: map[string]*maker.Run{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.followers, s.dismiss = context.WithCancel(context.Background())
