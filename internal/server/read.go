@@ -186,6 +186,10 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run *runs.Run) e
 	if err != nil {
 		return err
 	}
+	next, err := run.Next()
+	if err != nil {
+		return err
+	}
 	return give(w, http.StatusOK, struct {
 		Summary     runs.Summary             `json:"summary"`
 		Form        event.Form               `json:"form"`
@@ -195,7 +199,8 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run *runs.Run) e
 		Certificate *runs.CertificateSummary `json:"certificate"`
 		Config      any                      `json:"config"`
 		Actions     []string                 `json:"actions"`
-	}{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum)})
+		NextEvent   uint64                   `json:"next_event"` // the number of the one that will be logged next
+	}{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum), next})
 }
 
 // certified is what a run that has ended proved, in short, as it was written down then: to find

@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is how long anything may take on a busy machine. A test that waits for it fails.
-const patience = 30 * time.Second
+const patience = 20 * time.Second
 
 var (
 	allocator context.Context // starts browsers
@@ -282,9 +284,27 @@ func (p *tab) click(selector, text string) {
 	p.do(chromedp.Click(chromedp.CSS(`[data-clicked]`)))
 }
 
+// keys presses keys one after the other. A key whose default is prevented types nothing, as on
+// a real keyboard.
 func (p *tab) keys(keys string) {
 	p.t.Helper()
-	p.do(chromedp.KeyEvent(keys))
+	for _, r := range keys {
+		key := kb.Keys[r]
+		if key == nil {
+			p.t.Fatalf("there is no key %q", r)
+		}
+		press := input.DispatchKeyEventParams{
+			Type: input.DispatchKeyEventTypeKeyDown, Key: key.Key, Code: key.Code, Text: key.Text, UnmodifiedText: key.Unmodified,
+			NativeVirtualKeyCode: key.Native, WindowsVirtualKeyCode: key.Windows,
+		}
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, press); err != nil {
+			p.fail(err)
+		}
+		press.Type, press.Text, press.UnmodifiedText = input.DispatchKeyEventTypeKeyUp, "", ""
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, press); err != nil {
+			p.fail(err)
+		}
+	}
 }
 
 // fits fails the test if one would have to scroll to the side.

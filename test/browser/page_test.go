@@ -22,12 +22,10 @@ const script = `
 - match: 'Rewrite (\S+) for the page\.'
   match_result: '.'
   answers: [{text: 'result: it is rewritten'}]
+- match: '(?ms)Paint the fence\..*Question: Which colour.*Answer: (\w+)'
+  answers: [{text: 'result: it is ${1}'}]
 - match: 'Paint the fence\.'
-  after: 0
   answers: [{tool_calls: [{name: AskUserQuestion, input: {question: 'Which colour?', options: [red, blue]}}]}]
-- match: 'Paint the fence\.'
-  match_result: '(\w+)'
-  answers: [{text: 'result: it is ${result.1}'}]
 - match: 'Say what is hostile\.'
   answers: [{text: "result: |\n  <script>window.hacked = 1</script><img src=x onerror=\"window.hacked = 1\">\n  reversed \u202egnp.exe and red \e[31m"}]
 `
@@ -95,7 +93,7 @@ func TestApprovesACallWithItsDifference(t *testing.T) {
 	p.waitText(".question .call", "Write")
 	p.waitText(".question .diff .del", "second line")
 	p.waitText(".question .diff .add", "second line, as it shall be")
-	p.waitText(".question .behind", "votes 2")
+	p.waitText(".question .behind", "margin 2")
 	p.waitText("#waits", "1 waiting")
 	if got := p.get(`document.querySelector('#told').textContent`); got != "1 run waits for you" {
 		t.Errorf("screen readers are told %q, want that a run waits", got)
@@ -289,9 +287,13 @@ func closestOf(t *testing.T, dir string) (step, steps int) {
 // What models and tools say is shown and never run.
 func TestShowsHostileText(t *testing.T) {
 	huge := strings.Repeat("0123456789abcdef <b>bold</b>\n", 80_000) // 2.3 MB
-	s := newSite(t, map[string]string{"script.yaml": script, "huge.txt": huge})
+	s := newSite(t, map[string]string{"script.yaml": script})
 	s.maker("do", hostile, "--model", "sim/default?p=1&script=script.yaml", "-k", "2", "--no-input")
-	s.maker("ask", hostile+" "+huge, "--model", "sim/default?script=script.yaml", "--no-input")
+	ask := s.command("ask", "-", "--model", "sim/default?script=script.yaml", "--no-input")
+	ask.Stdin = strings.NewReader(hostile + " " + huge)
+	if out, err := ask.CombinedOutput(); err != nil {
+		t.Fatalf("maker ask: %v\n%s", err, out)
+	}
 	s.serve()
 	p := s.open(1280)
 	p.waitText(".runs .task", "<img src=x onerror=")
@@ -356,7 +358,7 @@ func TestKeyboardOnly(t *testing.T) {
 	p.wait(`!document.querySelector('dialog')`)
 	p.keys("/")
 	p.wait(`document.activeElement.id === 'search'`)
-	p.keys("6 disks")
+	p.keys("p=0.8")
 	p.wait(`document.querySelectorAll('.runs li').length === 1 && location.hash.includes('q=')`)
 	p.keys(kb.Escape)
 	p.keys("j")

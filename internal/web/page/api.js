@@ -123,8 +123,10 @@ async function alive() {
  * page that nobody looks at lets go of it, because a browser has few for each server; then
  * and after a failure it goes on behind the last event that it heard.
  *
+ * The server says when there will be no more.
+ *
  * @param {string} path below /api
- * @param {{heard: (data: any, id: string) => void, opened?: () => void, from?: number}} o
+ * @param {{heard: (data: any, id: string) => void, opened?: () => void, ended?: (next: number) => void, from?: number}} o
  * @returns {{close: () => void}}
  */
 export function follow(path, o) {
@@ -132,6 +134,7 @@ export function follow(path, o) {
   let source = null;
   let next = o.from;
   let wait = 500;
+  let over = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   function open() {
@@ -155,6 +158,11 @@ export function follow(path, o) {
       }
       o.heard(data, e.lastEventId);
     };
+    es.addEventListener('end', () => {
+      over = true;
+      es.close();
+      o.ended?.(next ?? 0);
+    });
     es.onerror = () => {
       // The browser itself tries again with Last-Event-ID, unless the server refused. A run
       // that has ended has no more to say, which is no loss.
@@ -170,7 +178,7 @@ export function follow(path, o) {
       clearTimeout(timer);
       source?.close();
       source = null;
-    } else if (!source) {
+    } else if (!source && !over) {
       open();
     }
   }

@@ -30,6 +30,7 @@ import { block, count, dollars, duration, inked, line, moment, pretty, thousands
  * @property {any} certificate
  * @property {any} config
  * @property {string[] | null} actions
+ * @property {number} next_event the number of the one that will be logged next
  */
 
 /**
@@ -105,7 +106,7 @@ export function run(first) {
         steps.reload();
         one?.reload();
       }
-      if (before && part && partName !== 'records' && partName !== 'certificate') part.reload();
+      if (part && partName !== 'records' && partName !== 'certificate') part.reload();
       if (grown) void unsettled();
     } catch (err) {
       fill(says, problem(err));
@@ -247,9 +248,23 @@ export function run(first) {
   /** @returns {Part} the log, followed from a little before its end */
   function followed() {
     const view = log(id);
-    const events = now?.progress?.events ?? 0;
-    const live = follow(of(id, 'events'), { from: Math.max(0, events - 100), heard: (e) => view.add(e) });
-    return { el: view.el, reload() {}, close: live.close };
+    /** @type {{close: () => void} | null} */
+    let live = null;
+    let from = -1;
+    function reload() {
+      if (live || !now) return;
+      if (from < 0) from = Math.max(0, now.next_event - 100);
+      if (from >= now.next_event && now.summary.state !== 'running') return; // there is nothing to hear
+      live = follow(of(id, 'events'), {
+        from,
+        heard: (e) => view.add(e),
+        ended: (next) => {
+          live = null;
+          from = next;
+        },
+      });
+    }
+    return { el: view.el, reload, close: () => live?.close() };
   }
 
   function drawSettings() {

@@ -130,13 +130,24 @@ export function start(place) {
     }
     return { kind: kind?.name ?? '', task: task.value, settings, params };
   }
+  /** missing is the first field that has to be filled in and is not. */
+  function missing() {
+    if (kind?.text && task.value.trim() === '') return task;
+    return [...controls.values()].find((c) => c.setting.required && c.control.value.trim() === '')?.control;
+  }
   let asked = 0;
   const preview = debounced(150, async () => {
     const mine = ++asked;
+    if (missing()) {
+      fill(command, h('span', { class: 'muted' }, 'Fill in the form to see it.'));
+      copy.disabled = true;
+      return complain(null);
+    }
     try {
       const said = await post('/preview', body());
       if (mine !== asked) return; // an answer to a later question is under way
       command.textContent = said.command;
+      copy.disabled = false;
       complain(null);
     } catch (err) {
       if (mine === asked) complain(err);
@@ -164,10 +175,7 @@ export function start(place) {
     const field = String(/** @type {any} */ (err)?.field ?? '').replace(/^(settings|params)\.([^.[]*).*$/, '$2');
     const control = field === 'task' ? task : controls.get(field)?.control;
     control?.setAttribute('aria-invalid', 'true');
-    // While somebody types, what is still empty is no problem yet.
-    const quiet = !loud && (control ? control.value === '' : false);
-    if (quiet) control?.removeAttribute('aria-invalid');
-    fill(says, err && !quiet ? problem(err) : null);
+    fill(says, err ? problem(err) : null);
     if (loud && control) {
       control.closest('details')?.setAttribute('open', '');
       control.focus();
