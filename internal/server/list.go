@@ -58,7 +58,7 @@ func (l *list) all() ([]runs.Summary, error) {
 		one := seen{log: stampOf(filepath.Join(dir, "events.jsonl")), answers: stampOf(filepath.Join(dir, "answers"))}
 		// One that a process writes may end without a word, and another may be about to change.
 		was, ok := l.known[dir]
-		if ok && was.summary.PID == 0 && was.log == one.log && was.answers == one.answers && time.Since(one.log.changed) > time.Second {
+		if ok && was.summary.Status != event.StatusRunning && was.log == one.log && was.answers == one.answers && time.Since(one.log.changed) > time.Second {
 			one.summary = was.summary
 		} else {
 			one.summary = runs.Summarize(dir)

@@ -206,7 +206,7 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run *runs.Run) e
 // certified is what a run that has ended proved, in short, as it was written down then: to find
 // out anew takes long in a long run.
 func certified(run *runs.Run, sum runs.Summary) *runs.CertificateSummary {
-	if sum.PID != 0 {
+	if sum.Status == event.StatusRunning {
 		return nil
 	}
 	data, err := os.ReadFile(filepath.Join(run.Dir(), runs.ResultFile))
@@ -229,7 +229,7 @@ func (s *Server) actions(r *http.Request, run *runs.Run, sum runs.Summary) []str
 	if !c.MayWrite() {
 		return list
 	}
-	if sum.PID != 0 {
+	if sum.Status == event.StatusRunning {
 		return append(list, "pause", "cancel")
 	}
 	switch sum.State {

@@ -54,7 +54,7 @@ func (s *Server) ofRun(answer func(w http.ResponseWriter, r *http.Request, run *
 	return func(w http.ResponseWriter, r *http.Request) error {
 		name := r.PathValue("run")
 		missing := problemf(http.StatusNotFound, "run", "there is no run %q", name)
-		if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
+		if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") {
 			return missing
 		}
 		run, err := runs.Open(filepath.Join(s.o.LogDir, name))
