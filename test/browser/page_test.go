@@ -27,7 +27,7 @@ const script = `
 - match: 'Paint the fence\.'
   answers: [{tool_calls: [{name: AskUserQuestion, input: {question: 'Which colour?', options: [red, blue]}}]}]
 - match: 'Say what is hostile\.'
-  answers: [{text: "result: |\n  <script>window.hacked = 1</script><img src=x onerror=\"window.hacked = 1\">\n  reversed \u202egnp.exe and red \e[31m"}]
+  answers: [{text: 'result: "<script>window.hacked = 1</script><img src=x onerror=''window.hacked = 1''> reversed \u202egnp.exe and red \e[31m"'}]
 `
 
 const hostile = `<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script> Say what is hostile.`
@@ -89,7 +89,7 @@ func TestApprovesACallWithItsDifference(t *testing.T) {
 	p := s.open(1280)
 	p.startRun("do", "Rewrite notes.txt for the page.", map[string]string{"model": "sim/default?p=0.8&seed=3&script=script.yaml", "ahead_by": "2"})
 	p.click("button", "Start")
-	p.waitText(".question h2", "May this call be made?")
+	p.waitText(".question h2", "May Write be called?")
 	p.waitText(".question .call", "Write")
 	p.waitText(".question .diff .del", "second line")
 	p.waitText(".question .diff .add", "second line, as it shall be")
@@ -286,7 +286,7 @@ func closestOf(t *testing.T, dir string) (step, steps int) {
 
 // What models and tools say is shown and never run.
 func TestShowsHostileText(t *testing.T) {
-	huge := strings.Repeat("0123456789abcdef <b>bold</b>\n", 80_000) // 2.3 MB
+	huge := strings.Repeat("0123456789abcdef <b>bold</b>\n", 60_000) // 1.7 MB
 	s := newSite(t, map[string]string{"script.yaml": script})
 	s.maker("do", hostile, "--model", "sim/default?p=1&script=script.yaml", "-k", "2", "--no-input")
 	ask := s.command("ask", "-", "--model", "sim/default?script=script.yaml", "--no-input")
@@ -297,9 +297,8 @@ func TestShowsHostileText(t *testing.T) {
 	s.serve()
 	p := s.open(1280)
 	p.waitText(".runs .task", "<img src=x onerror=")
-	p.click(".runs li a", "<script>window.hacked = 1</script> Say what is hostile.")
-	name := "do-"
-	p.at(p.get(fmt.Sprintf(`[...document.querySelectorAll('.runs li a')].find((a) => a.getAttribute('href').includes(%q))?.getAttribute('href') ?? location.hash`, name)))
+	p.waitText(".runs .task", "<script>window.hacked = 1</script>")
+	p.click(".runs li a", "do-")
 	p.waitText("h1", "<img src=x onerror=")
 	for _, tab := range []string{"Checklist", "Calls", "Questions", "Certificate", "Settings", "Log"} {
 		p.click(".tabs a", tab)
@@ -310,7 +309,7 @@ func TestShowsHostileText(t *testing.T) {
 	p.click(".switch button", "All in order")
 	p.wait(`document.querySelector('.rows a')`)
 	p.do(chromedp.Click(chromedp.CSS(".rows a")))
-	p.waitText(".stepview .block", `<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">`)
+	p.waitText(".stepview .block", `<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>`)
 	p.waitText(".stepview .escape", `\u202e`)
 	p.waitText(".stepview .escape", `\x1b`)
 	p.noHarm()

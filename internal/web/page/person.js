@@ -8,7 +8,7 @@ import { block, brief, inked, line, pretty } from './text.js';
 
 /** @typedef {import('./types.js').Question} Question */
 
-const titles = { approval: 'May this call be made?', outcome: 'Did this call happen?', plan: 'Carry out this plan?', question: 'A question' };
+const titles = { approval: 'May this be done?', outcome: 'Did this call happen?', plan: 'Carry out this plan?', question: 'A question' };
 
 /**
  * refusal is the answer that refuses a call with a reason. A reason of one word, or one that
@@ -25,7 +25,7 @@ export function refusal(reason) {
  * waiting is the panel of open questions of a run. Those that stay keep what was typed.
  *
  * @param {string} run
- * @param {{changed: () => void}} o
+ * @param {{changed: () => void, running: () => boolean}} o running says whether a process is there to take answers
  */
 export function waiting(run, o) {
   /** @type {Map<string, HTMLElement>} */
@@ -43,7 +43,7 @@ export function waiting(run, o) {
       }
       for (const q of questions) {
         if (cards.has(q.question)) continue;
-        const one = card(run, q, o.changed);
+        const one = card(run, q, o);
         cards.set(q.question, one);
         el.append(one);
       }
@@ -59,9 +59,10 @@ export function waiting(run, o) {
 /**
  * @param {string} run
  * @param {Question} q
- * @param {() => void} changed
+ * @param {{changed: () => void, running: () => boolean}} o
  */
-function card(run, q, changed) {
+function card(run, q, o) {
+  const isCall = q.kind === 'approval' && q.call !== undefined && q.text !== '';
   const says = h('div', { role: 'status' });
   const box = h('article', { class: 'card question', 'data-question': q.question });
   /**
@@ -74,8 +75,8 @@ function card(run, q, changed) {
     fill(says, h('p', { class: 'muted' }, 'Sending…'));
     try {
       await post(of(run, 'answers'), { question: q.question, answer, replace: replace ?? false });
-      fill(says, h('p', { class: 'ok' }, 'Answered: ', ...inked(brief(answer, 80))));
-      changed();
+      fill(says, h('p', { class: 'ok' }, 'Answered: ', ...inked(brief(answer, 80)), o.running() ? '' : '. It goes on when it is resumed.'));
+      o.changed();
     } catch (err) {
       const taken = /** @type {any} */ (err)?.status === 409 && !replace;
       fill(says, problem(err), taken ? button('Put mine in its place', () => give(answer, true)) : null);
@@ -87,11 +88,11 @@ function card(run, q, changed) {
     h(
       'header',
       null,
-      h('h2', null, titles[/** @type {keyof typeof titles} */ (q.kind)] ?? 'A question'),
+      h('h2', null, isCall ? line(q.text, 200) : (titles[/** @type {keyof typeof titles} */ (q.kind)] ?? 'A question')),
       h('a', { href: link(['runs', run, 'step', q.step]), class: 'muted' }, `step ${q.step}`),
     ),
     q.call ? call(q) : null,
-    q.text ? block(q.text, { label: 'question', first: 2000 }) : null,
+    q.text && !isCall ? block(q.text, { label: 'question', first: 2000 }) : null,
     q.plan ? block(q.plan, { label: 'plan', first: 6000 }) : null,
     q.voting ? h('p', { class: 'behind' }, ballot(q.voting), h('span', { class: 'muted' }, votingWords(q.voting))) : null,
     against(q),

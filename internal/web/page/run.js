@@ -79,7 +79,7 @@ export function run(first) {
   const says = h('div', { 'aria-live': 'polite' });
   const tabs = h('nav', { class: 'tabs', 'aria-label': 'Views of the run' });
   const body = h('div', { class: 'body' });
-  const person = waiting(id, { changed: () => load.ask() });
+  const person = waiting(id, { changed: () => load.ask(), running: () => Boolean(now?.summary.pid) });
   const heat = strip(id, {
     open: (n) => go(link(['runs', id, 'step', n], rangeOf(place.query) ?? {})),
     zoom: (r) => go(link(place.path, r ?? {})),

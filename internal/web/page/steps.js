@@ -69,7 +69,7 @@ export function stepList(run) {
     const open = unsettled.map((u) => row(u, 'unsettled'));
     fill(
       body,
-      open.length + steps.length === 0 ? h('p', { class: 'empty' }, order === 'margin' ? 'No step was contested: all voters agreed.' : 'No step is done yet.') : null,
+      open.length + steps.length === 0 ? h('p', { class: 'empty' }, order === 'margin' ? 'No step was contested so far.' : 'No step is done yet.') : null,
       h('ol', { class: 'rows' }, open, steps.map((s) => row(s, ''))),
       more ? button('Show more', () => { limit *= 4; load.ask(); }, { class: 'more' }) : null,
     );

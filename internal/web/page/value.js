@@ -141,19 +141,31 @@ export function split(v) {
   return counts.join('–') || 'none';
 }
 
+const mostBoxes = 18;
+
 /**
- * ballot draws votes as a bar of as many boxes, those of each answer in a colour of its own.
+ * boxes are how many boxes of a bar each count gets: as many as it is, or of many votes its
+ * share, and never none.
+ *
+ * @param {number[]} counts
+ */
+export function boxes(counts) {
+  const all = counts.reduce((a, b) => a + b, 0);
+  return all <= mostBoxes ? counts : counts.map((n) => (n === 0 ? 0 : Math.max(1, Math.round((n * mostBoxes) / all))));
+}
+
+/**
+ * ballot draws votes as a bar of boxes, those of each answer in a colour of its own, and what
+ * was discarded as empty ones.
  *
  * @param {Voting | undefined | null} v
  */
 export function ballot(v) {
-  const counts = Object.values(v?.votes ?? {}).sort((a, b) => b - a);
+  const counts = Object.values(v?.votes ?? {}).sort((a, b) => b - a).slice(0, 8);
   const bar = h('span', { class: 'ballot', 'aria-hidden': 'true' });
-  let left = 24;
-  counts.forEach((n, i) => {
-    for (let j = 0; j < n && left > 0; j++, left--) bar.append(h('i', { class: `vote-${Math.min(i, 3)}` }));
+  boxes([...counts, v?.red_flagged ?? 0]).forEach((n, i) => {
+    for (let j = 0; j < n; j++) bar.append(h('i', { class: i === counts.length ? 'vote-flag' : `vote-${Math.min(i, 3)}` }));
   });
-  for (let j = 0; j < (v?.red_flagged ?? 0) && left > 0; j++, left--) bar.append(h('i', { class: 'vote-flag' }));
   return h('span', { class: 'votes num', title: votingWords(v) }, bar, split(v));
 }
 

@@ -12,7 +12,7 @@ import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
 import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
 import { link, read } from '../page/router.js';
-import { plain, refOf, split } from '../page/value.js';
+import { boxes, plain, refOf, split } from '../page/value.js';
 import { rangeOf, tabsOf } from '../page/run.js';
 import { refusal } from '../page/person.js';
 import { words as eventWords } from '../page/log.js';
@@ -198,6 +198,8 @@ test('values', () => {
   assert.deepEqual(plain({ $value: { $sha256: 1 } }), { $sha256: 1 });
   assert.equal(split({ strategy: '', samples: 8, red_flagged: 0, faults: 0, votes: { a: 2, b: 5, c: 1 }, margin: 3 }), '5–2–1');
   assert.equal(split(null), 'none');
+  assert.deepEqual(boxes([5, 2, 0]), [5, 2, 0]);
+  assert.deepEqual(boxes([29, 12, 1]), [12, 5, 1]);
   const voting = { strategy: '', samples: 7, red_flagged: 0, faults: 0, votes: { a: 2, b: 5 }, margin: 3 };
   assert.equal(lead({ step: 0, output: 1, voting, cost_usd: 0, duration_ms: 0 }), 3 / 7);
   assert.equal(tally(['a', 'b', 'a']), 'a ×2, b');
