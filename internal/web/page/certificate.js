@@ -29,7 +29,7 @@ export function certificate(run) {
       h('div', { class: 'bar' }, h('h2', null, 'Certificate')),
       h('ul', { class: 'says' }, (c.says ?? []).map((/** @type {string} */ s) => h('li', null, ...inked(s)))),
       facts([
-        ['every answer is its voters’ likeliest', c.votes?.races ? `at least ${percent(c.votes.bound)}` : ''],
+        ['every answer is its voters’ likeliest', c.votes?.races && c.votes.bound > 0 ? `at least ${percent(c.votes.bound)}` : ''],
         ['expected otherwise', c.votes?.races ? c.votes.expected_wrong.toPrecision(2) : ''],
         ['races', c.votes ? thousands(c.votes.races) : ''],
         ['undecided', c.votes ? thousands(c.votes.undecided) : ''],

@@ -16,6 +16,8 @@ export function words(e) {
   switch (e.type) {
     case 'step_completed':
       return `done, votes ${split(e.voting)}${e.duration_ms ? ', ' + duration(e.duration_ms) : ''}`;
+    case 'vote_completed':
+      return `${line(e.status, 20)}, votes ${split(e.voting)}`;
     case 'agent_sample_completed':
       return `vote by ${line(e.voter || e.model || 'a voter', 60)}`;
     case 'agent_sample_red_flagged':

@@ -113,7 +113,7 @@ export function call(q) {
   if (q.change?.diff) return h('div', null, head, h('p', { class: 'file mono' }, ...inked(q.change.path)), patch(q.change.diff, `change of ${q.change.path}`));
   if (typeof input.command === 'string') {
     const { command, ...rest } = input;
-    return h('div', null, head, h('div', { class: 'command' }, block('$ ' + command, { label: 'command' })), Object.keys(rest).length > 0 ? block(pretty(rest), { label: 'other arguments' }) : null);
+    return h('div', null, head, h('div', { class: 'shell' }, block('$ ' + command, { label: 'command' })), Object.keys(rest).length > 0 ? block(pretty(rest), { label: 'other arguments' }) : null);
   }
   return h('div', null, head, block(pretty(input), { label: 'arguments' }));
 }

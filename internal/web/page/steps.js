@@ -89,7 +89,7 @@ export function stepList(run) {
         'a',
         { href: link(['runs', run, 'step', s.step], range ?? {}), 'data-step': s.step, class: kind || null },
         h('span', { class: 'num step' }, thousands(s.step)),
-        ballot(s.voting),
+        s.voting ? ballot(s.voting) : h('span'),
         h('span', { class: 'what' }, line(what, 90)),
         kind ? h('span', { class: 'tag bad' }, line(s.status ?? 'open', 30)) : h('span', { class: 'num muted', title: 'share of the votes by which it was won' }, s.by ? `by ${s.by}` : `${Math.round(100 * lead(s))} %`),
       ),
@@ -240,7 +240,7 @@ function rivals(run, d) {
         h(
           'article',
           { class: `rival vote-${Math.min(i, 3)}` },
-          h('header', null, h('b', null, r.won ? 'Won' : i === 0 ? 'Led' : 'Lost'), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
+          h('header', null, h('b', null, r.won ? 'Won' : first.won ? 'Lost' : r.votes === first.votes ? (list[1]?.votes === first.votes ? 'Tied' : 'Led') : 'Behind'), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
           i === 0 ? block(votedFor(first), { label: 'leading answer' }) : difference(votedFor(first), votedFor(r), `answer ${i + 1} against the leading one`),
         ),
       ),
