@@ -260,6 +260,23 @@ func (r *Run) Pace() (float64, error) {
 	return float64(n-1) / max(took, time.Millisecond).Seconds(), nil
 }
 
+// Durations yields how long committed steps took, in the order of their commits, from a place
+// in that order on. It reads the index of the run alone; without one there are none.
+func (r *Run) Durations(from int) iter.Seq2[time.Duration, error] {
+	return func(yield func(time.Duration, error) bool) {
+		x, err := runlog.OpenIndex(r.dir)
+		if err != nil {
+			return
+		}
+		defer x.Close()
+		for s, err := range x.From(from) {
+			if !yield(time.Duration(s.DurationMS)*time.Millisecond, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // A Session is the last part of a run that one process did.
 type Session struct {
 	Started time.Time

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,8 @@ func params(dir string) testscript.Params {
 			"signal":    positive("NAME INT|TERM|HUP|KILL", 2, 2, signal),
 			"finish":    positive("NAME CODE", 2, 2, finish),
 			"sim":       positive("ARGS...", 0, -1, startSim),
+			"serve":     positive("NAME ARGS...", 1, -1, startServe),
+			"request":   positive("METHOD PATH STATUS [BODY]", 3, 4, request),
 			"await":     positive("FILE REGEXP", 2, 2, await),
 			"run":       positive("VARIABLE [LOGDIR]", 1, 2, newRun),
 			"json":      positive("FILE PATH OPERATOR VALUE", 4, 4, checkJSON),
@@ -82,6 +85,7 @@ type session struct {
 	variables []string // names, for processes in the background
 	processes map[string]*process
 	runs      map[string]bool // known to the script
+	client    *http.Client    // of maker serve
 }
 
 type sessionKey struct{}

@@ -20,11 +20,7 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 	if err := may(s.o.Caller(r.Context()).MayAnswer(), "answer what runs ask"); err != nil {
 		return err
 	}
-	var in struct {
-		Question string `json:"question"`
-		Answer   string `json:"answer"`
-		Replace  bool   `json:"replace"`
-	}
+	var in givenAnswer
 	if err := read(w, r, &in); err != nil {
 		return err
 	}
@@ -118,9 +114,9 @@ func (s *Server) removeUnreadable(w http.ResponseWriter, r *http.Request, dir st
 
 // A resumption says how a run goes on.
 type resumption struct {
-	Settings map[string]any `json:"settings"`
-	Retry    []string       `json:"retry"`
-	SetAside bool           `json:"set_aside"`
+	Settings map[string]any `json:"settings,omitempty"`
+	Retry    []string       `json:"retry,omitempty"`
+	SetAside bool           `json:"set_aside,omitempty"`
 }
 
 func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run *runs.Run) error {

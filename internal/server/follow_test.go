@@ -14,6 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -123,7 +125,7 @@ func TestOtherSite(t *testing.T) {
 func TestStuckFollower(t *testing.T) {
 	dropped := make(chan struct{}, 1)
 	s := serve(t, t.TempDir(), func(o *server.Options) {
-		o.Patience = 50 * time.Millisecond
+		o.Patience = 2 * time.Second
 		o.Guard = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				next.ServeHTTP(w, r)
@@ -133,12 +135,30 @@ func TestStuckFollower(t *testing.T) {
 			})
 		}
 	})
-	run := s.start("hanoi", "", object{"disks": 14}, nil)
-	s.summary(run, func(one runs.Summary) bool { return one.Steps > 15_000 }) // more than all buffers hold
-	s.listen("/api/runs/"+run+"/events", "")
+	log, err := runlog.Create(filepath.Join(s.logDir, "much"), "much", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(n int) {
+		t.Helper()
+		for range n {
+			if err := log.Append(event.Noted{Text: strings.Repeat("x", 10_000)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := log.Append(event.TaskSubmitted{Format: event.Format, Kind: "script", Form: event.FormScript}); err != nil {
+		t.Fatal(err)
+	}
+	write(2000) // more than all buffers hold
+	s.listen("/api/runs/much/events", "")
 	<-dropped // without one byte being read
-	if sum := s.ended(run); sum.State != "completed" {
-		t.Errorf("the run ended as %+v", sum)
+	write(1)
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids, last := sent(t, s.listen("/api/runs/much/events", "").Body, nil); len(ids) != 2002 || last != "end" {
+		t.Errorf("another follower got %d events and %q last", len(ids), last)
 	}
 }
 

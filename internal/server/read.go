@@ -44,10 +44,7 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request) error {
 	})
 	total := len(all)
 	all = all[min(from, total):]
-	return give(w, http.StatusOK, struct {
-		Runs  []runs.Summary `json:"runs"`
-		Total int            `json:"total"`
-	}{all[:min(limit, mostListed, len(all))], total})
+	return give(w, http.StatusOK, RunList{all[:min(limit, mostListed, len(all))], total})
 }
 
 // maySee reports whether a run is there for a caller. Whose an unreadable one is nobody knows.
@@ -190,17 +187,7 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run *runs.Run) e
 	if err != nil {
 		return err
 	}
-	return give(w, http.StatusOK, struct {
-		Summary     runs.Summary             `json:"summary"`
-		Form        event.Form               `json:"form"`
-		Rule        any                      `json:"rule"`
-		Progress    *Progress                `json:"progress"`
-		Waiting     []Question               `json:"waiting"`
-		Certificate *runs.CertificateSummary `json:"certificate"`
-		Config      any                      `json:"config"`
-		Actions     []string                 `json:"actions"`
-		NextEvent   uint64                   `json:"next_event"` // the number of the one that will be logged next
-	}{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum), next})
+	return give(w, http.StatusOK, RunView{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum), next})
 }
 
 // certified is what a run that has ended proved, in short, as it was written down then: to find
@@ -274,10 +261,7 @@ func (s *Server) listSteps(w http.ResponseWriter, r *http.Request, run *runs.Run
 	}
 	limit = min(max(limit, 1), mostListed)
 	o.Closest, o.Limit = order == "margin", limit+1
-	answer := struct {
-		Steps []runs.StepResult `json:"steps"`
-		More  bool              `json:"more"`
-	}{Steps: []runs.StepResult{}}
+	answer := StepList{Steps: []runs.StepResult{}}
 	for step, err := range run.Steps(&o) {
 		if err != nil {
 			return err
@@ -331,12 +315,7 @@ func (s *Server) listRecords(w http.ResponseWriter, r *http.Request, run *runs.R
 		return err
 	}
 	status, words := r.URL.Query().Get("status"), strings.Fields(strings.ToLower(r.URL.Query().Get("q")))
-	answer := struct {
-		Columns []string       `json:"columns"`
-		Counts  map[string]int `json:"counts"` // by status, of all records
-		Records []Record       `json:"records"`
-		Total   int            `json:"total"` // that were asked for
-	}{p.Columns, map[string]int{}, []Record{}, 0}
+	answer := RecordList{p.Columns, map[string]int{}, []Record{}, 0}
 	for one, err := range run.Records() {
 		if err != nil {
 			return err
@@ -370,7 +349,7 @@ func (s *Server) listEffects(w http.ResponseWriter, _ *http.Request, run *runs.R
 	if list == nil {
 		list = []runs.EffectResult{}
 	}
-	return give(w, http.StatusOK, map[string]any{"effects": list})
+	return give(w, http.StatusOK, EffectList{list})
 }
 
 func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request, run *runs.Run) error {
@@ -382,7 +361,7 @@ func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request, run *runs
 	for _, q := range asked {
 		list = append(list, s.question(run, q))
 	}
-	return give(w, http.StatusOK, map[string]any{"questions": list})
+	return give(w, http.StatusOK, QuestionList{list})
 }
 
 func (s *Server) getCertificate(w http.ResponseWriter, _ *http.Request, run *runs.Run) error {

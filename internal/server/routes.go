@@ -43,6 +43,8 @@ func (s *Server) routes() []route {
 		{"GET", "/api/runs/{run}/events", s.ofRun(s.follow)},
 		{"GET", "/api/events", s.followList},
 		{"GET", "/api/me", s.getMe},
+		{"GET", "/api/openapi.json", s.describe},
+		{"GET", "/metrics", s.measure},
 		{"GET", "/healthz", s.health},
 		{"GET", "/readyz", s.ready},
 	}
@@ -137,15 +139,11 @@ func oneOf(r *http.Request, name string, words ...string) (string, error) {
 }
 
 func (s *Server) getMe(w http.ResponseWriter, r *http.Request) error {
-	return give(w, http.StatusOK, struct {
-		Me
-		Version string `json:"version"`
-		LogDir  string `json:"log_dir"`
-	}{s.o.Me(r.Context()), maker.Version, s.o.LogDir})
+	return give(w, http.StatusOK, MeHere{s.o.Me(r.Context()), maker.Version, s.o.LogDir})
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	return give(w, http.StatusOK, map[string]string{"status": "ok"})
+	return give(w, http.StatusOK, Health{"ok"})
 }
 
 // ready says whether runs can be started.
@@ -159,5 +157,5 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
 	if _, err := runs.Folders(s.o.LogDir); err != nil {
 		return problemf(http.StatusServiceUnavailable, "", "%v", err)
 	}
-	return give(w, http.StatusOK, map[string]string{"status": "ready"})
+	return give(w, http.StatusOK, Health{"ready"})
 }

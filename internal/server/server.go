@@ -121,6 +121,7 @@ type Server struct {
 	list    *list
 	feeds   feed.Hub
 	changes changes
+	totals  *totals
 
 	ctx  context.Context // of the runs
 	end  context.CancelCauseFunc
@@ -157,7 +158,7 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Patience, o.Quiet = cmp.Or(o.Patience, 30*time.Second), cmp.Or(o.Quiet, 15*time.Second)
-	s := &Server{o: o, own: map[string]*maker.Run{}}
+	s := &Server{o: o, totals: newTotals(), own: map[string]*maker.Run{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.followers, s.dismiss = context.WithCancel(context.Background())
 	s.list = newList(o.LogDir)
@@ -238,6 +239,7 @@ func (s *Server) begin(held Reservation, before float64, start func(ctx context.
 	s.mu.Lock()
 	s.own[run.ID()] = run
 	s.mu.Unlock()
+	counted := s.totals.begin(run)
 	go func() {
 		defer s.work.Done()
 		result, err := run.Result()
@@ -248,6 +250,7 @@ func (s *Server) begin(held Reservation, before float64, start func(ctx context.
 			cost = result.TotalCostUSD
 		}
 		held.settle(cost)
+		s.totals.end(counted)
 		s.mu.Lock()
 		if s.own[run.ID()] == run {
 			delete(s.own, run.ID())

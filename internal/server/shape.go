@@ -56,10 +56,7 @@ func (s *Server) getShape(w http.ResponseWriter, _ *http.Request, run *runs.Run)
 		}
 		nodes = append(nodes, b.nodes...)
 	}
-	return give(w, http.StatusOK, struct {
-		Form  event.Form `json:"form"`
-		Nodes []*Node    `json:"nodes"`
-	}{run.Form(), nodes})
+	return give(w, http.StatusOK, Shape{run.Form(), nodes})
 }
 
 // shapes builds the shape of a run from its events.

@@ -18,9 +18,9 @@ import (
 // An order is a run that is to be started.
 type order struct {
 	Kind     string          `json:"kind"`
-	Task     string          `json:"task"`
-	Settings map[string]any  `json:"settings"` // by the names of package config
-	Params   json.RawMessage `json:"params"`   // of the kind
+	Task     string          `json:"task,omitempty"`
+	Settings map[string]any  `json:"settings,omitempty"` // by the names of package config
+	Params   json.RawMessage `json:"params,omitempty"`   // of the kind
 }
 
 // A begun is what an order came to.
@@ -93,7 +93,7 @@ func (s *Server) listKinds(w http.ResponseWriter, _ *http.Request) error {
 		}
 		list = append(list, info)
 	}
-	return give(w, http.StatusOK, map[string]any{"kinds": list})
+	return give(w, http.StatusOK, KindList{list})
 }
 
 // elsewhere are settings that are no settings of a run here: those of the program, and those
@@ -288,10 +288,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", "/api/runs/"+run.ID())
-	return give(w, http.StatusCreated, struct {
-		Run     runs.Summary `json:"run"`
-		Command string       `json:"command"`
-	}{named(runs.Summarize(run.Dir())), p.command()})
+	return give(w, http.StatusCreated, StartedRun{named(runs.Summarize(run.Dir())), p.command()})
 }
 
 func (s *Server) previewRun(w http.ResponseWriter, r *http.Request) error {
@@ -302,7 +299,7 @@ func (s *Server) previewRun(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.o.Engine.With(p.options); err != nil { // which checks them
 		return err
 	}
-	return give(w, http.StatusOK, map[string]string{"command": p.command()})
+	return give(w, http.StatusOK, Preview{p.command()})
 }
 
 // command is the command line that does the same in the folder of the server.

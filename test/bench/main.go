@@ -8,6 +8,7 @@
 //	go run ./test/bench patience
 //	go run ./test/bench map
 //	go run ./test/bench memory
+//	go run ./test/bench followers
 package main
 
 import (
@@ -34,6 +35,7 @@ var measurements = []measurement{
 	{"patience", "requests sent to a server that asks to wait", patience},
 	{"map", "one answer for each record against bare parallel loops", mapping},
 	{"memory", "peak memory of a short and a long run", memory},
+	{"followers", "a run of the server with a thousand followers against one without", followers},
 }
 
 // errBound says that a measurement missed its bound.

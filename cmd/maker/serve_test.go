@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// startServe runs `maker serve ARGS...` in the background as the process NAME, on a port that
+// the system chooses, goes where a person would, and puts its host and port into $SERVE.
+func startServe(ts *testscript.TestScript, args []string) {
+	name := args[0]
+	start(ts, slices.Concat([]string{name, "maker", "serve", "--listen", "127.0.0.1:0"}, args[1:]))
+	var address string
+	eventually(ts, "maker serve prints its address", func() bool {
+		line, _, ok := strings.Cut(ts.ReadFile(name+".out"), "\n")
+		address = line
+		return ok
+	})
+	at, err := url.Parse(address)
+	ts.Check(err)
+	jar, err := cookiejar.New(nil)
+	ts.Check(err)
+	s := sessionOf(ts)
+	s.client = &http.Client{Jar: jar}
+	resp, err := s.client.Get(address)
+	ts.Check(err)
+	ts.Check(resp.Body.Close())
+	ts.Setenv("SERVE", at.Host)
+}
+
+// request sends a request to $SERVE, checks the status of the answer, and puts it into the file
+// answer. BODY is JSON.
+func request(ts *testscript.TestScript, args []string) {
+	method, path, want, body := args[0], args[1], number(ts, args[2]), ""
+	if len(args) > 3 {
+		body = args[3]
+	}
+	base := "http://" + ts.Getenv("SERVE")
+	req, err := http.NewRequest(method, base+path, strings.NewReader(body))
+	ts.Check(err)
+	req.Header.Set("Origin", base)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := sessionOf(ts).client.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("answer"), data, 0o644))
+	if resp.StatusCode != want {
+		ts.Fatalf("%s %s = %s %s, want %s", method, path, strconv.Itoa(resp.StatusCode), data, args[2])
+	}
+}
