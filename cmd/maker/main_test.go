@@ -46,7 +46,7 @@ func params(dir string) testscript.Params {
 			"finish":    positive("NAME CODE", 2, 2, finish),
 			"sim":       positive("ARGS...", 0, -1, startSim),
 			"serve":     positive("NAME ARGS...", 1, -1, startServe),
-			"request":   positive("METHOD PATH STATUS [BODY]", 3, 4, request),
+			"request":   positive("METHOD PATH STATUS [@TOKENFILE|nobody|HEADER|BODY]...", 3, -1, request),
 			"await":     positive("FILE REGEXP", 2, 2, await),
 			"run":       positive("VARIABLE [LOGDIR]", 1, 2, newRun),
 			"json":      positive("FILE PATH OPERATOR VALUE", 4, 4, checkJSON),

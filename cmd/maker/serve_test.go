@@ -37,20 +37,36 @@ func startServe(ts *testscript.TestScript, args []string) {
 }
 
 // request sends a request to $SERVE, checks the status of the answer, and puts it into the file
-// answer. BODY is JSON.
+// answer. PATH may be @FILE, for an address that was printed. It is the person's who opened the
+// link; of what follows the status, @FILE is a token that asks in their place, nobody has nothing
+// to show, `Name: value` is a header, and everything else is the body, in JSON.
 func request(ts *testscript.TestScript, args []string) {
 	method, path, want, body := args[0], args[1], number(ts, args[2]), ""
-	if len(args) > 3 {
-		body = args[3]
+	base, client := "http://"+ts.Getenv("SERVE"), sessionOf(ts).client
+	address := base + path
+	if file, ok := strings.CutPrefix(path, "@"); ok {
+		address = strings.TrimSpace(ts.ReadFile(file))
 	}
-	base := "http://" + ts.Getenv("SERVE")
-	req, err := http.NewRequest(method, base+path, strings.NewReader(body))
+	header := http.Header{"Origin": {base}}
+	for _, arg := range args[3:] {
+		name, value, isHeader := strings.Cut(arg, ": ")
+		switch {
+		case strings.HasPrefix(arg, "@"):
+			header.Set("Authorization", "Bearer "+strings.TrimSpace(ts.ReadFile(arg[1:])))
+			client = http.DefaultClient
+		case arg == "nobody":
+			client = http.DefaultClient
+		case isHeader && !strings.HasPrefix(arg, "{"):
+			header.Set(name, value)
+		default:
+			body = arg
+			header.Set("Content-Type", "application/json")
+		}
+	}
+	req, err := http.NewRequest(method, address, strings.NewReader(body))
 	ts.Check(err)
-	req.Header.Set("Origin", base)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := sessionOf(ts).client.Do(req)
+	req.Header, req.Host = header, header.Get("Host") // which is that of the address if it is empty
+	resp, err := client.Do(req)
 	ts.Check(err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)

@@ -32,6 +32,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/manpage"
 	"github.com/maker-mdap/maker/internal/cli/serving"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
+	"github.com/maker-mdap/maker/internal/cli/tokens"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -365,12 +366,14 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.script(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.trust(), a.doctor(), a.version(), a.demo(),
+		a.models(), a.tools(), a.prompts(), a.yaml(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.serveSim(), serving.Serve(a.serving()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
-		if cmd.Args == nil {
-			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
+	for _, cmd := range append(manage.Commands(a.manager()), a.serveSim(), serving.Serve(a.serving()), a.token(), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+		for _, c := range append(cmd.Commands(), cmd) {
+			if c.Args == nil {
+				c.Args = exactArgs(strings.Fields(c.Use)[1:]...)
+			}
 		}
 		root.AddCommand(cmd)
 	}
@@ -410,7 +413,7 @@ func (a *app) configurer() configure.App {
 		Out: a.Out, Err: a.Err, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
 		Usage:  func(err error) error { return usageError{err} },
 		Source: func(flag string) string { return a.sources[flag] },
-		Wrong:  func() error { return a.wrong },
+		Wrong:  func() error { return a.wrong }, Confirm: a.confirm, Attended: a.hasTerminal,
 		Register: func(cmd *cobra.Command) {
 			var flags settings
 			flags.register(cmd, config.All, nil)
@@ -421,6 +424,23 @@ func (a *app) configurer() configure.App {
 func (a *app) config() *cobra.Command {
 	cmd := configure.Show(a.configurer())
 	cmd.Annotations = map[string]string{anySettings: "it shows what has no effect too"}
+	return cmd
+}
+
+func (a *app) trust() *cobra.Command {
+	cmd := configure.Trust(a.configurer())
+	cmd.Annotations = map[string]string{anySettings: "it decides about them"}
+	return cmd
+}
+
+func (a *app) token() *cobra.Command {
+	cmd := tokens.Command(tokens.App{
+		Out: a.Out, Err: a.Err, JSON: func() bool { return a.json }, PrintJSON: a.printJSON,
+		Usage: func(err error) error { return usageError{err} },
+	})
+	for _, c := range append(cmd.Commands(), cmd) {
+		c.Annotations = map[string]string{ownSettings: "max-usd is what all runs of a token may spend"}
+	}
 	return cmd
 }
 

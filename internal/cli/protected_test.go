@@ -55,7 +55,7 @@ func TestFindProtected(t *testing.T) {
 	if here, err := os.Getwd(); err == nil {
 		dir = here // without links
 	}
-	for _, want := range []string{"maker.yaml", "flags.yaml", "p/planner_system.tmpl", "a.yaml", "b.yaml", "answers.yaml", "mcp.json"} {
+	for _, want := range []string{"maker.yaml", "flags.yaml", "p/planner_system.tmpl", "a.yaml", "b.yaml", "answers.yaml", "mcp.json", "config/maker/tokens.json"} {
 		if !slices.Contains(got.Files, filepath.Join(dir, filepath.FromSlash(want))) {
 			t.Errorf("settingsfile.FindProtected() = %q, want %s among them", got.Files, want)
 		}

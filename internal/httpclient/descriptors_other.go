@@ -2,4 +2,5 @@
 
 package httpclient
 
-func descriptors() uint64 { return unlimited }
+// Descriptors is how many files and connections the process can have open at once.
+func Descriptors() uint64 { return unlimited }

@@ -4,8 +4,8 @@ package httpclient
 
 import "syscall"
 
-// descriptors is how many files and connections the process can have open at once.
-func descriptors() uint64 {
+// Descriptors is how many files and connections the process can have open at once.
+func Descriptors() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return unlimited

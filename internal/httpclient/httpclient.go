@@ -60,7 +60,7 @@ func NewTransport() *http.Transport {
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
-		MaxConnsPerHost:       connectionsFor(descriptors()),
+		MaxConnsPerHost:       connectionsFor(Descriptors()),
 		MaxIdleConns:          manyConnections,
 		MaxIdleConnsPerHost:   1024,
 		IdleConnTimeout:       90 * time.Second,

@@ -39,7 +39,7 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 		if err != nil {
 			return problemf(http.StatusBadRequest, "answer", "%v", err)
 		}
-		if err := s.remember(open[i].Kind, meant); err != nil {
+		if err := s.remember(s.o.Caller(r.Context()), open[i].Kind, meant); err != nil {
 			return err
 		}
 	}
@@ -56,10 +56,13 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 }
 
 // remember keeps the rule of an answer that is to hold for all later runs.
-func (s *Server) remember(kind, meant string) error {
+func (s *Server) remember(c Caller, kind, meant string) error {
 	rule, always := strings.CutPrefix(meant, person.ForEver+" ")
 	if kind != event.ClarifyApproval || !always {
 		return nil
+	}
+	if err := may(c.MaySeeAll(), "make rules for all later runs, because it is for its own alone; run is for this run only"); err != nil {
+		return err
 	}
 	if s.o.Remember == nil {
 		return problemf(http.StatusBadRequest, "answer", "rules for all later runs cannot be kept here; run is for this run only")
@@ -161,7 +164,7 @@ func (s *Server) resume(ctx context.Context, dir string, in resumption) (*maker.
 		return nil, err
 	}
 	change(&cfg)
-	held, err := s.o.Reserve(ctx, max(cfg.MaxUSD-before, 0), before)
+	held, err := s.o.Reserve(ctx, Spending{Run: run.ID(), Owner: run.Owner(), MaxUSD: cfg.MaxUSD, BeforeUSD: before})
 	if err != nil {
 		return nil, problemf(http.StatusForbidden, "settings.max_usd", "%v", err)
 	}

@@ -147,8 +147,8 @@ func TestCallers(t *testing.T) {
 	var settled []float64
 	s := serve(t, t.TempDir(), func(o *server.Options) {
 		byHeader(o)
-		o.Reserve = func(_ context.Context, want, _ float64) (server.Reservation, error) {
-			if want > 2 {
+		o.Reserve = func(_ context.Context, want server.Spending) (server.Reservation, error) {
+			if want.MaxUSD > 2 {
 				return server.Reservation{}, errors.New("nothing is left")
 			}
 			return server.Reservation{USD: 1, Settle: func(cost *float64) { settled = append(settled, *cost) }}, nil

@@ -50,13 +50,16 @@ func (s *Server) routes() []route {
 	}
 }
 
+// mostName is how long the name of a folder can be.
+const mostName = 255
+
 // ofRun finds the run of a request: a folder of exactly this name, and one that the caller may
 // see. Another one is as if it were not there.
 func (s *Server) ofRun(answer func(w http.ResponseWriter, r *http.Request, run *runs.Run) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		name := r.PathValue("run")
 		missing := problemf(http.StatusNotFound, "run", "there is no run %q", name)
-		if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") {
+		if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || len(name) > mostName {
 			return missing
 		}
 		run, err := runs.Open(filepath.Join(s.o.LogDir, name))

@@ -61,8 +61,9 @@ type Options struct {
 	// Me describes who asks; nil means a person.
 	Me func(ctx context.Context) Me
 
-	// Reserve takes from a budget of who asks what a run may cost; nil has no budgets.
-	Reserve func(ctx context.Context, want, before float64) (Reservation, error)
+	// Reserve takes from a budget of who asks what a run may cost; nil has no budgets. In a
+	// context of nobody the server goes on with a run by itself.
+	Reserve func(ctx context.Context, want Spending) (Reservation, error)
 
 	// Page answers all that is not the API; nil has no page.
 	Page http.Handler
@@ -97,9 +98,16 @@ type Me struct {
 	LeftUSD   *float64 `json:"left_usd"`
 }
 
+// A Spending is what a run may cost.
+type Spending struct {
+	Run, Owner string  // empty if it is about to begin
+	MaxUSD     float64 // 0 without a limit
+	BeforeUSD  float64 // what it has cost
+}
+
 // A Reservation is what a run may spend of a budget.
 type Reservation struct {
-	USD    float64                // 0 if there is no budget
+	USD    float64                // from now on; 0 if its own limit holds
 	Bind   func(run string)       // says which run it is for
 	Settle func(costUSD *float64) // ends it; nil for a cost that nobody knows
 }
@@ -152,7 +160,7 @@ func New(o Options) *Server {
 		}
 	}
 	if o.Reserve == nil {
-		o.Reserve = func(context.Context, float64, float64) (Reservation, error) { return Reservation{}, nil }
+		o.Reserve = func(context.Context, Spending) (Reservation, error) { return Reservation{}, nil }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	models "github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -140,14 +141,41 @@ func kindOf(name string) (kind, error) {
 	return kind{}, problemf(http.StatusBadRequest, "kind", "there is no kind of run %q; want one of %s", name, joined(names))
 }
 
-// mayAll refuses settings that a caller may not set.
+// mayAll refuses settings that a caller may not set, and files that would be read for one who
+// may not answer.
 func mayAll(c Caller, given map[string]any) error {
-	for name := range given {
-		if d := config.Find(name); d != nil && !c.MaySet(d.Name) {
+	for name, v := range given {
+		d := config.Find(name)
+		if d == nil {
+			continue
+		}
+		if !c.MaySet(d.Name) {
 			return problemf(http.StatusForbidden, "settings."+d.Name, "this token may not set %s, which could run programs, let calls pass or send data elsewhere; one with the scope answer may", d.Name)
+		}
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		}
+		for _, item := range list {
+			if text, err := textOf(item); err == nil && opens(d, text) && !c.MayAnswer() {
+				return problemf(http.StatusForbidden, "settings."+d.Name, "this token may not have the file read that %s names; one with the scope answer may", d.Name)
+			}
 		}
 	}
 	return nil
+}
+
+// opens reports whether the value of a setting names a file.
+func opens(d *config.Setting, text string) bool {
+	switch d.Names {
+	case config.Nothing:
+		return false
+	case config.InModels:
+		return len(models.Scripts(text)) > 0
+	case config.AsFlags:
+		return strings.ContainsAny(text, `./\`) // no preset has these
+	}
+	return text != ""
 }
 
 // texts are settings as the command line takes them: numbers, truth values and lists are fine
@@ -271,7 +299,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	held, err := s.o.Reserve(r.Context(), p.options.Config.MaxUSD, 0)
+	held, err := s.o.Reserve(r.Context(), Spending{MaxUSD: p.options.Config.MaxUSD})
 	if err != nil {
 		return problemf(http.StatusForbidden, "settings.max_usd", "%v", err)
 	}

@@ -3,6 +3,7 @@ package configure
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,10 +28,12 @@ type App struct {
 	Out, Err  io.Writer
 	JSON      func() bool // whether to print JSON
 	PrintJSON func(v any) error
-	Usage     func(error) error        // makes an error one about usage
-	Source    func(flag string) string // where a setting came from that was no flag
-	Register  func(cmd *cobra.Command) // adds the flags of all settings
-	Wrong     func() error             // what is wrong with what is set
+	Usage     func(error) error                                        // makes an error one about usage
+	Source    func(flag string) string                                 // where a setting came from that was no flag
+	Register  func(cmd *cobra.Command)                                 // adds the flags of all settings
+	Wrong     func() error                                             // what is wrong with what is set
+	Confirm   func(ctx context.Context, question string) (bool, error) // asks the person on the terminal
+	Attended  func() bool                                              // somebody is there to be asked
 }
 
 // Init is the command that writes a configuration file.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/moment"
 	"github.com/maker-mdap/maker/internal/cli/screen"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -75,7 +76,7 @@ func (f *filter) begin() (time.Time, error) {
 	if f.since == "" {
 		return time.Time{}, nil
 	}
-	t, err := when(f.since, time.Now())
+	t, err := moment.Ago(f.since, time.Now())
 	if err != nil {
 		return t, fmt.Errorf("--since: %w", err)
 	}

@@ -74,32 +74,6 @@ func (f *filter) has(s runs.Summary) bool {
 	return len(f.states) == 0 || slices.Contains(f.states, s.State)
 }
 
-// when reads a time, as a date or as how long ago it was. Days and weeks are 24 hours and
-// seven days.
-func when(text string, now time.Time) (time.Time, error) {
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	wrong := fmt.Errorf("%q: want how long ago, such as 90m, 12h, 30d or 2w, or a date such as 2026-01-31", text)
-	plain := text
-	for unit, hours := range map[string]float64{"d": 24, "w": 7 * 24} {
-		if n, ok := strings.CutSuffix(text, unit); ok {
-			days, err := time.ParseDuration(n + "h")
-			if err != nil || days.Hours()*hours > 1e6 { // a century
-				return now, wrong
-			}
-			plain = fmt.Sprintf("%.6fh", days.Hours()*hours)
-		}
-	}
-	d, err := time.ParseDuration(plain)
-	if err != nil || d < 0 {
-		return now, wrong
-	}
-	return now.Add(-d), nil
-}
-
 // age is how long ago something was, in one unit.
 func age(d time.Duration) string {
 	switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/moment"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -72,7 +73,7 @@ one that waits for a person, is paused or was interrupted only if --state names 
 			}
 			if given("older-than") {
 				var err error
-				if before, err = when(older, before); err != nil {
+				if before, err = moment.Ago(older, before); err != nil {
 					return a.Usage(fmt.Errorf("--older-than: %w", err))
 				}
 			}

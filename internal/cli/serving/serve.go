@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/server"
+	"github.com/maker-mdap/maker/internal/server/access"
 	page "github.com/maker-mdap/maker/internal/web"
 )
 
@@ -49,13 +50,17 @@ followed, paused, resumed, cancelled and answered: those that it starts, and tho
 other processes in the same folder of runs too. A run that waits for a person is
 answered while it goes on. GET /api/openapi.json describes the API.
 
-It prints its address on stdout and runs until it is interrupted. Then it pauses its
-runs, and everything committed is kept; with --resume the next one goes on with them,
-also if it was killed. Settings of runs are those that their commands would have in
-this folder, with what a request says over them. docs/server.md has more.`,
+It prints a link on stdout and runs until it is interrupted. Whoever opens the link,
+once and within five minutes, may do everything. Programs need a token: see maker token.
+An address that others can reach needs at least one, and should have TLS.
+
+When it is interrupted, it pauses its runs, and everything committed is kept; with
+--resume the next one goes on with them, also if it was killed. Settings of runs are
+those that their commands would have in this folder, with what a request says over them.
+docs/server.md has more.`,
 		Example: `  maker serve
   maker serve --listen 127.0.0.1:0 --resume
-  curl -s http://127.0.0.1:7433/api/runs`,
+  maker serve --listen 0.0.0.0:7433 --tls-cert cert.pem --tls-key key.pem --host runs.example.org`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", DefaultListen, "address to listen on; port 0 takes a free one")
@@ -66,20 +71,18 @@ this folder, with what a request says over them. docs/server.md has more.`,
 
 // flags are those of the command.
 type flags struct {
-	listen string
-	resume bool
+	listen          string
+	resume          bool
+	tokenFile       string
+	tlsCert, tlsKey string
+	hosts           []string
 }
 
-// How long a connection may take for what is not an answer.
-const (
-	headerTime   = 10 * time.Second
-	idleTime     = 2 * time.Minute
-	mostHeader   = 64 << 10
-	shutdownTime = 5 * time.Second
-)
+// shutdownTime is how long those have who are being answered.
+const shutdownTime = 5 * time.Second
 
 func (a App) serve(ctx context.Context, f *flags) error {
-	guard, err := a.open(f)
+	e, err := a.enter(f)
 	if err != nil {
 		return err
 	}
@@ -91,20 +94,23 @@ func (a App) serve(ctx context.Context, f *flags) error {
 	if err != nil {
 		return &maker.ConfigError{Field: "listen", Err: err}
 	}
-	engine, err := maker.New(&maker.Options{LogDir: a.LogDir()})
+	guard, err := a.guard(f, e, l.Addr().String())
 	if err != nil {
 		return errors.Join(err, l.Close())
+	}
+	engine, err := maker.New(&maker.Options{LogDir: a.LogDir()})
+	if err != nil {
+		return errors.Join(err, guard.Close(), l.Close())
 	}
 	s := server.New(guard.options(server.Options{
 		LogDir: a.LogDir(), Engine: engine, Settings: a.Settings, Resuming: a.Resuming, Remember: a.Remember, Redact: a.Redact, Logger: a.Logger,
 		Page: page.Handler(),
 	}))
-	web := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-	}
+	web := access.NewServer(s)
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(guard.listener(l)) }()
-	fmt.Fprintln(a.Out, guard.address(l.Addr().String()))
+	go func() { ended <- access.Serve(web, l, e.tls) }()
+	fmt.Fprintln(a.Err, "open this link within five minutes; it works once, and `maker token link` prints another:")
+	fmt.Fprintln(a.Out, guard.NewLink())
 	if f.resume {
 		names, err := s.Resume(ctx)
 		for _, name := range names {
@@ -114,12 +120,15 @@ func (a App) serve(ctx context.Context, f *flags) error {
 			fmt.Fprintf(a.Err, "maker: warning: not everything goes on: %v\n", err)
 		}
 	}
+	if err := guard.settleOld(); err != nil {
+		fmt.Fprintf(a.Err, "maker: warning: budgets are not up to date: %v\n", err)
+	}
 	select {
 	case err = <-ended: // which it does not by itself
 	case <-ctx.Done():
 		err = a.shutDown(web, s)
 	}
-	return errors.Join(err, engine.Close())
+	return errors.Join(err, engine.Close(), guard.Close())
 }
 
 // shutDown stops accepting, pauses the runs, lets followers hear of it, and ends.

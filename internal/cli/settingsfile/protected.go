@@ -3,7 +3,6 @@ package settingsfile
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/prompts"
-	"github.com/maker-mdap/maker/model/sim"
+	"github.com/maker-mdap/maker/internal/server/access"
 )
 
 // Protected is what agents must not change, and of that what this program writes to.
@@ -25,6 +24,9 @@ func FindProtected(flags *pflag.FlagSet, files []File) Protected {
 		p.add(config.ByPath, path)
 	}
 	if path, _, err := trustedLines(); err == nil {
+		p.add(config.ByPath, path)
+	}
+	if path, err := access.DefaultPath(); err == nil {
 		p.add(config.ByPath, path)
 	}
 	for _, d := range config.Settings() {
@@ -55,13 +57,8 @@ func (p *Protected) add(how config.Naming, value string) {
 	}
 	switch how {
 	case config.InModels:
-		for _, name := range route.List(value) {
-			bare := name[:max(0, strings.LastIndexByte(name, '@'))] // without a temperature
-			for _, name := range []string{name, bare} {
-				if s, err := sim.Parse(name); err == nil {
-					p.add(config.ByPath, s.Script)
-				}
-			}
+		for _, script := range route.Scripts(value) {
+			p.add(config.ByPath, script)
 		}
 	case config.InFolder:
 		for _, name := range prompts.Default().Names() {

@@ -390,3 +390,18 @@ func simPrice(s sim.Settings) *price.Price {
 	in, out := price.FromUSD(s.PriceIn/1e6), price.FromUSD(s.PriceOut/1e6)
 	return &price.Price{Input: in, CacheRead: in, CacheWrite: in, Output: out}
 }
+
+// Scripts are the files that the names of simulated models name, in a list of models that may
+// have temperatures.
+func Scripts(list string) []string {
+	var files []string
+	for _, name := range List(list) {
+		bare := name[:max(0, strings.LastIndexByte(name, '@'))] // without a temperature
+		for _, name := range []string{name, bare} {
+			if s, err := sim.Parse(name); err == nil && s.Script != "" {
+				files = append(files, s.Script)
+			}
+		}
+	}
+	return files
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runtime/filelock"
 )
 
 // wantSeqs checks that lines are those from sequence number first up to end.
@@ -295,7 +296,7 @@ func TestAskingIsNotHolding(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := tryShare(f); err != nil {
+	if err := filelock.TryShare(f); err != nil {
 		t.Fatal(err)
 	}
 	if holder, held := HolderOf(path); held {

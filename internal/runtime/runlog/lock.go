@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/maker-mdap/maker/internal/runtime/filelock"
 )
 
 // A Holder is the process that has a run open for writing.
@@ -62,8 +64,6 @@ type lock struct {
 	session string
 }
 
-var errLocked = errors.New("locked")
-
 // lockPatience outlasts a process that only asks who holds the lock, and one
 // that is just ending.
 const lockPatience = 200 * time.Millisecond
@@ -78,7 +78,7 @@ func acquire(path string) (*lock, error) {
 		if err != nil {
 			return nil, &WriteError{Dir: filepath.Dir(path), Err: err}
 		}
-		if err = lockFile(f); errors.Is(err, errLocked) {
+		if err = filelock.Wait(f, lockPatience); errors.Is(err, filelock.ErrLocked) {
 			err = &LockedError{Path: path, Holder: readHolder(f)}
 		}
 		if err == nil {
@@ -102,20 +102,10 @@ func acquire(path string) (*lock, error) {
 	return l, nil
 }
 
-// lockFile locks a file, if nobody holds it for long.
-func lockFile(f *os.File) error {
-	err := tryLock(f)
-	for deadline := time.Now().Add(lockPatience); errors.Is(err, errLocked) && time.Now().Before(deadline); {
-		time.Sleep(lockPatience / 20)
-		err = tryLock(f)
-	}
-	return err
-}
-
 // lockLog locks the log, which a process that lost its lock may still hold.
 func lockLog(f *os.File) error {
-	err := lockFile(f)
-	if errors.Is(err, errLocked) {
+	err := filelock.Wait(f, lockPatience)
+	if errors.Is(err, filelock.ErrLocked) {
 		err = &LockedError{Path: f.Name()}
 	}
 	if err != nil {
@@ -183,7 +173,7 @@ func HolderOf(path string) (Holder, bool) {
 		return Holder{}, false
 	}
 	defer f.Close()
-	if err := tryShare(f); errors.Is(err, errLocked) {
+	if err := filelock.TryShare(f); errors.Is(err, filelock.ErrLocked) {
 		return readHolder(f), true
 	}
 	return Holder{}, false

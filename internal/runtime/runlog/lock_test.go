@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/runtime/filelock"
 	"github.com/maker-mdap/maker/internal/runtime/wholefile"
 )
 
@@ -191,7 +192,7 @@ func holdLock(t *testing.T, path string) *os.File {
 	t.Helper()
 	f, err := os.Create(path)
 	if err == nil {
-		err = tryLock(f)
+		err = filelock.Try(f)
 	}
 	if err != nil {
 		t.Error(err)

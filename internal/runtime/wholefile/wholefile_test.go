@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -39,5 +40,22 @@ func TestReplace(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("the folder holds %v, %v, want the file alone", entries, err)
+	}
+}
+
+func TestReplacePrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("open"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReplacePrivate(path, []byte("secret")); err != nil {
+		t.Fatalf("ReplacePrivate() = %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("ReplacePrivate(): the file has mode %o, want 600", info.Mode().Perm())
 	}
 }

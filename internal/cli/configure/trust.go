@@ -1,4 +1,4 @@
-package cli
+package configure
 
 import (
 	"errors"
@@ -11,7 +11,8 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 )
 
-func (a *app) trust() *cobra.Command {
+// Trust is the command that trusts a configuration file, or no longer.
+func Trust(a App) *cobra.Command {
 	var yes, revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust",
@@ -24,15 +25,13 @@ place: after any change it has to be trusted again. Your own maker.yaml, in your
 configuration folder, needs no trust.`,
 		Example: `  maker trust
   maker trust --revoke`,
-		Args:        exactArgs(),
-		Annotations: map[string]string{anySettings: "it decides about them"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := settingsfile.Read(settingsfile.Name)
 			if errors.Is(err, fs.ErrNotExist) {
-				return usageError{fmt.Errorf("there is no %s in this folder", settingsfile.Name)}
+				return a.Usage(fmt.Errorf("there is no %s in this folder", settingsfile.Name))
 			}
 			if err != nil {
-				return usageError{err}
+				return a.Usage(err)
 			}
 			return a.decideTrust(cmd, file, yes, revoke)
 		},
@@ -42,7 +41,7 @@ configuration folder, needs no trust.`,
 	return cmd
 }
 
-func (a *app) decideTrust(cmd *cobra.Command, file settingsfile.File, yes, revoke bool) error {
+func (a App) decideTrust(cmd *cobra.Command, file settingsfile.File, yes, revoke bool) error {
 	err := file.CheckTrust()
 	untrusted, unknown := errors.AsType[*settingsfile.UntrustedError](err)
 	switch {
@@ -64,15 +63,15 @@ func (a *app) decideTrust(cmd *cobra.Command, file settingsfile.File, yes, revok
 	file.Show(a.Out)
 	fmt.Fprintf(a.Out, "%s sets %s\n", file.Path, strings.Join(untrusted.Risks, ", "))
 	if !yes {
-		if !a.hasTerminal() {
-			return usageError{errors.New("nobody is there to say so; look at the file, and then run `maker trust --yes`")}
+		if !a.Attended() {
+			return a.Usage(errors.New("nobody is there to say so; look at the file, and then run `maker trust --yes`"))
 		}
-		answer, err := a.confirm(cmd.Context(), fmt.Sprintf("Trust %s as it is?", file.Path))
+		answer, err := a.Confirm(cmd.Context(), fmt.Sprintf("Trust %s as it is?", file.Path))
 		if err != nil {
 			return err
 		}
 		if !answer {
-			return usageError{fmt.Errorf("%s is not trusted", file.Path)}
+			return a.Usage(fmt.Errorf("%s is not trusted", file.Path))
 		}
 	}
 	if err := file.SetTrust(true); err != nil {
