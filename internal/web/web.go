@@ -65,7 +65,6 @@ func Handler() http.Handler {
 		h.Set("Content-Type", part.kind)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", Policy)
-		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", part.tag)
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(part.data))

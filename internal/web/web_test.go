@@ -142,6 +142,20 @@ func TestAsksForNothingThatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestModulesComeAtOnce holds the document against the modules: a browser that has to read one
+// to learn of the next takes as many round trips.
+func TestModulesComeAtOnce(t *testing.T) {
+	document := body(t, get(t, http.MethodGet, "/", nil))
+	each(t, func(name, _ string) {
+		if filepath.Ext(name) != ".js" || name == "types.js" { // which is never loaded
+			return
+		}
+		if !strings.Contains(document, `<link rel="modulepreload" href="`+name+`">`) && !strings.Contains(document, `src="`+name+`"`) {
+			t.Errorf("index.html does not preload %s", name)
+		}
+	})
+}
+
 // TestIsSmall keeps the modules readable, and the program small.
 func TestIsSmall(t *testing.T) {
 	all := 0

@@ -84,7 +84,7 @@ export function run(first) {
     open: (n) => go(link(['runs', id, 'step', n], rangeOf(place.query) ?? {})),
     zoom: (r) => go(link(place.path, r ?? {})),
   });
-  const steps = stepList(id);
+  const steps = stepList(id, heat.drawn);
   /** @type {ReturnType<typeof stepView> | null} */
   let one = null;
   /** @type {Part | null} */

@@ -31,8 +31,9 @@ export function lead(s) {
  * words what the strip shows.
  *
  * @param {string} run
+ * @param {Promise<void>} ready is waited for: of a long run either takes a while, and the strip comes first
  */
-export function stepList(run) {
+export function stepList(run, ready) {
   let order = 'margin';
   let limit = page;
   /** @type {Range | null | undefined} */
@@ -46,6 +47,7 @@ export function stepList(run) {
   const el = h('section', { class: 'card', 'aria-labelledby': 'closest' }, h('div', { class: 'bar' }, heading, h('div', { class: 'tools' }, orders)), body);
 
   const load = paced(300, async () => {
+    await ready;
     try {
       const said = await get(of(run, 'steps'), { from: range?.from, to: range?.to, order, contested: order === 'margin' ? 'true' : undefined, limit });
       draw(said.steps ?? [], said.more);

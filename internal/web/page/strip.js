@@ -135,6 +135,10 @@ export function strip(run, o) {
   const el = h('section', { class: 'strip card', 'aria-label': 'Margins of all steps' }, h('div', { class: 'bar' }, h('h2', null, 'Margins'), says, tools), field, legend);
 
   const shown = () => part ?? whole;
+  /** @type {() => void} */
+  let tellDrawn = () => {};
+  /** @type {Promise<void>} */
+  const drawn = new Promise((resolve) => (tellDrawn = resolve));
   const load = paced(150, async () => {
     const width = Math.max(20, Math.floor((field.clientWidth || 600) / cellWidth));
     try {
@@ -144,10 +148,12 @@ export function strip(run, o) {
       whole = await all;
     } catch (err) {
       says.textContent = err instanceof Error ? err.message : String(err);
+      tellDrawn();
       return;
     }
     draw();
     performance.mark('strip'); // for who measures how long it takes
+    tellDrawn();
   });
 
   const end = () => whole?.to ?? 0;
@@ -297,6 +303,7 @@ export function strip(run, o) {
 
   return {
     el,
+    drawn,
     reload: load.ask,
     /** @param {{range: Range | null, selected: number}} state */
     update(state) {
@@ -311,6 +318,7 @@ export function strip(run, o) {
       }
     },
     close() {
+      tellDrawn();
       load.stop();
       observer.disconnect();
       scheme.removeEventListener('change', draw);
