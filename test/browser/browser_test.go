@@ -202,9 +202,23 @@ func (s *site) open(width int64) *tab {
 	}()
 	s.t.Cleanup(p.quiet)
 	p.do(chromedp.Navigate(s.link))
-	p.wait(`document.querySelector('#main > *')`)
+	p.arrive()
 	p.base = strings.TrimSuffix(strings.SplitN(p.get(`location.href`), "#", 2)[0], "/")
 	return p
+}
+
+// arrive waits until the page is there. The link opens a document that leads on to it, and what
+// looks at that one in the meantime fails.
+func (p *tab) arrive() {
+	p.t.Helper()
+	here := chromedp.Poll[bool](`location.pathname === '/' && document.querySelector('#main > *') !== null`, chromedp.WithPollingTimeout(patience/4))
+	var err error
+	for begun := time.Now(); time.Since(begun) < patience; {
+		if _, err = chromedp.Run(p.ctx, here); err == nil {
+			return
+		}
+	}
+	p.fail(fmt.Sprintf("the link does not lead to the page: %v", err))
 }
 
 // allow says which messages are fine, such as that of an answer that the test wants to be
