@@ -120,17 +120,15 @@ func (r *Run) Follow(ctx context.Context, from uint64) iter.Seq2[event.Record, e
 	return r.decoded(runlog.Follow(ctx, r.dir, from))
 }
 
-// Lines is Events, but yields the lines of the log as they stand there. A line is valid until
-// the next one is yielded.
-func (r *Run) Lines(from uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for line, err := range runlog.ReadFrom(r.dir, from) {
-			if !yield(line.Raw, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+// A Cursor reads the lines of a log a few at a time, and holds nothing open in between.
+type Cursor struct{ of *runlog.Cursor }
+
+// Cursor returns a cursor at the event with sequence number from.
+func (r *Run) Cursor(from uint64) *Cursor { return &Cursor{runlog.NewCursor(r.dir, from)} }
+
+// Read returns the next lines that are in the log now: so many at most, and no more once they
+// have so many bytes.
+func (c *Cursor) Read(lines, bytes int) ([][]byte, error) { return c.of.Read(lines, bytes) }
 
 // Next is the sequence number that the next event of the run will have. It reads the end of
 // the log only.

@@ -218,3 +218,34 @@ func TestSession(t *testing.T) {
 		}
 	}
 }
+
+// TestCursor: it goes on where it was, also when more was written since.
+func TestCursor(t *testing.T) {
+	task := submitted("hanoi")
+	task.Form = event.FormChain
+	run := written(t, task, voted(0, 3, 0, 0), voted(1, 3, 0, 0), voted(2, 3, 0, 0), voted(3, 3, 0, 0))
+	for _, from := range []uint64{0, 2, 4, 9} {
+		c, next := run.Cursor(from), from
+		for {
+			lines, err := c.Read(2, 1<<20)
+			if err != nil || len(lines) > 2 {
+				t.Fatalf("Read(2) = %d lines, %v", len(lines), err)
+			}
+			if len(lines) == 0 {
+				break
+			}
+			for _, line := range lines {
+				if rec, err := event.Decode(line); err != nil || rec.Seq != next {
+					t.Errorf("event %d is %s, %v", next, line, err)
+				}
+				next++
+			}
+		}
+		if want := max(from, 5); next != want {
+			t.Errorf("Cursor(%d) ends before %d, want %d", from, next, want)
+		}
+	}
+	if lines, err := run.Cursor(1).Read(10, 1); err != nil || len(lines) != 1 {
+		t.Errorf("Read(few bytes) = %d lines, %v, want one", len(lines), err)
+	}
+}

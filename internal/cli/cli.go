@@ -30,7 +30,6 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/manpage"
-	"github.com/maker-mdap/maker/internal/cli/serving"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tokens"
 	"github.com/maker-mdap/maker/internal/cli/tty"
@@ -369,7 +368,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 		a.models(), a.tools(), a.prompts(), a.yaml(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.serveSim(), serving.Serve(a.serving()), a.token(), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+	for _, cmd := range append(manage.Commands(a.manager()), a.serveSim(), a.serve(), a.token(), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
 		for _, c := range append(cmd.Commands(), cmd) {
 			if c.Args == nil {
 				c.Args = exactArgs(strings.Fields(c.Use)[1:]...)

@@ -24,6 +24,12 @@ func (a *app) serveSim() *cobra.Command {
 	return cmd
 }
 
+func (a *app) serve() *cobra.Command {
+	cmd := serving.Serve(a.serving())
+	cmd.PreRun = func(*cobra.Command, []string) { collectAt(100) } // many may follow: more is alive
+	return cmd
+}
+
 // serving is what the commands that serve HTTP need.
 func (a *app) serving() serving.App {
 	return serving.App{

@@ -55,6 +55,48 @@ func ReadBetween(dir string, begin, end int64) iter.Seq2[Line, error] {
 	}
 }
 
+// A Cursor reads a log a few lines at a time and holds nothing in between: not the file, and no
+// buffer.
+type Cursor struct {
+	dir   string
+	from  uint64
+	at    int64
+	next  uint64
+	begun bool
+}
+
+// NewCursor returns a cursor at the event with sequence number from.
+func NewCursor(dir string, from uint64) *Cursor { return &Cursor{dir: dir, from: from} }
+
+// Read returns the next lines that are there, so many at most, and no more once they have so
+// many bytes. They are the caller's.
+func (c *Cursor) Read(lines, bytes int) ([][]byte, error) {
+	from := c.from
+	if c.begun {
+		from = 0 // it knows the place
+	}
+	f, err := openFollower(c.dir, from)
+	if err != nil {
+		return nil, err
+	}
+	defer f.file.Close()
+	if f.from = c.from; c.begun {
+		f.at, f.next, f.begun = c.at, c.next, true
+	}
+	var list [][]byte
+	_, err = f.pass(false, func(l Line) bool {
+		list = append(list, append([]byte(nil), l.Raw...))
+		lines--
+		bytes -= len(l.Raw)
+		return lines > 0 && bytes > 0
+	})
+	c.at, c.next, c.begun = f.at, f.next, c.begun || f.begun
+	if err != nil && !errors.Is(err, errStop) {
+		return list, err
+	}
+	return list, nil
+}
+
 // Follow yields the lines of the log in dir from sequence number from on, and then
 // each new one once it is on disk, whoever writes them: this process, another one, or
 // several one after another. It ends when nobody has the log open for writing and all

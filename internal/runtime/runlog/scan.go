@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/maker-mdap/maker/event"
 )
@@ -87,6 +88,9 @@ func Read(dir string) iter.Seq2[Line, error] {
 	}
 }
 
+// readers are buffers that scans use one after the other: many may look at logs at once.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 256<<10) }}
+
 // scanFile scans the log in dir from its beginning and returns the size of its
 // intact part.
 func scanFile(dir string, visit func(Line) error) (end int64, err error) {
@@ -124,7 +128,12 @@ func checkFormat(dir string, l Line) error {
 // checks that each is JSON and what was written, and that the sequence numbers
 // follow each other. A last line that is unfinished ends the scan without an error.
 func scan(r io.Reader, offset int64, visit func(Line) error) (end int64, err error) {
-	in := bufio.NewReaderSize(r, 256<<10)
+	in := readers.Get().(*bufio.Reader)
+	in.Reset(r)
+	defer func() {
+		in.Reset(nil)
+		readers.Put(in)
+	}()
 	var long []byte // a line that does not fit the reader's buffer
 	c := checker{offset: offset}
 	for {

@@ -8,6 +8,7 @@ package feed
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -32,7 +33,7 @@ type Line struct {
 type Log interface {
 	Dir() string
 	Next() (uint64, error)
-	Lines(from uint64) iter.Seq2[[]byte, error]
+	Cursor(from uint64) *runs.Cursor
 	FollowLines(ctx context.Context, from uint64) iter.Seq2[[]byte, error]
 }
 
@@ -218,28 +219,26 @@ func (stopError) Error() string { return "no more is wanted" }
 
 var errStop = stopError{}
 
-// readBehind yields the lines of a log up to one, from the log itself.
+// readBehind yields the lines of a log up to one, from the log itself. While somebody takes
+// them nothing but these lines is held.
 func readBehind(ctx context.Context, log Log, next, end uint64, yield func([]Line, error) bool) (uint64, error) {
-	var lines []Line
-	size := 0
-	for raw, err := range log.Lines(next) {
+	cursor := log.Cursor(next)
+	for next < end && ctx.Err() == nil {
+		raw, err := cursor.Read(mostAtOnce, mostOnceSize)
 		if err != nil {
 			return next, err
 		}
-		if next >= end || ctx.Err() != nil {
-			break
+		if len(raw) == 0 {
+			return next, fmt.Errorf("the log in %s ends before event %d", log.Dir(), next)
 		}
-		lines = append(lines, Line{next, append([]byte(nil), raw...)})
-		size += len(raw)
-		if next++; len(lines) == mostAtOnce || size >= mostOnceSize {
-			if !yield(lines, nil) {
-				return next, errStop
-			}
-			lines, size = nil, 0
+		lines := make([]Line, 0, len(raw))
+		for _, line := range raw {
+			lines = append(lines, Line{next, line})
+			next++
 		}
-	}
-	if len(lines) > 0 && !yield(lines, nil) {
-		return next, errStop
+		if !yield(lines, nil) {
+			return next, errStop
+		}
 	}
 	return next, nil
 }
