@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/cli/tokens"
 	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/internal/server/access"
@@ -34,6 +35,7 @@ type guard struct {
 	store *access.Store
 	place string         // the folder of runs
 	old   []access.Token // as servers before this one have left them
+	files []string       // that say who may
 	app   App
 }
 
@@ -129,6 +131,16 @@ func (a App) guard(f *flags, e entry, address string) (*guard, error) {
 		return nil, err
 	}
 	g := &guard{store: e.store, place: place, old: e.list, app: a}
+	for _, path := range []string{e.store.Path(), f.tlsCert, f.tlsKey} {
+		if path == "" {
+			continue
+		}
+		file, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		g.files = append(g.files, file)
+	}
 	g.Guard, err = access.New(access.Options{Tokens: e.store, Address: address, Hosts: f.hosts, TLS: e.tls != nil, Log: a.Logger})
 	if err != nil {
 		return nil, &maker.ConfigError{Field: "host", Err: err}
@@ -149,6 +161,23 @@ func (g *guard) options(o server.Options) server.Options {
 	o.Caller = func(ctx context.Context) server.Caller { return access.From(ctx) }
 	o.Me = me
 	o.Reserve = g.reserve
+	settings, resuming := o.Settings, o.Resuming
+	o.Settings = func(kind config.Kinds, given map[string][]string) (*maker.Options, error) {
+		opts, err := settings(kind, given)
+		return g.protect(opts), err
+	}
+	o.Resuming = func(given map[string][]string) (*maker.Options, func(*maker.Config), error) {
+		opts, change, err := resuming(given)
+		return g.protect(opts), change, err
+	}
+	return o
+}
+
+// protect keeps agents from writing the files that say who may.
+func (g *guard) protect(o *maker.Options) *maker.Options {
+	if o != nil {
+		o.Protected = slices.Concat(o.Protected, g.files)
+	}
 	return o
 }
 

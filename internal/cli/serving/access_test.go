@@ -19,8 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/internal/server/access"
 )
 
@@ -195,28 +198,42 @@ func (h *house) until(secret, run, state string) {
 	}
 }
 
-// ofRun are the requests about one run, with bodies.
-var ofRun = [][2]string{
-	{"GET", ""}, {"DELETE", ""}, {"GET", "/strip"}, {"GET", "/steps"}, {"GET", "/steps/0"}, {"GET", "/shape"}, {"GET", "/records"}, {"GET", "/effects"},
-	{"GET", "/questions"}, {"GET", "/certificate"}, {"GET", "/result"}, {"GET", "/replay"}, {"GET", "/events"}, {"GET", "/values/" + strings.Repeat("0", 64)},
-	{"POST", "/answers"}, {"POST", "/pause"}, {"POST", "/cancel"}, {"POST", "/resume"},
+// requests are all that the server says that it answers, with a run in the place of {run}: a
+// method and a path each.
+func (h *house) requests(secret, run string) [][2]string {
+	h.t.Helper()
+	var doc struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	if err := json.Unmarshal([]byte(h.want(200, secret, "GET", "/api/openapi.json", "")), &doc); err != nil {
+		h.t.Fatal(err)
+	}
+	names := strings.NewReplacer("{run}", run, "{step}", "0", "{n}", "0", "{hash}", strings.Repeat("0", 64))
+	var list [][2]string
+	for path, methods := range doc.Paths {
+		for method := range methods {
+			list = append(list, [2]string{strings.ToUpper(method), names.Replace(path)})
+		}
+	}
+	if len(list) < 20 {
+		h.t.Fatalf("GET /api/openapi.json describes %d requests: %v", len(list), list)
+	}
+	return list
 }
 
 func TestNobody(t *testing.T) {
 	h := newHouse(t, t.TempDir(), nil)
-	run := h.begin(h.token(access.Token{Name: "ci", Scope: access.Write}), fast)
-	requests := [][2]string{
-		{"GET", "/"}, {"GET", "/api/"}, {"GET", "/api/runs"}, {"POST", "/api/runs"}, {"POST", "/api/preview"}, {"GET", "/api/kinds"}, {"GET", "/api/events"},
-		{"GET", "/api/me"}, {"GET", "/api/openapi.json"}, {"GET", "/metrics"}, {"GET", "/readyz"}, {"GET", "/nothing"},
-	}
-	for _, r := range ofRun {
-		requests = append(requests, [2]string{r[0], "/api/runs/" + run + r[1]}, [2]string{r[0], "/api/runs/none" + r[1]})
-	}
+	ci := h.token(access.Token{Name: "ci", Scope: access.Write})
+	run := h.begin(ci, fast)
+	requests := append(h.requests(ci, run), h.requests(ci, "none")...)
+	requests = append(requests, [2]string{"GET", "/"}, [2]string{"GET", "/api/"}, [2]string{"GET", "/nothing"}, [2]string{"PUT", "/api/runs"})
 	for _, r := range requests {
-		h.want(401, "", r[0], r[1], "")
+		if r[1] != "/healthz" {
+			h.want(401, "", r[0], r[1], "")
+		}
 	}
-	for _, r := range requests[1:3] { // more of them would wait
-		h.want(401, "wrong", r[0], r[1], "")
+	for _, path := range []string{"/api/runs", "/metrics"} { // more of them would wait
+		h.want(401, "wrong", "GET", path, "")
 	}
 	h.want(200, "", "GET", "/healthz", "")
 }
@@ -274,19 +291,43 @@ func TestAnothersRun(t *testing.T) {
 	board := h.token(access.Token{Name: "board", Scope: access.Read, AllRuns: true})
 	run := h.begin(theirs, fast)
 	h.until(theirs, run, "completed")
-	for _, r := range ofRun {
-		got := h.want(404, mine, r[0], "/api/runs/"+run+r[1], "")
-		none := h.want(404, mine, r[0], "/api/runs/none"+r[1], "")
-		if got = strings.ReplaceAll(got, run, "none"); got != none {
-			t.Errorf("%s %s of another's run = %s, of none = %s, want no difference", r[0], r[1], got, none)
+	about := 0
+	for _, r := range h.requests(mine, run) {
+		if !strings.Contains(r[1], run) {
+			continue
+		}
+		about++
+		none := strings.Replace(r[1], run, "none", 1)
+		got, want := h.want(404, mine, r[0], r[1], ""), h.want(404, mine, r[0], none, "")
+		if got = strings.ReplaceAll(got, run, "none"); got != want {
+			t.Errorf("%s %s of another's run = %s, of none = %s, want no difference", r[0], r[1], got, want)
 		}
 	}
+	if about < 15 {
+		t.Errorf("%d requests are about a run", about)
+	}
+	h.want(403, mine, "GET", "/metrics", "")
+	h.want(200, board, "GET", "/metrics", "")
 	for secret, want := range map[string]float64{mine: 0, theirs: 1, board: 1} {
 		if got := field(t, h.want(200, secret, "GET", "/api/runs", ""), "total"); got != want {
 			t.Errorf("GET /api/runs: %v runs, want %v", got, want)
 		}
 	}
 	h.want(200, board, "GET", "/api/runs/"+run, "")
+
+	// What is said whenever a run changes is said about one's own.
+	heard := h.listen(mine, "/api/events")
+	h.until(theirs, h.begin(theirs, fast), "completed")
+	own := h.begin(mine, fast)
+	h.until(mine, own, "completed")
+	for line := range heard {
+		if field(t, line, "owner") != "mine" {
+			t.Errorf("GET /api/events of mine says %s", line)
+		}
+		if field(t, line, "run") == own {
+			break
+		}
+	}
 
 	// One who comes later under the same name has the same runs; what is left of nobody is for
 	// those who see all.
@@ -296,6 +337,40 @@ func TestAnothersRun(t *testing.T) {
 	h.want(401, theirs, "GET", "/api/runs/"+run, "")
 	h.want(200, h.token(access.Token{Name: "theirs", Scope: access.Write}), "GET", "/api/runs/"+run, "")
 	h.want(404, mine, "GET", "/api/runs/"+run, "")
+}
+
+// listen follows a stream of events, and gives their data.
+func (h *house) listen(secret, path string) <-chan string {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, "GET", h.url+path, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+secret)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if res.StatusCode != 200 {
+		h.t.Fatalf("GET %s = %s", path, res.Status)
+	}
+	lines := make(chan string, 1000)
+	h.t.Cleanup(func() {
+		cancel()
+		for range lines { // until it has ended
+		}
+	})
+	go func() {
+		defer close(lines)
+		defer res.Body.Close()
+		for in := bufio.NewScanner(res.Body); in.Scan(); {
+			if data, ok := strings.CutPrefix(in.Text(), "data: "); ok {
+				lines <- data
+			}
+		}
+	}()
+	return lines
 }
 
 // raw sends a request as it is written and returns the status.
@@ -612,6 +687,42 @@ func TestTLS(t *testing.T) {
 		t.Errorf("with a broken file the certificate is %s, want %s", got, second)
 	}
 	client.CloseIdleConnections()
+}
+
+// TestTokensAreProtected: agents cannot write what says who may.
+func TestTokensAreProtected(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	a := App{Err: io.Discard, LogDir: func() string { return "runs" }, Logger: slog.New(slog.DiscardHandler)}
+	g, err := a.guard(&flags{tlsCert: "c.pem", tlsKey: "k.pem"}, entry{store: access.Tokens("t.json")}, "127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	given := func() *maker.Options { return &maker.Options{Protected: []string{"maker.yaml"}} }
+	o := g.options(server.Options{
+		Settings: func(config.Kinds, map[string][]string) (*maker.Options, error) { return given(), nil },
+		Resuming: func(map[string][]string) (*maker.Options, func(*maker.Config), error) { return given(), nil, nil },
+	})
+	started, err := o.Settings(config.Run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed, _, err := o.Resuming(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"maker.yaml", filepath.Join(here, "t.json"), filepath.Join(here, "c.pem"), filepath.Join(here, "k.pem")}
+	for _, got := range []*maker.Options{started, resumed} {
+		if diff := cmp.Diff(want, got.Protected); diff != "" {
+			t.Errorf("what is protected: -want +got\n%s", diff)
+		}
+	}
 }
 
 func TestEnter(t *testing.T) {

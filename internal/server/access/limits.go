@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"log"
 	"net"
@@ -19,7 +18,7 @@ import (
 const (
 	maxHeader   = 64 << 10         // bytes of a request before its body
 	headerTime  = 10 * time.Second // to send them
-	bodyTime    = time.Minute      // to send the body
+	bodyTime    = time.Minute      // to send them and the body
 	answerTime  = 5 * time.Minute  // to take the answer; streams begin anew with each piece
 	idleTime    = 2 * time.Minute  // between requests
 	mostClients = 4096             // connections, fewer if the process can have only few files
@@ -31,6 +30,7 @@ func NewServer(h http.Handler) *http.Server {
 		Handler:           h,
 		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       bodyTime,
 		IdleTimeout:       idleTime,
 		ErrorLog:          log.New(io.Discard, "", 0), // clients would write it
 	}
@@ -56,29 +56,9 @@ func serve(s *http.Server, l net.Listener, config *tls.Config, most int) error {
 // descriptors: runs need theirs.
 func clientsFor(descriptors uint64) int { return int(min(max(descriptors/4, 16), mostClients)) }
 
-// limitTime bounds how long a request and its answer take.
-func limitTime(w http.ResponseWriter, r *http.Request) {
-	rc, now := http.NewResponseController(w), time.Now()
-	_ = rc.SetWriteDeadline(now.Add(answerTime)) // what is no connection, as in a test, has none
-	if r.ContentLength != 0 && !isUpgrade(r) {
-		_ = rc.SetReadDeadline(now.Add(bodyTime))
-		r.Body = &timedBody{r.Body, rc}
-	}
-}
-
-// A timedBody lifts the deadline when it has been read: the connection is then watched for the
-// client's leaving, which takes as long as the answer.
-type timedBody struct {
-	io.ReadCloser
-	rc *http.ResponseController
-}
-
-func (b *timedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = b.rc.SetReadDeadline(time.Time{}) // see limitTime
-	}
-	return n, err
+// limitAnswer bounds how long an answer takes to be taken. A stream sets its own limits.
+func limitAnswer(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // what is no connection, as in a test, has none
 }
 
 // A crowd is a listener with a bound on its connections. If there is no room, the connection

@@ -281,6 +281,32 @@ func TestFullOfRequests(t *testing.T) {
 	<-served
 }
 
+// TestIdleMakeRoom: connections that wait for their next request make room for others.
+func TestIdleMakeRoom(t *testing.T) {
+	l := newPipes()
+	s := NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	served := make(chan error, 1)
+	go func() { served <- serve(s, l, nil, 2) }()
+	for i := range 10 {
+		c := l.dial()
+		defer c.Close()
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || res.StatusCode != 200 {
+			t.Fatalf("connection %d: %v, %v, want an answer", i, res, err)
+		}
+		// It is idle once the server reads again.
+		if _, err := io.WriteString(c, "G"); err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	<-served
+}
+
 func TestClientsFor(t *testing.T) {
 	for descriptors, want := range map[uint64]int{0: 16, 64: 16, 1024: 256, 1 << 20: 4096, 1<<64 - 1: 4096} {
 		if got := clientsFor(descriptors); got != want {
