@@ -102,9 +102,7 @@ function joined(parts) {
 }
 
 /**
- * lines compares two texts by lines. Where as many lines were removed as added they are
- * compared by words, one after the other. Of what is the same a few lines are kept around
- * changes.
+ * lines compares two texts by lines. Of what is the same a few lines are kept around changes.
  *
  * @param {string} a
  * @param {string} b
@@ -112,7 +110,17 @@ function joined(parts) {
  * @returns {Row[]}
  */
 export function lines(a, b, context = 3) {
-  const parts = diff(a.split('\n'), b.split('\n'));
+  return folded(rowsOf(diff(a.split('\n'), b.split('\n'))), context);
+}
+
+/**
+ * rowsOf are lines that stay, go and come as rows. Where as many come as go they are compared
+ * by words, one after the other.
+ *
+ * @param {Part[]} parts
+ * @returns {Row[]}
+ */
+function rowsOf(parts) {
   /** @type {Row[]} */
   const rows = [];
   for (let i = 0; i < parts.length; ) {
@@ -127,7 +135,7 @@ export function lines(a, b, context = 3) {
     rows.push(...dels.map((d, n) => row('del', paired?.[n] ?? [d])), ...adds.map((d, n) => row('add', paired?.[n] ?? [d])));
     i += dels.length + adds.length;
   }
-  return folded(rows, context);
+  return rows;
 }
 
 /**
@@ -179,19 +187,28 @@ function folded(rows, context) {
   return out;
 }
 
+// How the server says that lines are left out.
+const leftOut = /^ {2}\[… \d+ lines as they are …\]$/;
+
 /**
- * unified reads a difference in the unified format into rows.
+ * marked reads the change of a file as the server tells it: a sign and a blank before each
+ * line. What has none is a remark.
  *
  * @param {string} text
  * @returns {Row[]}
  */
-export function unified(text) {
+export function marked(text) {
   /** @type {Row[]} */
   const rows = [];
-  for (const l of text.replace(/\n$/, '').split('\n')) {
-    if (rows.length === 0 && /^(---|\+\+\+) /.test(l)) continue; // names of files; later it is a line of them
-    const kind = l.startsWith('@@') ? 'gap' : l.startsWith('+') ? 'add' : l.startsWith('-') ? 'del' : 'same';
-    rows.push({ kind, parts: [{ kind: 'same', text: kind === 'gap' ? l : l.slice(1) }] });
+  /** @type {Part[]} */
+  let parts = [];
+  for (const l of text.split('\n')) {
+    if (/^[-+ ] /.test(l) && !leftOut.test(l)) {
+      parts.push({ kind: l[0] === '-' ? 'del' : l[0] === '+' ? 'add' : 'same', text: l.slice(2) });
+      continue;
+    }
+    rows.push(...rowsOf(parts), { kind: 'gap', parts: [{ kind: 'same', text: l.trim() }] });
+    parts = [];
   }
-  return rows;
+  return [...rows, ...rowsOf(parts)];
 }

@@ -110,7 +110,7 @@ function card(run, q, o) {
 export function call(q) {
   const input = /** @type {any} */ (q.call?.input ?? {});
   const head = h('p', { class: 'call' }, h('b', null, q.call?.tool ?? ''), q.folder ? h('span', { class: 'muted' }, ' in ', h('code', null, ...inked(q.folder))) : null);
-  if (q.change?.diff) return h('div', null, head, h('p', { class: 'file mono' }, ...inked(q.change.path)), patch(q.change.diff, `change of ${q.change.path}`));
+  if (q.change?.diff) return h('div', null, head, h('p', { class: 'file' }, h('code', null, ...inked(q.change.path)), h('span', { class: 'muted' }, q.change.state ? `, ${line(q.change.state, 120)}` : '')), patch(q.change.diff, `change of ${q.change.path}`));
   if (typeof input.command === 'string') {
     const { command, ...rest } = input;
     return h('div', null, head, h('div', { class: 'shell' }, block('$ ' + command, { label: 'command' })), Object.keys(rest).length > 0 ? block(pretty(rest), { label: 'other arguments' }) : null);

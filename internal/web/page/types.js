@@ -65,7 +65,7 @@
  * @property {Voting} [voting]
  * @property {string} [folder]
  * @property {string} [plan]
- * @property {{path: string, diff: string}} [change]
+ * @property {{path: string, state: string, diff: string}} [change]
  * @property {string} [rule] that would let calls like this pass for the rest of the run
  * @property {string} [left] an answer that the run has not taken yet
  * @property {boolean} [answered]

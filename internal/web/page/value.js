@@ -2,7 +2,7 @@
 
 import { ask, of } from './api.js';
 import { button, fill, h } from './dom.js';
-import { lines, unified } from './diff.js';
+import { lines, marked } from './diff.js';
 import { block, brief, count, dollars, inked, line, pretty, thousands } from './text.js';
 
 /** @typedef {import('./types.js').Voting} Voting */
@@ -91,13 +91,13 @@ export function difference(a, b, label) {
 }
 
 /**
- * patch shows a difference in the unified format.
+ * patch shows the change of a file as the server tells it.
  *
  * @param {string} text
  * @param {string} label
  */
 export function patch(text, label) {
-  return diffRows(unified(text), label);
+  return diffRows(marked(text), label);
 }
 
 /**

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { diff, lines, unified, words } from '../page/diff.js';
+import { diff, lines, marked, words } from '../page/diff.js';
 import { forest } from '../page/shape.js';
 import { grouped, typed } from '../page/start.js';
 import { heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
@@ -115,14 +115,17 @@ test('texts that are too long to be compared in full are compared coarsely', () 
   assert.equal(rows.filter((r) => r.kind === 'del').length, 5000);
 });
 
-test('a unified difference is read, and content that looks like a header stays', () => {
-  const rows = unified('--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n same\n--- old heading\n+++ new heading\n');
-  assert.deepEqual(rows.map((r) => [r.kind, r.parts[0]?.text]), [
-    ['gap', '@@ -1,3 +1,3 @@'],
+test('the change of a file is read, whatever its lines look like', () => {
+  const rows = marked('  [… 3 lines as they are …]\n  same\n- - old heading\n+ + new heading\n  ');
+  assert.deepEqual(rows.map((r) => [r.kind, r.parts.map((p) => p.text).join('')]), [
+    ['gap', '[… 3 lines as they are …]'],
     ['same', 'same'],
-    ['del', '-- old heading'],
-    ['add', '++ new heading'],
+    ['del', '- old heading'],
+    ['add', '+ new heading'],
+    ['same', ''],
   ]);
+  assert.deepEqual(rows[2]?.parts.filter((p) => p.kind === 'del').map((p) => p.text), ['-', 'old']);
+  assert.deepEqual(marked('(nothing changes)').map((r) => r.kind), ['gap']);
 });
 
 test('an address names a place, and a place an address', () => {
