@@ -68,6 +68,12 @@ func (e *Engine) Run(ctx context.Context, task string) (*Run, error) {
 	return begun(e.engine.Plan(ctx, KindRun, task))
 }
 
+// RunAsScript starts a task in words for which a script is written instead of a plan: it is
+// checked, and then run, as [Engine.Script] does. It is an experiment, and may change.
+func (e *Engine) RunAsScript(ctx context.Context, task string) (*Run, error) {
+	return begun(e.engine.Write(ctx, task))
+}
+
 // Plan makes a plan for a task and checks it, without carrying it out. The plan is
 // the output of the run, as YAML.
 func (e *Engine) Plan(ctx context.Context, task string) (*Run, error) {

@@ -44,7 +44,7 @@ type RecordQuestion struct {
 	Name   string // "answer" if empty
 	Prompt string // a template over the columns, and over the answers to the questions before it
 	As     reader.Reader
-	Gold   string // the column with known answers, if there is one: it is not shown to voters
+	Gold   string // the column with known answers, of the table or of its [Record]s that are mixed in, if there is one: it is not shown to voters
 }
 
 // Map starts to answer the same questions for each record of a table, many of them at a

@@ -120,6 +120,19 @@ func TestMapTable(t *testing.T) {
 	if want := `{"decided":2,"failed":2,"known":2,"records":5,"right":1,"same":1,"undecided":0}`; result.Output.Compact() != want {
 		t.Errorf("output %s, want %s", result.Output.Compact(), want)
 	}
+	asked := run.Progress()
+	again, err := e.Resume(t.Context(), run.Dir(), &maker.ResumeOptions{Retry: []string{"failed"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Result(); err != nil {
+		t.Fatal(err)
+	}
+	for when, p := range map[string]maker.Progress{"": asked, " after a resume": again.Progress()} {
+		if p.Known != 2 || p.Right != 1 || len(p.Answers) != 2 || p.OtherAnswers != 0 {
+			t.Errorf("Progress()%s = %d known, %d right, %v and %d others, want 2 known, 1 right, two answers", when, p.Known, p.Right, p.Answers, p.OtherAnswers)
+		}
+	}
 	kept, err := runs.Open(run.Dir())
 	if err != nil {
 		t.Fatal(err)

@@ -77,6 +77,9 @@ type EffectClaimed struct {
 
 	// Before is what the file that is about to be changed held, if that was kept.
 	Before *Before `json:"before,omitempty"`
+
+	// Looks says that the tool only looks, and changes nothing.
+	Looks bool `json:"looks,omitempty"`
 }
 
 // Before is what a file held before an effect.

@@ -532,6 +532,9 @@ type TaskCompleted struct {
 	Output     Value       `json:"output"`
 	DurationMS int64       `json:"duration_ms"` // over all sessions
 	Spent      usage.Spent `json:"spent"`
+
+	// Futile is why more votes could not make it right, if it went on all the same.
+	Futile *adaptive.Futility `json:"futile,omitempty"`
 }
 
 // TaskFailed ends a session of a run without success. The run can be resumed,
@@ -559,6 +562,9 @@ type TaskFailed struct {
 	Stop       string      `json:"stop,omitempty"` // the limit that stopped it, or one of the Stop constants
 	DurationMS int64       `json:"duration_ms"`
 	Spent      usage.Spent `json:"spent"`
+
+	// Futile is why more votes cannot make it right, if they cannot.
+	Futile *adaptive.Futility `json:"futile,omitempty"`
 
 	// Output is what there is all the same.
 	Output Value `json:"output,omitzero"`

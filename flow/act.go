@@ -85,7 +85,7 @@ func ActUntil(f Flow, key string, q *Question, maxMoves int, stop func(event.Int
 		if err != nil {
 			return nil, err
 		}
-		asked.DelayMS = 0 // it was for the first move
+		asked.DelayMS, asked.Known = 0, nil // they were for the first move
 		if c := asked.Confirm; c != nil {
 			asked.Model, asked.Confirm = c.Model, nil // so was this
 		}

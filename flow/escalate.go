@@ -23,6 +23,7 @@ const (
 type Way struct {
 	Diverse bool
 	Asked   map[string][]int // see [Question]
+	Known   []string         // see [Question]
 	Model   string           // instead of the usual one
 
 	// Confirm is what those who are asked instead have to agree with, nil if nothing was
@@ -42,7 +43,7 @@ const (
 // Put changes a question into one that is put in this way. Voters who are to be diverse
 // are not asked greedily.
 func (w Way) Put(q *Question) {
-	q.Second = w.Last
+	q.Second, q.Known = w.Last, w.Known
 	if w.Model != "" {
 		if w.Confirm != nil {
 			c := *w.Confirm
@@ -67,25 +68,67 @@ func (v *Verdict) ToConfirm() *Confirm {
 	if v == nil || v.Status != Undecided {
 		return nil
 	}
-	c := &Confirm{}
+	top := v.most()
+	var leads []string
+	for _, key := range slices.Sorted(maps.Keys(v.Voting.Votes)) {
+		if v.Voting.Votes[key] == top {
+			leads = append(leads, key)
+		}
+	}
+	if leads == nil {
+		return nil
+	}
+	return &Confirm{Leads: leads}
+}
+
+// most is how many votes an answer has that leads.
+func (v *Verdict) most() int {
 	top := 1
 	for _, n := range v.Voting.Votes {
 		top = max(top, n)
 	}
-	for _, key := range slices.Sorted(maps.Keys(v.Voting.Votes)) {
-		if v.Voting.Votes[key] == top {
-			c.Leads = append(c.Leads, key)
-		}
-	}
-	for _, a := range v.Candidates {
-		if a.Key != "" && a.Votes == top {
-			c.Keys = append(c.Keys, a.Key)
-		}
-	}
-	if c.Leads == nil {
+	return top
+}
+
+// known are the keys of the answers with at least so many votes, if answers are compared by
+// meaning.
+func (v *Verdict) known(atLeast int) []string {
+	if v == nil {
 		return nil
 	}
-	return c
+	var keys []string
+	for _, c := range v.Candidates {
+		if c.Key != "" && c.Votes >= atLeast {
+			keys = append(keys, c.Key)
+		}
+	}
+	return keys
+}
+
+// toOthers is how a question that has this verdict is put to others.
+func (v *Verdict) toOthers(pool string) Way {
+	w := Way{Model: pool, Confirm: v.ToConfirm()}
+	if w.Confirm != nil {
+		w.Known = v.known(v.most())
+	}
+	return w
+}
+
+// with is how voters stand who were asked the same question before, nil if they were not,
+// and have not agreed again: all that they voted for.
+func (v *Verdict) with(before *Verdict) *Verdict {
+	if before == nil {
+		return v
+	}
+	sum := &Verdict{Status: Undecided, Voting: before.Voting.With(v.Voting), Candidates: slices.Clone(before.Candidates)}
+	for _, c := range v.Candidates {
+		if i := slices.IndexFunc(sum.Candidates, func(known event.Candidate) bool { return c.Key != "" && known.Key == c.Key }); i >= 0 {
+			sum.Candidates[i].Votes += c.Votes
+		} else {
+			sum.Candidates = append(sum.Candidates, c)
+		}
+	}
+	return sum
 }
 
 // asked are the framings in which each voter gave an answer.
@@ -130,6 +173,10 @@ type Climb struct {
 	// May says whether an escalation makes sense now; nil means that each does.
 	May func(to Escalation) bool
 
+	// Moves is how many calls were made so far: whoever is asked after one is asked
+	// something else. It is nil where none are made.
+	Moves func() int
+
 	// Last is the last verdict, and Note what the log says about the next rung.
 	Last func() *Verdict
 	Note func(to Escalation) event.Escalated
@@ -138,7 +185,11 @@ type Climb struct {
 // Climb tries in the usual way and then, while that settles nothing, in one configured
 // way after another. The keys of what it tries begin with key.
 func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
+	var stand standing
 	ok, err := c.Try(key, l.First())
+	if !ok && err == nil {
+		stand.take(&c)
+	}
 	for i, to := range l.Order {
 		if ok || err != nil {
 			break
@@ -148,10 +199,16 @@ func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
 		switch {
 		case c.May != nil && !c.May(to):
 		case to == Diversity:
-			way := Way{Diverse: true, Asked: c.Last().asked(), Last: l.secondIsNext(i + 1)}
-			attempt = func() (bool, error) { return c.Try(next, way) }
+			way := Way{Diverse: true, Asked: c.Last().asked(), Known: stand.known(1), Last: l.secondIsNext(i + 1)}
+			attempt = func() (bool, error) {
+				ok, err := c.Try(next, way)
+				if !ok && err == nil {
+					stand.take(&c)
+				}
+				return ok, err
+			}
 		case to == Second && l.Model != "":
-			way := Way{Model: l.Model, Confirm: c.Last().ToConfirm()}
+			way := stand.toOthers(l.Model)
 			attempt = func() (bool, error) { return c.Try(next, way) }
 		case to == Split && c.Split != nil:
 			attempt = func() (bool, error) { return c.Split(next) }
@@ -167,6 +224,29 @@ func (l Ladder) Climb(f Flow, key string, c Climb) (bool, error) {
 		ok, err = attempt()
 	}
 	return ok, err
+}
+
+// A standing is how the usual voters stand in a climb, however often they were asked: nil
+// if they have voted for nothing that others could confirm.
+type standing struct {
+	*Verdict
+	moves int // that were made before it
+}
+
+// take takes in what the usual voters came to, which settled nothing.
+func (s *standing) take(c *Climb) {
+	if c.Moves != nil {
+		if n := c.Moves(); n != s.moves {
+			*s = standing{moves: n}
+		}
+	}
+	switch v := c.Last(); {
+	case v == nil:
+	case v.Status == Undecided:
+		s.Verdict = v.with(s.Verdict)
+	case v.Status == Decided || v.Answer != nil: // what they are for cannot be used
+		s.Verdict = nil
+	}
 }
 
 // First is the way in which something is tried first.

@@ -98,17 +98,14 @@ func TestWay(t *testing.T) {
 // there is nothing to confirm.
 func TestToConfirm(t *testing.T) {
 	votes := func(status flow.Status, v map[string]int) *flow.Verdict {
-		return &flow.Verdict{
-			Status: status, Voting: event.Voting{Votes: v},
-			Candidates: []event.Candidate{{Votes: 3, Key: "the first in full"}, {Votes: 1, Key: "another"}},
-		}
+		return &flow.Verdict{Status: status, Voting: event.Voting{Votes: v}}
 	}
 	for _, c := range []struct {
 		name string
 		v    *flow.Verdict
 		want *flow.Confirm
 	}{
-		{"a leader", votes(flow.Undecided, map[string]int{"b": 1, "a": 3}), &flow.Confirm{Leads: []string{"a"}, Keys: []string{"the first in full"}}},
+		{"a leader", votes(flow.Undecided, map[string]int{"b": 1, "a": 3}), &flow.Confirm{Leads: []string{"a"}}},
 		{"two leaders", votes(flow.Undecided, map[string]int{"b": 2, "a": 2}), &flow.Confirm{Leads: []string{"a", "b"}}},
 		{"no votes", votes(flow.FlaggedOut, nil), nil},
 		{"decided for what could not be used", votes(flow.Decided, map[string]int{"a": 3}), nil},
@@ -152,5 +149,96 @@ func TestConfirmedMoves(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"second", "first"}, asked); diff != "" {
 		t.Errorf("asked: -want +got\n%s", diff)
+	}
+}
+
+// TestConfirmAllVotes: what others have to confirm is what leads among all that the usual
+// voters were for, however often they were asked.
+func TestConfirmAllVotes(t *testing.T) {
+	undecided := func(a, b int) *flow.Verdict {
+		v := &flow.Verdict{Status: flow.Undecided, Voting: event.Voting{Samples: a + b, Votes: map[string]int{}}}
+		for key, n := range map[string]int{"a": a, "b": b} {
+			if n > 0 {
+				v.Voting.Votes[key] = n
+			}
+		}
+		// Most votes first, and full keys, as if they were compared by meaning.
+		v.Candidates = []event.Candidate{{Votes: a, Key: "all of a"}, {Votes: b, Key: "all of b"}}
+		if b > a {
+			v.Candidates[0], v.Candidates[1] = v.Candidates[1], v.Candidates[0]
+		}
+		return v
+	}
+	type put struct{ Leads, Known []string }
+	a, b := put{[]string{"a"}, []string{"all of a"}}, put{[]string{"b"}, []string{"all of b"}}
+	both := put{[]string{"a", "b"}, []string{"all of a", "all of b"}}
+	for _, c := range []struct {
+		name          string
+		first, second *flow.Verdict // usual, and diverse
+		moves         [2]int
+		want          put
+	}{
+		{"the first time says more", undecided(4, 2), undecided(1, 2), [2]int{}, a},
+		{"the second time says more", undecided(2, 1), undecided(1, 4), [2]int{}, b},
+		{"a tie of both", undecided(3, 1), undecided(1, 3), [2]int{}, both},
+		{"a tie that was none", undecided(4, 2), undecided(1, 1), [2]int{}, a},
+		{"after a call it is another question", undecided(4, 2), undecided(1, 2), [2]int{0, 1}, b},
+		{"a call before both", undecided(4, 2), undecided(1, 2), [2]int{1, 1}, a},
+		{"nobody answered the second time", undecided(4, 2), &flow.Verdict{Status: flow.FlaggedOut}, [2]int{}, a},
+		{"it broke off the second time", undecided(4, 2), &flow.Verdict{Status: flow.Failed}, [2]int{}, a},
+		{"decided for what cannot be used", undecided(4, 2), &flow.Verdict{Status: flow.Decided}, [2]int{}, put{}},
+		{"decided for what was rejected", undecided(4, 2), &flow.Verdict{Status: flow.Failed, Answer: []byte("1")}, [2]int{}, put{}},
+		{"nobody answered the first time", &flow.Verdict{Status: flow.FlaggedOut}, undecided(1, 2), [2]int{}, b},
+	} {
+		verdicts := []*flow.Verdict{c.first, c.second, {Status: flow.Undecided}}
+		tried := 0
+		var got put
+		climb := flow.Climb{
+			Try: func(_ string, w flow.Way) (bool, error) {
+				if tried++; w.Model != "" {
+					if got.Known = w.Known; w.Confirm != nil {
+						got.Leads = w.Confirm.Leads
+					}
+				}
+				return false, nil
+			},
+			Moves: func() int { return c.moves[min(tried, 2)-1] },
+			Last:  func() *flow.Verdict { return verdicts[tried-1] },
+			Note:  func(to flow.Escalation) event.Escalated { return event.Escalated{To: string(to)} },
+		}
+		ladder := flow.Ladder{Order: []flow.Escalation{flow.Diversity, flow.Second}, Model: "others"}
+		if _, err := ladder.Climb(flowtest.New(nil), "s", climb); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: the others confirm: -want +got\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestKnownAnswers: where answers are compared by meaning, those who are asked again can vote
+// for what was said before.
+func TestKnownAnswers(t *testing.T) {
+	var known []string
+	tried := 0
+	climb := flow.Climb{
+		Try: func(_ string, w flow.Way) (bool, error) {
+			if tried++; w.Diverse {
+				q := flow.Question{}
+				w.Put(&q)
+				known = q.Known
+			}
+			return false, nil
+		},
+		Last: func() *flow.Verdict {
+			return &flow.Verdict{Status: flow.Undecided, Candidates: []event.Candidate{{Votes: 2, Key: "x"}, {Votes: 1, Key: "y"}}}
+		},
+		Note: func(to flow.Escalation) event.Escalated { return event.Escalated{To: string(to)} },
+	}
+	if _, err := (flow.Ladder{Order: []flow.Escalation{flow.Diversity}}).Climb(flowtest.New(nil), "s", climb); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"x", "y"}, known); diff != "" {
+		t.Errorf("known: -want +got\n%s", diff)
 	}
 }

@@ -149,8 +149,10 @@ type Question struct {
 	// framings before: others come first.
 	Asked map[string][]int `json:"asked,omitempty"`
 
-	// Meaning, if not nil, has texts compared by what they say.
+	// Meaning, if not nil, has texts compared by what they say. Known are the keys of what
+	// was answered before: whoever says the same votes for that.
 	Meaning *Meaning `json:"meaning,omitempty"`
+	Known   []string `json:"known,omitempty"`
 
 	// Class names what kind of question it is, such as the prompt that it was made
 	// from: how framings do is counted by class, and how hard questions are. Questions of
@@ -207,7 +209,6 @@ type Question struct {
 // another.
 type Confirm struct {
 	Leads []string `json:"leads"`           // the keys that led, as in [event.Voting]
-	Keys  []string `json:"keys,omitempty"`  // the same in full, of answers that are compared by meaning
 	Model string   `json:"model,omitempty"` // the group of voters that led: whatever comes next is for them
 }
 

@@ -20,6 +20,7 @@ const (
 	LookCatalogue  = "catalogue"  // see [Catalogue]
 	LookUsable     = "usable"     // see [Usable]
 	LookAttachment = "attachment" // see [ReadAttachment]
+	LookFile       = "file"       // see [ReadFile]
 	LookVerify     = "verify"     // see [Verify]
 	LookSame       = "same"       // see [Same]
 )
@@ -80,11 +81,26 @@ type Attached struct {
 
 	// Problem says why there is nothing.
 	Problem string `json:"problem,omitempty"`
+
+	// TooLarge is how many bytes a file has at least, if that is why.
+	TooLarge int64 `json:"too_large,omitempty"`
 }
 
 // ReadAttachment looks at what a reference leads to.
 func ReadAttachment(f Flow, key string, r Reference) (Attached, error) {
 	return observe[Attached](f, key, LookAttachment, r)
+}
+
+// A File is one of the workspace that a program reads.
+type File struct {
+	Path string `json:"path"`
+	Most int64  `json:"most"` // bytes that it may have
+}
+
+// ReadFile looks at a file. Unlike [ReadAttachment] it is for code, not for a model, and so may
+// be large.
+func ReadFile(f Flow, key string, file File) (Attached, error) {
+	return observe[Attached](f, key, LookFile, file)
 }
 
 // A Claim is a solution of a problem of some domain.

@@ -115,6 +115,21 @@ func (w *watched) Observe(key string, l Look) (json.RawMessage, error) {
 	return seen, err
 }
 
+// Loop implements [Looper], as far as the flow does.
+func (w *watched) Loop(key string) (Turns, error) {
+	turns, err := Loop(w.Flow, key)
+	w.note(err)
+	return watchedTurns{turns, w.err}, err
+}
+
+// watchedTurns are turns whose flows are watched too: there is one at a time.
+type watchedTurns struct {
+	Turns
+	err *error
+}
+
+func (t watchedTurns) Turn(n int) Flow { return &watched{t.Turns.Turn(n), t.err} }
+
 // Parallel notes the error of all branches together: their own flows are not
 // watched, because they run at the same time.
 func (w *watched) Parallel(key string, n int, f func(i int, f Flow) error) error {

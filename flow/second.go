@@ -15,7 +15,7 @@ func AskSecond(f Flow, key, pool string, q *Question, first *Verdict, done *even
 		Path: fmt.Sprintf("step %d", q.Step), Step: q.Step, Question: key, To: string(Second), Reason: first.Reason, Why: first.Why(),
 	})
 	asked := *q
-	Way{Model: pool, Confirm: first.ToConfirm()}.Put(&asked)
+	first.toOthers(pool).Put(&asked)
 	v, err := f.Decide(next, &asked)
 	if err != nil {
 		return nil, err

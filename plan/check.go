@@ -36,6 +36,9 @@ type Checks struct {
 	Tools      []string `json:"tools"` // that can be used
 	AllowLoops bool     `json:"allow_loops,omitempty"`
 	Available  []string `json:"available,omitempty"`
+
+	// Language is the one that the plan is in, if that is none which this package reads.
+	Language string `json:"language,omitempty"`
 }
 
 // Options are the options that check this. Nil checks what is about the plan alone.

@@ -134,8 +134,8 @@ type Summary struct {
 // StatusUnreadable is the status of a run whose log cannot be read.
 const StatusUnreadable = "unreadable"
 
-// StateAnswered is the state of a run that waited, and has its answers now: a resume takes
-// them.
+// StateAnswered is the state of a run that waited, or was ended while it asked, and has its
+// answers now: a resume takes them.
 const StateAnswered = "answered"
 
 // States are the states of runs, those first that people look for first.
@@ -218,20 +218,23 @@ func summarize(dir string) (Summary, error) {
 			}
 		}
 	}
-	if !written && s.State == event.StopWaiting && run.hasAnswers() {
-		s.State = StateAnswered
+	switch s.State {
+	case event.StopWaiting, event.StopPaused, StatusInterrupted: // the last two may have been asking
+		if !written && run.hasAnswers() {
+			s.State = StateAnswered
+		}
 	}
 	s.Steps, err = run.committed()
 	return s, err
 }
 
-// hasAnswers reports whether all that the run waits for was answered.
+// hasAnswers reports whether the run waits for answers and has all of them.
 func (r *Run) hasAnswers() bool {
 	if _, err := os.Stat(filepath.Join(r.dir, person.InboxFolder)); err != nil {
 		return false // as most
 	}
 	open, err := r.Waiting()
-	return err == nil && !slices.ContainsFunc(open, func(q Question) bool {
+	return err == nil && len(open) > 0 && !slices.ContainsFunc(open, func(q Question) bool {
 		left, _, err := r.Left(q.Key)
 		return err != nil || left == ""
 	})

@@ -172,3 +172,44 @@ func TestFindLast(t *testing.T) {
 		}
 	}
 }
+
+// TestStateOfAnswered: whatever ended a run while it asked, once it has its answers these are
+// what people need to know of it; but for one that nobody wants any more.
+func TestStateOfAnswered(t *testing.T) {
+	asks := func(key string) event.Event {
+		return event.ClarificationRequested{Question: key, Kind: event.ClarifyQuestion, Text: "Who?"}
+	}
+	stop := func(why string) event.Event { return event.TaskFailed{Status: event.StatusStopped, Stop: why} }
+	taken := event.ClarificationProvided{Question: "a", Answer: "Ada", By: "elsewhere"}
+	tests := map[string]struct {
+		events   []event.Event
+		answered []string
+		want     string
+	}{
+		"waiting":                       {[]event.Event{asks("a"), stop(event.StopWaiting)}, nil, event.StopWaiting},
+		"waiting, answered":             {[]event.Event{asks("a"), stop(event.StopWaiting)}, []string{"a"}, runs.StateAnswered},
+		"waiting, one of two":           {[]event.Event{asks("a"), asks("b"), stop(event.StopWaiting)}, []string{"a"}, event.StopWaiting},
+		"paused":                        {[]event.Event{asks("a"), stop(event.StopPaused)}, nil, event.StopPaused},
+		"paused, answered":              {[]event.Event{asks("a"), stop(event.StopPaused)}, []string{"a"}, runs.StateAnswered},
+		"paused after what was asked":   {[]event.Event{asks("a"), taken, stop(event.StopPaused)}, nil, event.StopPaused},
+		"paused, one of two":            {[]event.Event{asks("a"), asks("b"), stop(event.StopPaused)}, []string{"b"}, event.StopPaused},
+		"killed, answered":              {[]event.Event{asks("a")}, []string{"a"}, runs.StateAnswered},
+		"killed":                        {[]event.Event{asks("a")}, nil, runs.StatusInterrupted},
+		"cancelled, answered by chance": {[]event.Event{asks("a"), stop(event.StopCancelled)}, []string{"a"}, event.StopCancelled},
+	}
+	for name, test := range tests {
+		run := written(t, append([]event.Event{submitted("exec")}, test.events...)...)
+		if err := os.MkdirAll(filepath.Join(run.Dir(), "answers"), 0o755); err != nil { // of an earlier answer
+			t.Fatal(err)
+		}
+		for _, key := range test.answered {
+			if err := run.Answer(key, "Ada", "elsewhere"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := runs.List(filepath.Dir(run.Dir()))
+		if err != nil || len(list) != 1 || list[0].State != test.want {
+			t.Errorf("%s: List() = %+v, %v, want one that is %s", name, list, err, test.want)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (r *Result) Markdown() string {
 	}
 	row("steps", "%s", DescribeSteps(r))
 	row("samples", "%d (%.3f per step, at most %d)", r.Voting.Samples, r.Voting.SamplesPerStep, r.Voting.MostSamples)
-	row("contested "+r.VotedOn(), "%d, smallest margin %d", r.Voting.Contested, r.Voting.LeastMargin)
+	row("contested "+r.VotedOn(), "%d%s", r.Voting.Contested, DescribeMargin(r.Voting.LeastMargin))
 	row("red flags", "%d", r.Voting.RedFlagged)
 	row("faults", "%d", r.Voting.Faults)
 	for _, v := range r.Voters {
@@ -120,6 +120,15 @@ func DescribeSteps(r *Result) string {
 		return strconv.Itoa(r.StepsCompleted)
 	}
 	return fmt.Sprintf("%d of %d", r.StepsCompleted, r.StepsTotal)
+}
+
+// DescribeMargin says what the smallest margin of votes was, after how many were contested. It is
+// empty if nothing was voted on.
+func DescribeMargin(least int) string {
+	if least == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", smallest margin %d", least)
 }
 
 // DescribeOutput is a value for people: YAML, or the text that it is.

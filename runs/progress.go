@@ -18,9 +18,10 @@ type Progress struct {
 	RedFlagged int // of this session
 	Faults     int // of this session
 	Spent      usage.Spent
-	Elapsed    time.Duration     // over all sessions
-	Outlook    *adaptive.Outlook // of a run whose margins adapt: how it stands and is thought to end
-	Trouble    string            // what the provider's outage is, if there is one
+	Elapsed    time.Duration      // over all sessions
+	Outlook    *adaptive.Outlook  // of a run whose margins adapt: how it stands and is thought to end
+	Futile     *adaptive.Futility // why more votes will not make it right, of a run that goes on all the same
+	Trouble    string             // what the provider's outage is, if there is one
 
 	// Limits are what the run may spend; zero where there is no limit.
 	Limits Limits
@@ -32,10 +33,18 @@ type Progress struct {
 	// Contests are the latest decisions with more than one answer, the latest one last.
 	Contests []Contest
 
-	// Answers are the outputs of steps with how often each came, as JSON, where steps are
-	// records with few different answers.
-	Answers map[string]int
+	// Answers are the outputs that came most, as JSON, with how often each did, where steps are
+	// records: at most [MostAnswers]. OtherAnswers is how many outputs are none of these.
+	Answers      map[string]int
+	OtherAnswers int
+
+	// Known is how many records were answered that have a known answer, and Right how many of
+	// these have it.
+	Known, Right int
 }
+
+// MostAnswers is how many answers to records are told apart while a run goes on.
+const MostAnswers = 30
 
 // Limits are what a run may spend. What is zero is not limited.
 type Limits struct {
@@ -90,8 +99,9 @@ type OpenVotes struct {
 
 // A Contest is a decision with more than one answer.
 type Contest struct {
-	Step   int
-	Status string // of the verdict
-	Voting event.Voting
-	Output event.Value // what won
+	Question string // its key
+	Step     int
+	Status   string // of the verdict
+	Voting   event.Voting
+	Output   event.Value // what won
 }

@@ -15,7 +15,7 @@ import (
 
 // A RecordResult is a record of a table and what came of it.
 type RecordResult struct {
-	Number int            // from 0
+	Number int            // from 0; those that were mixed in are counted
 	Line   int            // of the file that it came from
 	Values map[string]any // by column
 
@@ -29,7 +29,8 @@ type RecordResult struct {
 }
 
 // Records yields the records of a run of maker map with what came of each, in the order in
-// which they were read. All of it is in the folder of the run.
+// which they were read, but for those that were mixed in. All of it is in the folder of the
+// run.
 func (r *Run) Records() iter.Seq2[RecordResult, error] {
 	return func(yield func(RecordResult, error) bool) {
 		if r.Form() != event.FormRecords {
@@ -172,7 +173,9 @@ func (r *Run) eachRecord(yield func(RecordResult) bool) error {
 		if err != nil {
 			return err
 		}
-		n++
+		if n++; record.Mixed {
+			continue
+		}
 		var result RecordResult
 		if record.Same != nil {
 			if was := stands[*record.Same]; was != nil {
@@ -228,7 +231,8 @@ type RecordParams struct {
 	Records   int      `json:"records"`
 	Columns   []string `json:"columns"` // as they were read
 	Same      int      `json:"same"`
-	Of        int      `json:"of"` // records that these were chosen from, if they are a sample
+	Mixed     int      `json:"mixed"` // of Records: known ones that were mixed in
+	Of        int      `json:"of"`    // records that these were chosen from, if they are a sample
 	Questions []struct {
 		Name string `json:"name"`
 		Gold string `json:"gold"`

@@ -104,9 +104,20 @@ func TestPausedWhileItAsks(t *testing.T) {
 	if code := c.cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(c.seen(), "maker resume ") {
 		t.Errorf("the run = exit code %d, want 130 and how to go on:\n%s", code, c.seen())
 	}
-	for _, args := range [][]string{{"answer", "last", "--text", "yes"}, {"resume", "last", "--no-input"}, {"replay", "last"}} {
-		if out, err := c.elsewhere(args...); err != nil {
-			t.Errorf("maker %s = %v: %s", args, err, out)
+	for _, step := range []struct {
+		args  []string
+		state string // of the run afterwards
+	}{
+		{[]string{"show", "last"}, "paused"},
+		{[]string{"answer", "last", "--text", "yes"}, "answered"},
+		{[]string{"resume", "last", "--no-input"}, "completed"},
+		{[]string{"replay", "last"}, "completed"},
+	} {
+		if out, err := c.elsewhere(step.args...); err != nil {
+			t.Errorf("maker %s = %v: %s", step.args, err, out)
+		}
+		if out, err := c.elsewhere("runs", "--json"); err != nil || !strings.Contains(out, fmt.Sprintf(`"state":%q`, step.state)) {
+			t.Errorf("maker runs after %s = %s, %v, want %s", step.args, out, err, step.state)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(c.dir, "done.txt")); err != nil {

@@ -351,6 +351,38 @@ func onTodoTask(t *testing.T, editor string, args ...string) *console {
 
 const planPrompt = "run, edit, or stop> "
 
+// TestScriptIsShownFirst: so it is with a script, and one that the person wrote is checked.
+func TestScriptIsShownFirst(t *testing.T) {
+	c, screen := newConsole(t)
+	editor := filepath.Join(c.dir, "editor.sh")
+	for name, text := range map[string]string{
+		"rules.yaml": "- match: Say it\n  answers:\n  - text: |\n      def main(args):\n          return \"one\"\n",
+		"editor.sh":  "#!/bin/sh\nif grep -q main \"$1\"; then sed -i s/main/mean/ \"$1\"; else sed -i 's/mean/main/; s/one/two/' \"$1\"; fi\n",
+	} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.env = []string{"EDITOR=" + editor}
+	c.start(screen, "run", "Say it", "--as", "script", "--model", "sim/default?script=rules.yaml", "--sandbox", "off")
+	c.await("the script:", 1)
+	c.await("def main(args):", 1)
+	c.await(planPrompt, 1)
+	c.typeIn("edit\n")
+	c.await("def mean(args):", 1)
+	c.await(planPrompt, 2)
+	c.typeIn("run\n")
+	c.await("This script does not pass its checks:", 1)
+	c.await("there is no function main", 1)
+	c.await("edit, or stop> ", 3)
+	c.typeIn("edit\n")
+	c.await(planPrompt, 3)
+	c.typeIn("run\n")
+	if code := c.finish(); code != 0 || !strings.Contains(c.seen(), "two") || strings.Contains(c.seen(), "the plan") {
+		t.Errorf("maker run --as script = exit code %d, want 0 and two:\n%s", code, c.seen())
+	}
+}
+
 // TestPlanIsShownFirst: on a terminal nothing is carried out before the person has seen the
 // plan, which can be changed.
 func TestPlanIsShownFirst(t *testing.T) {

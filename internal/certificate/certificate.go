@@ -54,6 +54,9 @@ type Votes struct {
 	// Confirmed are the answers on which two pools agree: the one that was split over it
 	// led with what the other one decided for.
 	Confirmed int `json:"confirmed,omitempty"`
+
+	// Futile is why the run found that more votes will not make it right, if it did.
+	Futile *adaptive.Futility `json:"futile,omitempty"`
 }
 
 // The bases of what is known about the truth.
@@ -109,7 +112,8 @@ type Race struct {
 type Evidence struct {
 	policy  *adaptive.Policy
 	unvoted int
-	agreed  int    // answers that a second pool confirmed
+	agreed  int // answers that a second pool confirmed
+	futile  *adaptive.Futility
 	calls   []Call // the first of each kind
 	kinds   map[callKind]int
 }
@@ -171,10 +175,13 @@ func (e *Evidence) Voted(class string, step int, question string, v event.Voting
 // who were split before.
 func (e *Evidence) Confirmed() { e.agreed++ }
 
+// Futile takes in why the run found more votes to be of no use; nil says nothing.
+func (e *Evidence) Futile(why *adaptive.Futility) { e.futile = cmp.Or(why, e.futile) }
+
 // Votes sums up what they prove.
 func (e *Evidence) Votes() Votes {
 	c := e.policy.Claim()
-	v := Votes{Bound: c.Bound, ExpectedWrong: c.ExpectedWrong, Races: c.Races, Undecided: c.Undecided, Unvoted: e.unvoted, Confirmed: e.agreed}
+	v := Votes{Bound: c.Bound, ExpectedWrong: c.ExpectedWrong, Races: c.Races, Undecided: c.Undecided, Unvoted: e.unvoted, Confirmed: e.agreed, Futile: e.futile}
 	if v.Races == v.Undecided {
 		v.Bound = 0 // no answer was voted for
 	}

@@ -50,6 +50,9 @@ func (v Votes) words() []string {
 	if v.Unvoted > 0 {
 		list = append(list, fmt.Sprintf("%s taken from a single sample and proved by nothing.", answers(v.Unvoted)))
 	}
+	if v.Futile != nil {
+		list = append(list, fmt.Sprintf("After %d questions the run found that %s.", v.Futile.Races, v.Futile.Says()))
+	}
 	return list
 }
 

@@ -93,7 +93,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 				continue
 			}
 			if q.Kind == event.ClarifyPlan {
-				fmt.Fprintf(a.Out, "\n%s\n\n%s\n\n  %s, or edit with another plan on the lines below it; --json shows the plan as it is\n",
+				fmt.Fprintf(a.Out, "\n%s\n\n%s\n\n  %s, or edit with another one on the lines below it; --json shows it as it is\n",
 					show.Text(q.Text), a.planLines(q.Plan), strings.Join(q.Options, ", "))
 			} else {
 				consent.Show(a.Out, a.stepName(q.Step), asked(q), true)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/rows"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
-	"github.com/maker-mdap/maker/internal/text/table"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -59,8 +59,8 @@ failed,undecided asks about those again. docs/map.md has more.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&flags.prompts, "prompt", nil, "template of the question over the columns; NAME=TEMPLATE, repeated, for several")
 	f.StringVar(&flags.out, "out", "", "file to write: .csv, .tsv or .jsonl (default: CSV on stdout)")
-	f.StringVar(&flags.gold, "gold", "", "column with known answers, where there are any: it is not shown to voters, and accuracy is measured")
-	numberFlag(f, &flags.sample, "sample", "", "0", 0, "ask about so many records only, chosen at random, and forecast the rest")
+	f.StringVar(&flags.gold, "gold", "", "column with known answers, where there are any, or a file of such records to mix in, with the same columns and one called answer: voters cannot tell, and accuracy is measured")
+	numberFlag(f, &flags.sample, "sample", "", "0", 0, "ask about so many records only, chosen at random, show answers and dissent, and forecast the rest")
 	numberFlag(f, &flags.confirm, "confirm-usd", "", "5", 0, "ask first if it will cost more dollars than this, by estimate")
 	f.BoolVar(&flags.yes, "yes", false, "do not ask")
 	f.BoolVar(&flags.dedupe, "dedupe", false, "ask about records with the same question once; takes some 100 bytes of memory for each different one while they are read")
@@ -97,7 +97,7 @@ func (f *mapFlags) questions(a *app) ([]maker.RecordQuestion, error) {
 		list = append(list, q)
 	}
 	if gold != "" {
-		return nil, usageError{errors.New("--gold: with several questions say of which one: --gold NAME=COLUMN")}
+		return nil, usageError{errors.New("--gold: with several questions say of which one: --gold NAME=COLUMN, or NAME=FILE")}
 	}
 	return list, nil
 }
@@ -138,10 +138,16 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 		return err
 	}
 	t := maker.Table{Source: source.Name, Records: source.Records(), Questions: questions, Dedupe: flags.dedupe}
-	if flags.sample > 0 && flags.sample < survey.Records {
-		t.Records, t.Of = rows.Choose(source.Records(), flags.sample), survey.Records
-		survey = survey.Part(flags.sample)
+	if n := min(flags.sample, survey.Records); n > 0 {
+		t.Records, t.Of = rows.Choose(source.Records(), n), survey.Records
+		survey = survey.Part(n)
 	}
+	known, err := rows.Known(questions, survey)
+	if err != nil {
+		return usageError{err}
+	}
+	t.Records = rows.Mix(t.Records, survey.Records, known)
+	survey = survey.With(known)
 	if err := a.mayCost(cmd, engine, flags, survey, len(questions)); err != nil {
 		return err
 	}
@@ -162,36 +168,11 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 
 // surveyed looks at all records before anybody is asked.
 func surveyed(source *rows.Source, questions []maker.RecordQuestion) (rows.Survey, error) {
-	var hidden []string
-	for _, q := range questions {
-		if q.Gold != "" {
-			hidden = append(hidden, q.Gold)
-		}
+	words, err := rows.Words(questions)
+	if err != nil {
+		return rows.Survey{}, err
 	}
-	var prompts []*table.Prompt
-	for _, q := range questions {
-		p, err := table.NewPrompt(q.Prompt, hidden...)
-		if err != nil {
-			return rows.Survey{}, fmt.Errorf("--prompt: %w", err)
-		}
-		prompts = append(prompts, p)
-	}
-	s, err := rows.Take(source.Records(), func(r maker.Record) (string, error) {
-		values := map[string]any{}
-		for name, v := range r.Values {
-			values[name] = v
-		}
-		all := ""
-		for i, p := range prompts {
-			text, err := p.Render(maker.Record{Line: r.Line, Values: values})
-			if err != nil {
-				return "", err
-			}
-			all += text
-			values[questions[i].Name] = "?"
-		}
-		return all, nil
-	})
+	s, err := rows.Take(source.Records(), words)
 	switch {
 	case err != nil:
 	case s.Records == 0:
@@ -266,18 +247,29 @@ func (a *app) finishRecords(r *maker.Result) error {
 	if err != nil {
 		return err
 	}
-	p, err := run.RecordParams()
-	if err == nil {
-		report.Records(a.Err, r, p)
-		if !a.table {
-			where := ""
-			if a.logDir != maker.DefaultLogDir {
-				where = " --log-dir " + a.logDir
-			}
-			fmt.Fprintf(a.Err, "  table       maker show %s%s --out FILE\n", r.Run, where)
-		}
+	if err := a.sayRecords(a.Err, run, r); err != nil || a.table {
+		return err
 	}
+	_, err = fmt.Fprintf(a.Err, "  table       %s --out FILE\n", a.showCommand(r.Run))
 	return err
+}
+
+// sayRecords says what came of records, and of a sample with which answers and what dissent.
+func (a *app) sayRecords(w io.Writer, run *runs.Run, r *maker.Result) error {
+	p, err := run.RecordParams()
+	if err != nil {
+		return err
+	}
+	report.Records(w, r, p)
+	if p.Of == 0 {
+		return nil
+	}
+	return rows.Overview(w, run, a.showCommand(r.Run)+" --contested", widthOf(w))
+}
+
+// showCommand is how a run is looked at.
+func (a *app) showCommand(run string) string {
+	return strings.Replace(a.resumeCommand(run), "resume", "show", 1)
 }
 
 // writeRecords writes the records of a run with their answers to a file.

@@ -16,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/plan"
 )
 
@@ -152,6 +153,8 @@ func (a *app) planLines(text string) string {
 	var out strings.Builder
 	if p, findings := plan.Parse(text); len(findings) == 0 {
 		preview.Steps(&out, p)
+	} else { // a script, or what is no plan yet
+		out.WriteString(show.Text(text))
 	}
 	if len(a.engines) > 0 {
 		if e, err := a.engines[len(a.engines)-1].Estimate(text); err == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli/certify"
 	"github.com/maker-mdap/maker/internal/cli/manage"
+	"github.com/maker-mdap/maker/internal/cli/rows"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -38,15 +40,18 @@ func (a *app) manager() manage.App {
 			return dir, ofLogDir(err)
 		},
 		JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Finish: a.finish, Resume: a.resumeCommand, Next: a.nextAction,
-		Confirm: a.confirm, Attended: a.hasTerminal, Width: a.width,
+		Confirm: a.confirm, Attended: a.hasTerminal, Width: func() int { return widthOf(a.Out) },
 		Usage: func(err error) error { return usageError{err} }, OfFolder: ofLogDir, Interrupt: exitError{exitInterrupted},
 	}
 }
 
-// width is that of the terminal which stdout is; 0 if it is none.
-func (a *app) width() int {
-	if out, ok := a.Out.(*output); ok && out.onTerminal {
-		if n, _, err := term.GetSize(int(out.w.(*os.File).Fd())); err == nil {
+// widthOf is that of the terminal which is written to; 0 if it is none.
+func widthOf(w io.Writer) int {
+	if out, ok := w.(*output); ok {
+		w = out.w
+	}
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return n
 		}
 	}
@@ -103,23 +108,17 @@ the run ends with.`,
 			case r.Form == event.FormTree:
 				err = a.showSolve(run, r, page)
 			case r.Form == event.FormRecords:
-				var p *runs.RecordParams
-				if p, err = run.RecordParams(); err == nil {
-					report.Records(a.Out, r, p)
-				}
+				err = a.sayRecords(a.Out, run, r)
 			default:
 				report.Result(a.Out, r, a.outputOf(r))
 			}
-			if err == nil && !a.json && page == "" {
+			if err == nil && page == "" {
 				err = a.showDetails(run, r)
 			}
-			if err != nil {
-				return err
-			}
-			if r.Status == runs.StatusInterrupted {
+			if err == nil && r.Status == runs.StatusInterrupted {
 				fmt.Fprintln(a.Err, a.nextAction(r))
 			}
-			return nil
+			return err
 		},
 	}
 	numberFlag(cmd.Flags(), &step, "step", "", "0", 0, "show this committed step")
@@ -255,6 +254,9 @@ func (a *app) showContested(run *runs.Run) error {
 			}
 		}
 	}
+	if r.Form == event.FormRecords {
+		return rows.EachSplit(run, func(f *runs.FailedStep) error { return a.showUnsettled(f, nil) })
+	}
 	return nil
 }
 
@@ -367,7 +369,7 @@ fit.`,
 			if a.json {
 				err = a.printJSON(r)
 			} else {
-				a.printReplay(r)
+				report.Replay(a.Out, r)
 			}
 			if err == nil && len(r.Differences) > 0 {
 				err = exitError{exitFailed}
@@ -384,19 +386,4 @@ func (a *app) certify() *cobra.Command {
 	})
 	cmd.Args = exactArgs("RUN")
 	return cmd
-}
-
-func (a *app) printReplay(r *runs.Replay) {
-	for _, d := range r.Differences {
-		fmt.Fprintf(a.Out, "differs: %s\n", d)
-	}
-	verdict := "agrees with the stored result"
-	switch {
-	case len(r.Differences) > 0:
-		verdict = "does NOT agree"
-	case !r.Compared:
-		verdict = "is consistent; there is no stored result of this state to compare with"
-	}
-	fmt.Fprintf(a.Out, "the log of %s %s: %s, %s steps, %s votes recounted\n", r.Result.Run, verdict,
-		r.Result.Status, report.Thousands(r.Result.StepsCompleted), report.Thousands(r.Races))
 }

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/scripting"
 )
 
 func (a *app) script() *cobra.Command {
@@ -30,6 +30,9 @@ calls without running anything. docs/scripts.md leads from one question to a scr
 		RunE: func(cmd *cobra.Command, files []string) error {
 			s, err := maker.LoadScript(files[0])
 			if err == nil {
+				s.Args, err = scripting.Args(args)
+			}
+			if err == nil {
 				err = s.Check()
 			}
 			if err != nil {
@@ -39,9 +42,6 @@ calls without running anything. docs/scripts.md leads from one question to a scr
 				fmt.Fprintf(a.Err, "%s: no problems found\n", files[0])
 				return nil
 			}
-			if s.Args, err = namedArgs(args); err != nil {
-				return usageError{err}
-			}
 			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return e.Script(cmd.Context(), s) })
 		},
 	}
@@ -49,20 +49,4 @@ calls without running anything. docs/scripts.md leads from one question to a scr
 	cmd.Flags().BoolVar(&check, "check", false, "find what is wrong with the script, and run nothing")
 	flags.register(cmd, config.Scripting, nil)
 	return cmd
-}
-
-// namedArgs reads name=value.
-func namedArgs(list []string) (map[string]string, error) {
-	named := map[string]string{}
-	for _, arg := range list {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--arg %s: want NAME=VALUE", arg)
-		}
-		if _, twice := named[name]; twice {
-			return nil, fmt.Errorf("--arg %s is given twice", name)
-		}
-		named[name] = value
-	}
-	return named, nil
 }

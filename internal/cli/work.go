@@ -14,6 +14,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/cli/preview"
+	"github.com/maker-mdap/maker/internal/cli/scripting"
 )
 
 // plannerOutline is the planner that takes a text as its list of tasks.
@@ -22,6 +23,7 @@ const plannerOutline = "outline"
 func (a *app) run() *cobra.Command {
 	var flags settings
 	var dryRun, yes bool
+	var as *scripting.As
 	cmd := &cobra.Command{
 		Use:   "run TASK",
 		Short: "Plan a task, check the plan, and carry it out step by step",
@@ -34,7 +36,10 @@ changes something is made once, after the vote, and waits for your approval unle
 On a terminal you see the plan first and may run, edit or stop it; with --yes,
 --approve none or --no-input it is printed and carried out.
 
-TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
+TASK may be - to read it from stdin. Plain maker "TASK" means the same.
+
+--as script (experimental) has the planner write a script instead of a plan, as maker
+script runs them: it is checked, shown and run in the same way.`,
 		Example: `  maker run "Count the TODO comments per file and write them to todo.md"
   maker run "..." --voting first_to_k -k 3 --approve none
   maker run "..." --tools Read,Grep,Write --allow 'Write(docs/)' --max-usd 1
@@ -48,6 +53,9 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			if err := flags.checkPlanner(); err != nil {
 				return err
 			}
+			if err := as.Check(flags.planner == plannerOutline, dryRun); err != nil {
+				return usageError{err}
+			}
 			if flags.planner == plannerOutline {
 				return a.doOutline(cmd.Context(), &flags, task, dryRun)
 			}
@@ -56,10 +64,11 @@ TASK may be - to read it from stdin. Plain maker "TASK" means the same.`,
 			}
 			flags.config.Plan.Confirm = a.hasTerminal() && !yes && flags.config.Tools.Approve != "none"
 			a.saysPlan = !flags.config.Plan.Confirm
-			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return e.Run(cmd.Context(), task) })
+			return a.start(cmd.Context(), &flags, func(e *maker.Engine) (*maker.Run, error) { return as.Start(cmd.Context(), e, task) })
 		},
 	}
 	flags.register(cmd, config.Run, nil)
+	as = scripting.RegisterAs(cmd.Flags())
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "carry out the plan without asking first; calls that change something still wait for you")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what the planner would be asked, the tools and a range of the cost; asks no model")
 	return cmd

@@ -19,6 +19,7 @@ func (s *stack) toolLooks() local.Looks {
 		flow.LookCatalogue:  func(context.Context, json.RawMessage) (any, error) { return catalogue(s.registry()), nil },
 		flow.LookUsable:     look(func(_ context.Context, w flow.Wanted) (any, error) { return s.usable(w), nil }),
 		flow.LookAttachment: look(s.attachment),
+		flow.LookFile:       look(func(ctx context.Context, f flow.File) (any, error) { return s.tools.Builtin.File(ctx, f) }),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/orchestrator/script"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/internal/runtime/control"
@@ -164,7 +165,10 @@ func (r *Run) Progress() runs.Progress {
 	if o, ok := r.runtime.Outlook(); ok {
 		out.Outlook = &o
 	}
-	out.Trouble, out.Answers = r.stack.trouble(), p.Answers.Counts()
+	out.Trouble = r.stack.trouble()
+	out.Answers, out.OtherAnswers = p.Answers.Top(runs.MostAnswers)
+	out.Right, out.Known = int(p.Right.Load()), int(p.Gold.Load())
+	out.Futile = r.runtime.Futile()
 	c := r.stack.config
 	out.Limits = runs.Limits{USD: c.MaxUSD, Tokens: c.MaxTokens, Calls: c.MaxCalls, Time: c.Deadline}
 	out.Servers = r.stack.servers()
@@ -235,6 +239,9 @@ func (r *Run) logStop(ctx context.Context, cause error) {
 		f.Emit("end", event.RunCancelled{Reason: cause.Error(), By: by})
 	default:
 		end.Status = event.StatusFailed
+		if where := script.Where(cause); where != "" {
+			end.Reason = where + ": " + end.Reason
+		}
 		if kind := model.KindOf(cause); kind == model.Auth || kind == model.Invalid {
 			end.Stop = event.StopConfiguration
 		}

@@ -35,8 +35,14 @@ func LoadScript(file string) (script.Source, error) {
 
 // CheckScript finds what is wrong with a script without running it.
 func CheckScript(p kind.ScriptParams) error {
-	_, err := script.Compile(p.Script)
-	return err
+	program, err := script.Compile(p.Script)
+	if err != nil {
+		return err
+	}
+	if err := program.CheckArgs(p.Args); err != nil {
+		return &config.Error{Field: "arg", Err: err}
+	}
+	return nil
 }
 
 // Script starts to run a script.

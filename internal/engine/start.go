@@ -22,6 +22,11 @@ func (e *Engine) Plan(ctx context.Context, name, task string) (*Run, error) {
 	return e.launchParams(ctx, name, kind.PlanParams{Task: task})
 }
 
+// Write starts a run that makes a script for a task, and runs it.
+func (e *Engine) Write(ctx context.Context, task string) (*Run, error) {
+	return e.launchParams(ctx, kind.Run, kind.PlanParams{Task: task, As: kind.AsScript})
+}
+
 // Exec starts a run that is about a given plan.
 func (e *Engine) Exec(ctx context.Context, name, planText string) (*Run, error) {
 	return e.launchParams(ctx, name, kind.PlanParams{Plan: planText})

@@ -165,4 +165,4 @@ func (s *Set) Hashes() map[string]string {
 }
 
 // samples has one value of each kind of data, to try a replaced prompt with.
-var samples = slices.Concat(planSamples, solveSamples, outlineSamples, askSamples)
+var samples = slices.Concat(planSamples, solveSamples, outlineSamples, askSamples, writerSamples)

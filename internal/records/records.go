@@ -31,6 +31,9 @@ type Record struct {
 	// Same is the number of an earlier record that is asked about in the same words, if
 	// equal ones are asked about once.
 	Same *int `json:"same,omitempty"`
+
+	// Mixed says that it is no record of the table but one whose answer is known.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 // A Summary is what is known about all of them.
@@ -39,6 +42,7 @@ type Summary struct {
 	Columns []string `json:"columns"`
 	SHA256  string   `json:"sha256"` // of the file
 	Same    int      `json:"same,omitempty"`
+	Mixed   int      `json:"mixed,omitempty"` // of Records
 }
 
 // maxColumns bounds the different columns that JSON lines may have.
@@ -66,13 +70,18 @@ func NewWriter(w io.Writer, dedupe bool) *Writer {
 // Add adds what was read: a record, or what is wrong with one. An error about something
 // else is returned. Asked are the words in which it is asked about, if that matters.
 func (w *Writer) Add(r table.Record, err error, asked string) error {
-	record := Record{Line: r.Line, Values: r.Values}
+	record := Record{Line: r.Line, Values: r.Values, Mixed: r.Mixed}
 	if bad, ok := errors.AsType[*table.LineError](err); ok {
 		record.Line, record.Error = bad.Line, bad.Err.Error()
 	} else if err != nil {
 		return err
 	}
-	for _, name := range r.Columns {
+	columns := r.Columns
+	if r.Mixed { // it may have others
+		w.Mixed++
+		columns = nil
+	}
+	for _, name := range columns {
 		if !w.has[name] {
 			if len(w.Columns) == maxColumns {
 				return fmt.Errorf("line %d: there are more than %d different columns", r.Line, maxColumns)

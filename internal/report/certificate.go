@@ -139,6 +139,9 @@ func describePolicy(e event.PolicyChanged) string {
 	return line
 }
 
+// Futile says when it happens that more votes will not make a run right.
+func Futile(f *adaptive.Futility) string { return "  futile " + f.Says() }
+
 // leads are the first margins.
 func leads(margins []int) string {
 	const shown = 4

@@ -23,13 +23,13 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 		return saySetup(form, e.Setup)
 	case event.PlanCreated:
 		if e.Voting.Samples == 0 {
-			return "plan     given"
+			return planColumn(form) + "given"
 		}
-		return fmt.Sprintf("plan     made, attempt %d%s", e.Attempt+1, votesOf(e.Voting))
+		return fmt.Sprintf("%smade, attempt %d%s", planColumn(form), e.Attempt+1, votesOf(e.Voting))
 	case event.ValidationPassed:
-		return passedChecks(e)
+		return planColumn(form) + passedChecks(e)
 	case event.ValidationFailed:
-		return failedChecks(e)
+		return planColumn(form) + failedChecks(e)
 	case event.ReplanRequested:
 		return fmt.Sprintf("plan     anew, because of %s", show.Line(e.Reason))
 	case event.StepStarted:
@@ -70,7 +70,7 @@ func Describe(form event.Form, e event.Event, titles map[int]string) string {
 	case event.PolicyChanged:
 		return describePolicy(e)
 	case event.PolicyFutile:
-		return "         " + e.Says()
+		return Futile(&e.Futility)
 	case event.QuestionChanged:
 		return "         " + AskedDifferently(e.Changed)
 	case event.Noted:
@@ -102,9 +102,17 @@ func stepDone(form event.Form, e event.StepCompleted) string {
 	return line
 }
 
+// planColumn is what a line about what was planned begins with.
+func planColumn(form event.Form) string {
+	if form == event.FormScript {
+		return "script   "
+	}
+	return "plan     "
+}
+
 // failedChecks says what is wrong with a plan.
 func failedChecks(e event.ValidationFailed) string {
-	lines := []string{"plan     rejected: " + Count(len(e.Checks), "problem")}
+	lines := []string{"rejected: " + Count(len(e.Checks), "problem")}
 	for _, c := range e.Checks {
 		lines = append(lines, fmt.Sprintf("         - %s (%s)", show.Line(c.Message), c.Name))
 	}
@@ -113,9 +121,9 @@ func failedChecks(e event.ValidationFailed) string {
 
 // passedChecks says how a plan passed, and what was not taken as it is written.
 func passedChecks(e event.ValidationPassed) string {
-	text := "plan     passed its checks"
+	text := "passed its checks"
 	if e.ChecksPassed > 0 {
-		text = fmt.Sprintf("plan     passed its %d checks", e.ChecksPassed)
+		text = fmt.Sprintf("passed its %d checks", e.ChecksPassed)
 	}
 	if e.ChecksSkipped > 0 {
 		text += fmt.Sprintf(" (%d more could not be judged)", e.ChecksSkipped)
@@ -208,7 +216,20 @@ func Call(tool string, input event.Value) string {
 	case tool == "Bash" && in.Command != "":
 		return "Bash $ " + clip.Line(show.Line(in.Command), 120)
 	}
-	return show.Line(tool) + " " + brief(input)
+	return strings.TrimRight(show.Line(tool)+" "+arguments(input), " ")
+}
+
+// arguments are those of a call on one line, as an approval lists them one by one.
+func arguments(input event.Value) string {
+	var in map[string]json.RawMessage
+	if input.Ref != nil || json.Unmarshal(input.JSON, &in) != nil {
+		return brief(input)
+	}
+	var parts []string
+	for _, a := range show.Arguments(in) {
+		parts = append(parts, a.Name+": "+clip.Text(a.Value, 80)) // one that is long leaves room for others
+	}
+	return clip.Text(show.Line(strings.Join(parts, ", ")), 120)
 }
 
 // brief is a value in a few words.

@@ -383,10 +383,15 @@ func TestShortOutcome(t *testing.T) {
 func TestCall(t *testing.T) {
 	for _, test := range []struct{ tool, input, want string }{
 		{"Write", `{"file_path":"a.txt","content":"one\n"}`, "Write a.txt (4 bytes)"},
-		{"Write", `{"file_path":"a.txt"}`, `Write {"file_path":"a.txt"}`},
+		{"Write", `{"file_path":"a.txt"}`, `Write file_path: "a.txt"`},
 		{"Edit", `{"file_path":"a\u001b.txt","old_string":"x","new_string":"y"}`, `Edit a\x1b.txt`},
 		{"Bash", `{"command":"ls\n-l"}`, "Bash $ ls -l"},
-		{"mcp__shop__buy", `{"item":"tea"}`, `mcp__shop__buy {"item":"tea"}`},
+		{"mcp__shop__buy", `{"item":"tea"}`, `mcp__shop__buy item: "tea"`},
+		{"mcp__shop__buy", `{"to":{"b":1,"a":[2]},"item":"tea\u003c\n\u202e","n":12345678901234567890}`, `mcp__shop__buy item: "tea<\n\u202e", n: 12345678901234567890, to: {"a":[2],"b":1}`},
+		{"mcp__shop__buy", `{"note":"` + strings.Repeat("x", 500) + `","item":"tea"}`, `mcp__shop__buy item: "tea", note: "` + strings.Repeat("x", 78) + "…"},
+		{"mcp__shop__buy", `{"a\n":1}`, `mcp__shop__buy a : 1`},
+		{"mcp__shop__close", `{}`, `mcp__shop__close`},
+		{"mcp__shop__buy", `["tea"]`, `mcp__shop__buy ["tea"]`},
 	} {
 		if got := Call(test.tool, event.JSONValue([]byte(test.input))); got != test.want {
 			t.Errorf("Call(%s %s) = %q, want %q", test.tool, test.input, got, test.want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/certificate"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
@@ -52,16 +53,18 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 	printSettled(w, r)
 	printUnvoted(w, r)
-	if r.Certificate != nil {
-		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
-	}
+	printProved(w, r)
 	printCost(w, r)
 	contests := r.Contests()
 	for i := range contests[:min(len(contests), most)] {
 		if i == 0 {
 			fmt.Fprintf(w, "\nContested %s (votes for each answer):\n", r.VotedOn())
 		}
-		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, contests[i].Step), clip.Line(Contest(&contests[i]), 120))
+		text := Contest(&contests[i])
+		if r.Form == event.FormScript && contests[i].Title != "" { // its steps are not listed anywhere else
+			text = clip.Words(contests[i].Title, 40) + ": " + text
+		}
+		fmt.Fprintf(w, "  %-14s %s\n", StepOf(r.Form, contests[i].Step), clip.Line(text, 120))
 	}
 	if rest := v.Contested - most; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: maker show %s --contested\n", Thousands(rest), r.Run)
@@ -95,6 +98,18 @@ func printRule(w io.Writer, r *runs.Result) {
 	}
 }
 
+// printProved says what the run proved, and that it was futile if it went on all the same:
+// otherwise that is why it ended.
+func printProved(w io.Writer, r *runs.Result) {
+	if r.Certificate == nil {
+		return
+	}
+	fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
+	if f := r.Certificate.Votes.Futile; f != nil && r.Stop != event.StopFutile {
+		fmt.Fprintf(w, "  futile      %s; --on-futile stop ends a run there\n", f.Says())
+	}
+}
+
 // Records shows what came of the records of a table.
 func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	printHead(w, r)
@@ -103,16 +118,17 @@ func Records(w io.Writer, r *runs.Result, p *runs.RecordParams) {
 	if p.Same > 0 {
 		fmt.Fprintf(w, ", %s more are the same as one of these", Thousands(p.Same))
 	}
+	if p.Mixed > 0 {
+		fmt.Fprintf(w, "; %s of all are known ones that were mixed in", Thousands(p.Mixed))
+	}
 	fmt.Fprintln(w)
-	if known := r.Records(); known != nil && known.Known > 0 {
-		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(known.Right), Thousands(known.Known))
+	if c := r.Certificate; c != nil && c.Truth.Basis == certificate.BasisGold {
+		fmt.Fprintf(w, "  known       %s of %s answers are right, of those that are known\n", Thousands(c.Truth.Checked-c.Truth.Wrong), Thousands(c.Truth.Checked))
 	}
 	printVoting(w, r)
-	if r.Certificate != nil {
-		fmt.Fprintf(w, "  proved      %s\n", describeCertificate(r.Certificate))
-	}
+	printProved(w, r)
 	printCost(w, r)
-	if p.Of > 0 && r.StepsCompleted > 0 {
+	if p.Of > p.Records && r.StepsCompleted > 0 {
 		fmt.Fprintf(w, "  forecast    %s\n", forecastOf(r, p))
 	}
 	if r.Voting.Contested > 0 {
@@ -136,7 +152,7 @@ func forecastOf(r *runs.Result, p *runs.RecordParams) string {
 func printVoting(w io.Writer, r *runs.Result) {
 	v, of := r.Voting, r.VotedOn()
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	fmt.Fprintf(w, "  contested   %s %s, smallest margin %d\n", Thousands(v.Contested), of, v.LeastMargin)
+	fmt.Fprintf(w, "  contested   %s %s%s\n", Thousands(v.Contested), of, runs.DescribeMargin(v.LeastMargin))
 	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
 	Voters(w, r)
 }

@@ -279,7 +279,9 @@ func beginScript(o order, _ *maker.Options) (*begun, error) {
 		return nil, problemf(400, "task", "the script is not UTF-8")
 	}
 	s := maker.Script{Name: source(p.Name, "script.star"), Text: o.Task, Files: p.Files, Args: p.Args}
-	if err := s.Check(); err != nil {
+	if err := s.Check(); isA[*maker.ConfigError](err) {
+		return nil, bad("args", "%v", err)
+	} else if err != nil {
 		return nil, problemf(400, "task", "%v", err)
 	}
 	args := []string{s.Name}

@@ -124,6 +124,35 @@ func TestApproval(t *testing.T) {
 	}
 }
 
+// TestAnsweredMeanwhile: a question that was open when the server was shut down is answered
+// while nobody is there, and the next server goes on with that.
+func TestAnsweredMeanwhile(t *testing.T) {
+	dir, ws := t.TempDir(), t.TempDir()
+	s := serve(t, dir, nil)
+	run := s.start("exec", onePlan, nil, object{"model": model(t, greets), "workspace": ws})
+	s.summary(run, state("waiting"))
+	s.stop()
+	stored, err := runs.Open(filepath.Join(dir, run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := stored.Waiting()
+	if err != nil || len(open) != 1 {
+		t.Fatalf("Waiting() = %+v, %v", open, err)
+	}
+	if err := stored.Answer(open[0].Key, "yes", "maker answer"); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(t, dir, nil)
+	s.summary(run, state("answered"))
+	if resumed, err := s.server.Resume(t.Context()); err != nil || len(resumed) != 1 {
+		t.Fatalf("Resume() = %q, %v", resumed, err)
+	}
+	if sum := s.ended(run); sum.State != "completed" {
+		t.Errorf("it ended as %+v", sum)
+	}
+}
+
 // TestRefusal: a reason why not is something that the agents read.
 func TestRefusal(t *testing.T) {
 	ws := t.TempDir()
@@ -163,7 +192,7 @@ func TestKinds(t *testing.T) {
 		{"ask", "Is this a bug?", object{"answer": object{"one_of": []string{"yes", "no, never"}}, "show": []object{{"name": "a.txt", "text": "It's broken"}}}, model(t, yes), `maker ask 'Is this a bug?' --one-of yes --one-of '"no, never"' -f a.txt`, "completed"},
 		{"map", "", object{"records": []object{{"text": "a bug", "n": 1}, {"text": "tea", "n": 2}}, "questions": []object{{"prompt": "What is {{.text}}?"}}, "answer": object{"one_of": []string{"yes", "no"}}}, model(t, yes),
 			"maker map - --prompt 'What is {{.text}}?' --one-of yes --one-of no --yes", "completed"},
-		{"script", "def main():\n  return ask(\"Is this a bug?\", one_of=[\"yes\", \"no\"])\n", object{"name": "x.star", "args": object{"a": "1 2"}}, model(t, yes), "maker script x.star --arg 'a=1 2'", ""},
+		{"script", "def main(args):\n  return ask(\"Is this a bug? \" + args.a, one_of=[\"yes\", \"no\"])\n", object{"name": "x.star", "args": object{"a": "1 2"}}, model(t, yes), "maker script x.star --arg 'a=1 2'", ""},
 		{"exec", onePlan, nil, model(t, greets), "maker exec -", "waiting"},
 		{"validate", onePlan, nil, model(t, greets), "maker validate -", "completed"},
 		{"plan", "Write a greeting", nil, sums, "maker plan 'Write a greeting'", ""},

@@ -297,7 +297,9 @@ func (s *Server) Resume(ctx context.Context) (resumed []string, err error) {
 		return nil, err
 	}
 	for _, one := range all {
-		if one.State != runs.StatusInterrupted && one.State != event.StopPaused {
+		switch one.State {
+		case runs.StatusInterrupted, event.StopPaused, runs.StateAnswered:
+		default:
 			continue
 		}
 		if kept, failed := s.wasKept(one); failed != nil || !kept {

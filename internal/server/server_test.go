@@ -255,6 +255,7 @@ func TestRefused(t *testing.T) {
 		{"POST", "/api/runs", `{"kind":"map","params":{"records":[]}}`, 400, "params.records"},
 		{"POST", "/api/runs", `{"kind":"ask","task":"?","params":{"answer":{"number":true,"bool":true}}}`, 400, "params.answer"},
 		{"POST", "/api/runs", `{"kind":"script","task":"def main(:"}`, 400, "task"},
+		{"POST", "/api/runs", `{"kind":"script","task":"def main():\n  return 1\n","params":{"args":{"a":"1"}}}`, 400, "params.args"},
 		{"PUT", "/api/runs", ``, 405, ""},
 		{"GET", "/api/runs?state=asleep", ``, 400, "state"},
 		{"GET", "/api/runs?limit=x", ``, 400, "limit"},

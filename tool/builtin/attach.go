@@ -44,11 +44,31 @@ func (s *Set) Attachments(o Options) func(context.Context, flow.Reference) (flow
 	}
 }
 
+// File reads a file of the workspace for a program.
+func (s *Set) File(ctx context.Context, in flow.File) (flow.Attached, error) {
+	a, err := s.workspace.show(in.Path, in.Most)
+	if ctx.Err() != nil {
+		return flow.Attached{}, context.Cause(ctx)
+	}
+	if err == nil {
+		return a, nil
+	}
+	a = flow.Attached{Problem: err.Error()}
+	if large, ok := errors.AsType[*tooLargeError](err); ok {
+		a.TooLarge = large.size
+	}
+	return a, nil
+}
+
 // attachment reads a file of the workspace.
 func (w *workspace) attachment(in flow.Reference) (flow.Attached, error) {
-	f, info, err := w.openRegular(in.Ref)
+	return w.show(in.Ref, maxAttachedText)
+}
+
+func (w *workspace) show(path string, mostText int64) (flow.Attached, error) {
+	f, info, err := w.openRegular(path)
 	if err != nil {
-		if rel, relErr := w.rel(in.Ref); relErr == nil {
+		if rel, relErr := w.rel(path); relErr == nil {
 			if info, statErr := w.Stat(rel); statErr == nil && info.IsDir() {
 				return flow.Attached{MediaType: "inode/directory"}, nil
 			}
@@ -56,15 +76,21 @@ func (w *workspace) attachment(in flow.Reference) (flow.Attached, error) {
 		return flow.Attached{}, err
 	}
 	defer f.Close()
-	return show(f, filepath.Base(in.Ref), info.Size())
+	return show(f, filepath.Base(path), info.Size(), mostText)
+}
+
+// A tooLargeError is why a file is not taken.
+type tooLargeError struct {
+	error
+	size int64 // it has that many bytes, or more
 }
 
 // Show is what a model is shown of a file, or of whatever else is read: a text or an
 // image. Of anything else there is only its type.
-func Show(r io.Reader, name string) (flow.Attached, error) { return show(r, name, 0) }
+func Show(r io.Reader, name string) (flow.Attached, error) { return show(r, name, 0, maxAttachedText) }
 
 // show takes the size of what it reads if that is known before.
-func show(r io.Reader, name string, size int64) (flow.Attached, error) {
+func show(r io.Reader, name string, size, limit int64) (flow.Attached, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -72,7 +98,6 @@ func show(r io.Reader, name string, size int64) (flow.Attached, error) {
 	}
 	head = head[:n]
 	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
-	limit := int64(maxAttachedText)
 	switch {
 	case isImage(kind):
 		limit = maxAttachedImage
@@ -80,14 +105,14 @@ func show(r io.Reader, name string, size int64) (flow.Attached, error) {
 		return flow.Attached{MediaType: kind}, nil // it is there; tools may read it
 	}
 	if size > limit {
-		return flow.Attached{}, fmt.Errorf("%s has %d bytes, more than the %d that can be attached", name, size, limit)
+		return flow.Attached{}, &tooLargeError{fmt.Errorf("%s has %d bytes, more than the %d that can be attached", name, size, limit), size}
 	}
 	data, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head), r), limit+1))
 	switch {
 	case err != nil:
 		return flow.Attached{}, err
 	case int64(len(data)) > limit:
-		return flow.Attached{}, fmt.Errorf("%s has more than the %d bytes that can be attached", name, limit)
+		return flow.Attached{}, &tooLargeError{fmt.Errorf("%s has more than the %d bytes that can be attached", name, limit), limit + 1}
 	case isImage(kind):
 		return flow.Attached{MediaType: kind, Data: data}, nil
 	case !utf8.Valid(data):

@@ -66,6 +66,21 @@ type Outlook struct {
 	ExpectedWrong float64 `json:"expected_wrong"` // so far
 	VotesToCome   int     `json:"votes_to_come"`  // until the end
 	Dearest       string  `json:"dearest"`        // the class that takes most votes
+
+	// USDToCome is what the votes to come are thought to cost, nil if that is not known: see
+	// [Outlook.Priced].
+	USDToCome *float64 `json:"usd_to_come"`
+}
+
+// Priced is the outlook with what the votes to come will cost if their calls cost what those
+// so far did; nil is a sum that is not known.
+func (o Outlook) Priced(usd *float64, calls int64) Outlook {
+	o.USDToCome = nil
+	if usd != nil && calls > 0 && o.VotesToCome > 0 {
+		rest := *usd / float64(calls) * float64(o.VotesToCome)
+		o.USDToCome = &rest
+	}
+	return o
 }
 
 // Outlook sums up what was believed when margins were last decided.

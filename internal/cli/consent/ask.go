@@ -210,12 +210,16 @@ func Editor(ctx context.Context, name, text string) (string, error) {
 // does not pass its checks has to be changed.
 func (a *Asker) askPlan(ctx context.Context, q maker.Question) (string, error) {
 	text, answer, prompt := q.Plan, "run", "run, edit, or stop> "
+	name, file := "plan", "plan.yaml"
+	if person.IsScript(&q) {
+		name, file = "script", "script.star"
+	}
 	if !slices.Contains(q.Options, answer) {
 		fmt.Fprintf(a.Out, "\n%s\n", show.Text(q.Text))
 		answer, prompt = "", "edit, or stop> "
 	}
 	for {
-		fmt.Fprintln(a.Out, "\nthe plan:")
+		fmt.Fprintf(a.Out, "\nthe %s:\n", name)
 		a.Plan(text)
 		line, err := a.read(ctx, prompt)
 		if err != nil {
@@ -228,7 +232,7 @@ func (a *Asker) askPlan(ctx context.Context, q maker.Question) (string, error) {
 			return "stop", nil
 		case word == "edit" || word == "e":
 			draft := text
-			ok, err := a.edited(ctx, "plan.yaml", &draft, func(text string) error {
+			ok, err := a.edited(ctx, file, &draft, func(text string) error {
 				_, err := person.Resolve(&q, "edit\n"+text)
 				return err
 			})

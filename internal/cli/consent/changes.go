@@ -23,7 +23,7 @@ func Changes(w io.Writer, r *runs.Result, dir, folder string) {
 	var lines []string
 	others := 0
 	for _, e := range r.Effects {
-		if e.Status != "done" && e.Status != "unknown" {
+		if e.Status != "done" && e.Status != "unknown" || e.Looks {
 			continue
 		}
 		b := e.Before

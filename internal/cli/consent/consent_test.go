@@ -65,11 +65,16 @@ func TestShow(t *testing.T) {
 	Show(&out, "step 3", maker.Question{Kind: event.ClarifyApproval, Text: "May Bash be called?", Call: &call, Voting: voting, Options: []string{"yes", "no"}, Free: true}, false)
 	for _, want := range []string{
 		"\nstep 3: May Bash be called?\n", "  call   Bash, 24 bytes of input\n         $ git status\n", "  vote   4-1 of 6 samples, 1 discarded\n",
-		"rm -rf x", "for calls that fit Bash(git status);", "  edit   with other arguments",
+		"rm -rf x", "for calls that fit Bash(git status);", "  edit   with other arguments", "why not: the agents read it",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not shown:\n%s", want, &out)
 		}
+	}
+	out.Reset()
+	Show(&out, "step 3", maker.Question{Kind: event.ClarifyApproval, Text: "May Bash be called?", Call: &call, Voting: &event.Voting{Strategy: "none"}, Options: []string{"yes", "no"}, Free: true}, false)
+	if strings.Contains(out.String(), "vote ") || strings.Contains(out.String(), "agents") || !strings.Contains(out.String(), "why not: the log has it") {
+		t.Errorf("of a call that code decided on, it is said:\n%s", &out)
 	}
 	out.Reset()
 	compound := event.Intent{Tool: "Bash", Input: json.RawMessage(`{"command":"ls; rm x"}`)}

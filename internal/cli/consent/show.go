@@ -5,12 +5,9 @@
 package consent
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker"
@@ -96,7 +93,11 @@ func choices(w io.Writer, q maker.Question) {
 		fmt.Fprintf(w, "  run    for the rest of this run, for calls that fit %s; run RULE for another rule\n", show.Line(rule))
 		fmt.Fprintln(w, "  always the same in all runs, by a rule in your own settings")
 	}
-	fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the agents read it")
+	if v := q.Voting; v != nil && v.Samples == 0 { // nobody proposed it
+		fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the log has it")
+	} else {
+		fmt.Fprintln(w, "  edit   with other arguments; no, or why not: the agents read it")
+	}
 }
 
 // hasRule reports whether there is a rule that lets calls like that of a question pass.
@@ -139,39 +140,23 @@ func commandLines(command string) string {
 	if !strings.Contains(command, "\n") {
 		return "$ " + show.Exact(command)
 	}
-	quoted, err := plainJSON(command)
+	quoted, err := show.JSON(command)
 	if err != nil {
 		return show.Exact(command)
 	}
 	return "$ " + show.Exact(quoted)
 }
 
-func plainJSON(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimRight(b.String(), "\n"), err
-}
-
 // table has an argument on each line.
 func table(in map[string]json.RawMessage) string {
 	width := 0
-	for name := range in {
-		width = max(width, len([]rune(show.Exact(name))))
+	arguments := show.Arguments(in)
+	for _, a := range arguments {
+		width = max(width, len([]rune(a.Name)))
 	}
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		var value any
-		text := string(in[name])
-		dec := json.NewDecoder(bytes.NewReader(in[name]))
-		dec.UseNumber()
-		if dec.Decode(&value) == nil {
-			if plain, err := plainJSON(value); err == nil {
-				text = plain
-			}
-		}
-		fmt.Fprintf(&b, "%-*s  %s\n", width, show.Exact(name), show.Exact(text))
+	for _, a := range arguments {
+		fmt.Fprintf(&b, "%-*s  %s\n", width, a.Name, a.Value)
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (s *stage) killed() error {
 	fmt.Fprintf(s.Err, "\n$ maker %s\n", quoted(args))
 	cmd := s.command(args...)
 	if err := cmd.Start(); err != nil {
-		return err
+		return cmp.Or(context.Cause(s.ctx), err) // nothing is started any more once it is interrupted
 	}
 	run, err := s.reached(60)
 	kill := errors.Join(err, cmd.Process.Kill())

@@ -5,22 +5,18 @@ import (
 	"testing"
 
 	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 func TestOutlook(t *testing.T) {
-	p := maker.Progress{
-		Spent:   usage.Spent{Calls: 100, USD: 2},
-		Outlook: &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, Dearest: "hanoi"},
-	}
+	o := adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, USDToCome: new(100.0), Dearest: "hanoi"}
 	want := "P(all likeliest) 99.1 % so far, 96.4 % at the end, 0.006 expected wrong, about 5,000 votes to come for $100.00, most votes: hanoi"
-	if got := outlook(p); got != want {
+	if got := outlook(&o); got != want {
 		t.Errorf("outlook() = %q, want %q", got, want)
 	}
-	p.Spent = usage.Spent{Calls: 100, Unpriced: 1, NoPrice: true}
-	if got := outlook(p); strings.Contains(got, "$") {
+	o.USDToCome = nil
+	if got := outlook(&o); strings.Contains(got, "$") {
 		t.Errorf("outlook() = %q, want no cost where none is known", got)
 	}
 }

@@ -3,14 +3,10 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +20,7 @@ import (
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/vote"
+	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
 // A View shows the progress of a run.
@@ -163,8 +160,16 @@ func (v *View) watchPlainly(ctx context.Context, run *maker.Run) {
 	tick := time.NewTicker(screen.Look)
 	defer tick.Stop()
 	var pace screen.Pace
+	warned := hasLines(run) // there the event says it
+	warn := func(p maker.Progress) {
+		if p.Futile != nil && !warned {
+			warned = true
+			v.print(report.Futile(p.Futile))
+		}
+	}
 	for looks := 0; ; looks++ {
 		p := run.Progress()
+		warn(p)
 		pace.Update(time.Now(), p.Session, screen.Outage(p))
 		if looks > 0 && looks%looksALine == 0 {
 			v.draw(run.Form(), p, pace.Speed())
@@ -172,6 +177,7 @@ func (v *View) watchPlainly(ctx context.Context, run *maker.Run) {
 		select {
 		case <-tick.C:
 		case <-run.Done():
+			warn(run.Progress())
 			return
 		}
 	}
@@ -238,15 +244,13 @@ func sayRule(rule vote.Rule) string {
 }
 
 // outlook is how a run stands whose margins adapt, and how it is thought to end.
-func outlook(p maker.Progress) string {
-	o := p.Outlook
+func outlook(o *adaptive.Outlook) string {
 	to := ""
 	if o.VotesToCome > 0 {
 		to = fmt.Sprintf(", about %s votes to come", report.Thousands(o.VotesToCome))
 	}
-	if usd := p.Spent.CostUSD(); usd != nil && p.Spent.Calls > 0 && to != "" {
-		rest := *usd / float64(p.Spent.Calls) * float64(o.VotesToCome)
-		to += " for " + runs.DescribeCost(&rest)
+	if o.USDToCome != nil && to != "" {
+		to += " for " + runs.DescribeCost(o.USDToCome)
 	}
 	text := fmt.Sprintf("P(all likeliest) %.1f %% so far, %.1f %% at the end, %.2g expected wrong%s", 100*o.Bound, 100*o.Forecast, o.ExpectedWrong, to)
 	if o.Dearest != "" {
@@ -269,34 +273,17 @@ func (v *View) draw(form event.Form, p maker.Progress, perSecond float64) {
 	counts := fmt.Sprintf("%s/%s %s, %s %s/s, ETA %s", report.Thousands(p.Steps), report.Thousands(p.Total), name, rate(perSecond), name, eta)
 	votes += fmt.Sprintf("%s flagged, %s, cost %s", report.Thousands(p.RedFlagged), report.Count(p.Faults, "fault"), runs.DescribeCost(p.Spent.CostUSD()))
 	if p.Outlook != nil {
-		votes += "; " + outlook(p)
+		votes += "; " + outlook(p.Outlook)
 	}
-	if shares := answerShares(p.Answers); shares != "" {
-		votes += "; " + shares
+	for _, more := range []string{screen.Known(p), screen.Shares(p)} {
+		if more != "" {
+			votes += "; " + more
+		}
 	}
 	v.print(fmt.Sprintf("%5.1f %%  %s; %s", percent(p), counts, votes))
 	if trouble := show.Line(p.Trouble); trouble != "" {
 		v.print("        " + trouble)
 	}
-}
-
-// answerShares are how often each answer came, the most frequent first.
-func answerShares(counts map[string]int) string {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	var parts []string
-	for _, answer := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
-	}) {
-		if len(parts) == 8 {
-			parts = append(parts, "...")
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", show.Line(strings.Trim(answer, `"`)), 100*float64(counts[answer])/float64(total)))
-	}
-	return strings.Join(parts, ", ")
 }
 
 func percent(p maker.Progress) float64 {

@@ -24,21 +24,6 @@ func TestRateAndPercent(t *testing.T) {
 	}
 }
 
-func TestAnswerShares(t *testing.T) {
-	for _, test := range []struct {
-		counts map[string]int
-		want   string
-	}{
-		{nil, ""},
-		{map[string]int{`"bug"`: 1, `"other"`: 2, "7": 1}, "other 50 %, bug 25 %, 7 25 %"},
-		{map[string]int{"1": 1, "2": 1, "3": 1, "4": 1, "5": 1, "6": 1, "7": 1, "8": 1, "9": 1, "10": 1}, "1 10 %, 10 10 %, 2 10 %, 3 10 %, 4 10 %, 5 10 %, 6 10 %, 7 10 %, ..."},
-	} {
-		if got := answerShares(test.counts); got != test.want {
-			t.Errorf("answerShares(%v) = %q, want %q", test.counts, got, test.want)
-		}
-	}
-}
-
 var progress = maker.Progress{
 	Steps: 262_144, Total: 1_048_575, Session: 200_000, Samples: 610_000, Contested: 1234, RedFlagged: 20_000, Faults: 7,
 	Spent: usage.Spent{USD: 12.5},
@@ -54,10 +39,12 @@ func TestDrawInAPipe(t *testing.T) {
 	trouble := maker.Progress{Total: 10, Spent: usage.Spent{Unpriced: 1}, Trouble: "sim is failing"}
 	v.draw(event.FormChain, trouble, 0)
 	v.draw(event.FormMeasurement, maker.Progress{Steps: 120, Total: 800, Session: 100, Samples: 99, RedFlagged: 3, Faults: 1}, 20)
+	v.draw(event.FormRecords, maker.Progress{Steps: 120, Total: 800, Session: 120, Samples: 240, Known: 90, Right: 83, Answers: map[string]int{`"bug"`: 120}}, 20)
 	want := " 25.0 %  262,144/1,048,575 steps, 5,000 steps/s, ETA 2m37s; 3.05 samples/step, 1,234 contested, 20,000 flagged, 7 faults, cost $12.50\n" +
 		"  0.0 %  0/10 steps, 0.0 steps/s, ETA unknown; 0.00 samples/step, 0 contested, 0 flagged, 0 faults, cost unknown\n" +
 		"        sim is failing\n" +
-		" 15.0 %  120/800 samples, 20 samples/s, ETA 34s; 3 flagged, 1 fault, cost $0.00\n"
+		" 15.0 %  120/800 samples, 20 samples/s, ETA 34s; 3 flagged, 1 fault, cost $0.00\n" +
+		" 15.0 %  120/800 steps, 20 steps/s, ETA 34s; 2.00 samples/step, 0 contested, 0 flagged, 0 faults, cost $0.00; known: 83 of 90 right; bug 100 %\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("draw in a pipe: -want +got\n%s", diff)
 	}

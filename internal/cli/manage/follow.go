@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/screen"
 	"github.com/maker-mdap/maker/internal/report"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -73,6 +74,7 @@ func (a App) describe(ctx context.Context, run *runs.Run) error {
 // progress counts the steps of a long run.
 type progress struct {
 	steps, total, contested int
+	known, right            int // of the answers that are known
 	said                    time.Time
 }
 
@@ -86,6 +88,12 @@ func (p *progress) take(a App, rec event.Record) {
 		if e.Voting.Contested() {
 			p.contested++
 		}
+		if e.Right != nil {
+			p.known++
+			if *e.Right {
+				p.right++
+			}
+		}
 	default:
 		if line := report.Describe(event.FormChain, rec.Event, map[int]string{}); line != "" {
 			fmt.Fprintln(a.Err, line)
@@ -96,5 +104,9 @@ func (p *progress) take(a App, rec event.Record) {
 		return
 	}
 	p.said = time.Now()
-	fmt.Fprintf(a.Err, "%s/%s steps, %s contested\n", report.Thousands(p.steps), report.Thousands(p.total), report.Thousands(p.contested))
+	line := fmt.Sprintf("%s/%s steps, %s contested", report.Thousands(p.steps), report.Thousands(p.total), report.Thousands(p.contested))
+	if known := screen.Known(runs.Progress{Known: p.known, Right: p.right}); known != "" {
+		line += "; " + known
+	}
+	fmt.Fprintln(a.Err, line)
 }

@@ -4,7 +4,6 @@ package readas
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -51,27 +50,18 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 // Reader is what the flags say. A schema that is in a file is read by readFile.
 func (f *Flags) Reader(readFile func(name string) (string, error)) (reader.Reader, error) {
 	changed := f.flags.Changed
-	var chosen []string
-	var r reader.Reader = reader.Text{}
-	choose := func(flag string, on bool, make func() reader.Reader) {
-		if on {
-			chosen, r = append(chosen, "--"+flag), make()
-		}
+	c := reader.Choice{
+		Number: f.number || changed("unit") || changed("within"), Unit: f.unit, Within: f.within, Bool: f.yesNo,
+		Date: f.date || changed("date-order"), DateOrder: f.dateOrder, List: f.list, Unordered: f.unordered,
 	}
-	choose("one-of", changed("one-of"), func() reader.Reader { return reader.OneOf{Options: trimmed(f.oneOf)} })
-	choose("number", f.number || changed("unit") || changed("within"), func() reader.Reader { return f.numberReader() })
-	choose("bool", f.yesNo, func() reader.Reader { return reader.Bool{} })
-	choose("date", f.date || changed("date-order"), func() reader.Reader { return reader.Date{Order: f.dateOrder} })
-	choose("match", changed("match"), func() reader.Reader { return reader.Regexp{Pattern: f.match} })
-	choose("schema", changed("schema"), func() reader.Reader { return reader.JSON{VoteOn: f.voteOn, Ignore: f.ignore} })
-	if len(chosen) > 1 {
-		return nil, fmt.Errorf("%s: an answer is one of these", strings.Join(chosen, " and "))
+	if changed("one-of") {
+		c.OneOf = trimmed(f.oneOf)
 	}
-	j, isJSON := r.(reader.JSON)
-	if !isJSON && (changed("vote-on") || changed("ignore")) {
-		return nil, errors.New("--vote-on and --ignore name fields of an answer with a --schema")
+	if changed("match") {
+		c.Match = &f.match
 	}
-	if isJSON {
+	switch {
+	case changed("schema"):
 		text := f.schema
 		if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 			var err error
@@ -80,31 +70,15 @@ func (f *Flags) Reader(readFile func(name string) (string, error)) (reader.Reade
 			}
 			text = strings.TrimPrefix(text, "\ufeff") // as some editors begin a file
 		}
-		j.Schema = json.RawMessage(strings.TrimSpace(text))
-		r = j
+		c.Schema = reader.JSON{Schema: json.RawMessage(strings.TrimSpace(text)), VoteOn: f.voteOn, Ignore: f.ignore}
+	case changed("vote-on") || changed("ignore"):
+		return nil, errors.New("--vote-on and --ignore name fields of an answer with a --schema")
 	}
-	if f.list || f.unordered {
-		chosen, r = append(chosen, "--list"), reader.List{Of: r, Unordered: f.unordered}
-	}
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("%s: %s", strings.Join(chosen, " "), strings.TrimPrefix(err.Error(), "reader: "))
-	}
-	return r, nil
-}
-
-// numberReader takes a percentage as a relative distance.
-func (f *Flags) numberReader() reader.Number {
-	n := reader.Number{Unit: f.unit}
-	if share, ok := strings.CutSuffix(strings.TrimSpace(f.within), "%"); ok {
-		n.RelativeTolerance = json.Number(strings.TrimSpace(share) + "e-2")
-	} else {
-		n.Tolerance = json.Number(f.within)
-	}
-	return n
+	return c.Reader(func(parameter string) string { return "--" + strings.ReplaceAll(parameter, "_", "-") })
 }
 
 func trimmed(list []string) []string {
-	var out []string
+	out := []string{}
 	for _, s := range list {
 		out = append(out, strings.TrimSpace(s))
 	}

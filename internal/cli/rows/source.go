@@ -170,10 +170,11 @@ func readText(path string) (string, error) {
 // A Survey is what a table holds, before anybody is asked.
 type Survey struct {
 	Records int
-	Bad     int   // that cannot be read or asked about
-	Why     error // the first of these
-	Bytes   int64 // of the questions
-	Columns []string
+	Bad     int             // that cannot be read or asked about
+	Why     error           // the first of these
+	Bytes   int64           // of the questions
+	Columns []string        // the first of them
+	has     map[string]bool // all of them
 }
 
 // Part is about what n of the records hold.
@@ -184,9 +185,16 @@ func (s Survey) Part(n int) Survey {
 	return s
 }
 
+// With is what they hold with records that are mixed in, which are about as long as others.
+func (s Survey) With(known []maker.Record) Survey {
+	s.Bytes += s.Bytes * int64(len(known)) / int64(s.Records)
+	s.Records += len(known)
+	return s
+}
+
 // Take looks at all records and puts them into words, which is what put does.
 func Take(records iter.Seq2[maker.Record, error], put func(maker.Record) (string, error)) (Survey, error) {
-	var s Survey
+	s := Survey{has: map[string]bool{}}
 	for r, err := range records {
 		if bad, ok := errors.AsType[*maker.RecordError](err); err != nil && !ok {
 			return s, err
@@ -195,9 +203,10 @@ func Take(records iter.Seq2[maker.Record, error], put func(maker.Record) (string
 		}
 		s.Records++
 		for _, name := range r.Columns {
-			if !slices.Contains(s.Columns, name) && len(s.Columns) < 100 {
+			if !s.has[name] && len(s.Columns) < 100 {
 				s.Columns = append(s.Columns, name)
 			}
+			s.has[name] = true
 		}
 		var words string
 		if err == nil {

@@ -101,7 +101,7 @@ func (t *writer) plan(run *runs.Run, p *runs.RecordParams, extension string) err
 	t.single = len(p.Questions) == 1
 	for _, q := range p.Questions {
 		t.answers = append(t.answers, q.Name)
-		t.gold = t.gold || q.Gold != ""
+		t.gold = t.gold || q.Gold != "" && p.Mixed == 0 // those that were mixed in are not written
 	}
 	if !strings.HasPrefix(extension, ".json") && !strings.HasPrefix(extension, ".ndjson") {
 		if err := t.fields(run); err != nil {

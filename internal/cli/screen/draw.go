@@ -10,8 +10,10 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/outline"
 	"github.com/maker-mdap/maker/runs"
@@ -93,9 +95,24 @@ func (m *Model) entries() []item {
 		if c.Status != "decided" {
 			out[i].status, out[i].title = outline.StatusFailed, c.Status
 		}
+		if m.head.Form == event.FormScript { // whose steps have no name before they are over
+			out[i].title += " " + askedBy(c.Question)
+		}
 		out[i].contest = &m.p.Contests[i]
 	}
 	return out
+}
+
+// askedBy is what of the key of a script's question tells a person who asks it: the functions,
+// and which item or turn.
+func askedBy(key string) string {
+	if i := strings.LastIndex(key, "/ask/"); i >= 0 {
+		return key[:i]
+	}
+	if i := strings.LastIndex(key, "/act/"); i >= 0 {
+		return key[:i]
+	}
+	return key
 }
 
 // choices is how many entries there are.
@@ -260,6 +277,9 @@ func (m *Model) money() []string {
 		}
 		parts = append(parts, samples, report.Thousands(p.Contested)+" contested")
 	}
+	if known := Known(*p); known != "" {
+		parts = append(parts, known)
+	}
 	faults := report.Count(p.Faults, "fault")
 	if p.Steps > p.Session { // not all of those before are in the log
 		faults += " (both since the resume)"
@@ -282,12 +302,21 @@ func (m *Model) outlook() []string {
 		fmt.Sprintf("%.2g expected wrong", o.ExpectedWrong),
 	}
 	if o.VotesToCome > 0 { // otherwise it is not known yet, or there are none
-		parts = append(parts, fmt.Sprintf("about %s votes to come", report.Thousands(o.VotesToCome)))
+		to := fmt.Sprintf("about %s votes to come", report.Thousands(o.VotesToCome))
+		if o.USDToCome != nil {
+			to += " for " + runs.DescribeCost(o.USDToCome)
+		}
+		parts = append(parts, to)
 	}
 	if o.Dearest != "" {
 		parts = append(parts, "most votes: "+show.Line(o.Dearest))
 	}
-	return m.flow(parts)
+	out := m.flow(parts)
+	if f := m.p.Futile; f != nil {
+		warning := fmt.Sprintf("more votes will not make it right: about %.0f of %s are near ties", f.NearTies, report.Count(f.Races, "question"))
+		out = append(out, m.style(red, m.cut(warning)))
+	}
+	return out
 }
 
 // deciding are the votes of what is being decided, as they come.
@@ -393,22 +422,54 @@ func (m *Model) contested() []string {
 	return []string{m.cut("contested lately: " + strings.Join(parts, ", "))}
 }
 
-// shares are how often each answer came, the most frequent first.
+// shares are how often each answer came.
 func (m *Model) shares() []string {
-	total := 0
-	for _, n := range m.p.Answers {
+	if text := Shares(m.p); text != "" {
+		return []string{m.cut("answers: " + text)}
+	}
+	return nil
+}
+
+// mostShares is how many answers are named.
+const mostShares = 8
+
+// Shares are how often each answer came, the most frequent first and the others together, or
+// why none is named; empty where there is nothing to tell.
+func Shares(p maker.Progress) string {
+	total := p.OtherAnswers
+	for _, n := range p.Answers {
 		total += n
 	}
+	if total == 0 {
+		return ""
+	}
+	share := func(name string, n int) string { return fmt.Sprintf("%s %.0f %%", name, 100*float64(n)/float64(total)) }
+	others := total
 	var parts []string
-	for _, answer := range slices.SortedFunc(maps.Keys(m.p.Answers), func(a, b string) int {
-		return cmp.Or(m.p.Answers[b]-m.p.Answers[a], strings.Compare(a, b))
+	for _, answer := range slices.SortedFunc(maps.Keys(p.Answers), func(a, b string) int {
+		return cmp.Or(p.Answers[b]-p.Answers[a], strings.Compare(a, b))
 	}) {
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", show.Line(strings.Trim(answer, `"`)), 100*float64(m.p.Answers[answer])/float64(total)))
+		if len(parts) == mostShares {
+			break
+		}
+		parts = append(parts, share(clip.Text(show.Line(strings.Trim(answer, `"`)), 40), p.Answers[answer]))
+		others -= p.Answers[answer]
 	}
-	if len(parts) == 0 {
-		return nil
+	switch {
+	case len(parts) == 0:
+		return "too different or too long to tell how often each came"
+	case others > 0:
+		parts = append(parts, share("others", others))
 	}
-	return []string{m.cut("answers: " + strings.Join(parts, ", "))}
+	return strings.Join(parts, ", ")
+}
+
+// Known says how many of the known answers are right; empty if none is known.
+func Known(p maker.Progress) string {
+	if p.Known == 0 {
+		return ""
+	}
+	return fmt.Sprintf("known: %s of %s right", report.Thousands(p.Right), report.Thousands(p.Known))
 }
 
 // help is what keys do now.

@@ -141,13 +141,87 @@ p pause  q cancel`
 	}
 }
 
+// TestViewOfRecords: what their answers are, and how many of the known ones are right.
+func TestViewOfRecords(t *testing.T) {
+	p := maker.Progress{
+		Steps: 600, Total: 1200, Session: 600, Samples: 1800, Contested: 12, Known: 90, Right: 83, Elapsed: time.Minute,
+		Answers: map[string]int{`"bug"`: 400, `"billing"`: 100}, OtherAnswers: 100,
+	}
+	for width, want := range map[int]string{
+		120: ` tickets.csv
+████████████░░░░░░░░░░░░  50.0 %  600 of 1,200 records  10/s  ETA 1m0s  1m0s so far
+$0.00  3.00 samples a step  12 contested  known: 83 of 90 right  0 flagged  0 faults
+answers: bug 67 %, billing 17 %, others 17 %
+p pause  q cancel`,
+		40: ` tickets.csv
+████████████░░░░░░░░░░░░  50.0 %
+600 of 1,200 records  10/s  ETA 1m0s
+1m0s so far
+$0.00  3.00 samples a step
+12 contested  known: 83 of 90 right
+0 flagged  0 faults
+answers: bug 67 %, billing 17 %, other…
+p pause  q cancel`,
+	} {
+		m, _ := newModel(width, 40)
+		m.head = Head{Task: "tickets.csv", Form: event.FormRecords}
+		at60(m, p)
+		if diff := cmp.Diff(want, m.View().Content); diff != "" {
+			t.Errorf("records on %d columns: -want +got\n%s", width, diff)
+		}
+	}
+}
+
+func TestShares(t *testing.T) {
+	many := map[string]int{}
+	for i := range 12 {
+		many[fmt.Sprint(i)] = 12 - i
+	}
+	for _, test := range []struct {
+		answers map[string]int
+		others  int
+		want    string
+	}{
+		{nil, 0, ""},
+		{map[string]int{`"bug"`: 1, `"other"`: 2, "7": 1}, 0, "other 50 %, bug 25 %, 7 25 %"},
+		{many, 22, "0 12 %, 1 11 %, 2 10 %, 3 9 %, 4 8 %, 5 7 %, 6 6 %, 7 5 %, others 32 %"},
+		{map[string]int{"\"\x1b[2J" + strings.Repeat("x", 100) + `"`: 3}, 1, `\x1b[2J` + strings.Repeat("x", 32) + "… 75 %, others 25 %"},
+		{map[string]int{}, 5, "too different or too long to tell how often each came"},
+	} {
+		if got := Shares(maker.Progress{Answers: test.answers, OtherAnswers: test.others}); got != test.want {
+			t.Errorf("Shares(%v, %d others) = %q, want %q", test.answers, test.others, got, test.want)
+		}
+	}
+}
+
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// TestOutlook: how likely it is that all is right, what that will cost, and that more votes
+// are of no use.
+func TestOutlook(t *testing.T) {
+	m, _ := newModel(160, 40)
+	m.head = Head{Task: "Hanoi", Form: event.FormChain}
+	p := maker.Progress{Steps: 600, Total: 1200, Session: 600, Samples: 1200, Elapsed: time.Minute}
+	p.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, USDToCome: new(0.85), Dearest: "hanoi"}
+	at60(m, p)
+	outlook := "P(all likeliest) 99.1 % so far  96.4 % at the end  0.006 expected wrong  about 5,000 votes to come for $0.85  most votes: hanoi"
+	if got := m.View().Content; !strings.Contains(got, outlook) || strings.Contains(got, "near ties") {
+		t.Errorf("the view is\n%s\nwant %q and nothing of near ties", got, outlook)
+	}
+	p.Outlook.USDToCome, p.Futile = nil, &adaptive.Futility{Races: 60, NearTies: 11.8, Share: .1, Steps: 1200, Chance: .001}
+	m.p = p
+	want := "more votes will not make it right: about 12 of 60 questions are near ties"
+	if got := m.View().Content; !strings.Contains(got, want) || !strings.Contains(got, "5,000 votes to come  most") {
+		t.Errorf("the view is\n%s\nwant %q and no cost to come", got, want)
+	}
+}
 
 // TestViewFits: whatever the size of the terminal is and whatever others write, no line
 // reaches the last column and all of them fit on the screen.
 func TestViewFits(t *testing.T) {
 	wide := busy
-	wide.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, Dearest: "写测试在这里越多越好"}
+	wide.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, USDToCome: new(12.5), Dearest: "写测试在这里越多越好"}
+	wide.Futile = &adaptive.Futility{Races: 6000, NearTies: 1180, Share: .1, Steps: 12000, Chance: .001}
 	wide.Open = []runs.OpenQuestion{{Votes: []runs.OpenVotes{{Answer: strings.Repeat("写测试👍é\u0301", 40) + "\x1b[2J\u202e", Votes: 12}}, InFlight: 3}}
 	wide.Servers = append(wide.Servers, runs.Server{Models: []runs.ServerModel{{Name: strings.Repeat("模型", 40)}}, LastError: "down\nfor \x1b[2Jmaintenance\r\a"})
 	wide.Answers = map[string]int{`"是"`: 3, `"no"`: 1}
@@ -352,6 +426,24 @@ func TestContests(t *testing.T) {
 	m.Update(typed("k"))
 	m.Update(typed("\n"))
 	for _, want := range []string{"> [x] step 126 contested  4-1", "    5 samples, 0 flagged, 0 faults", `    won: "a"`, `    1 vote for "b" instead of "a"`} {
+		if !strings.Contains(m.View().Content, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, m.View().Content)
+		}
+	}
+}
+
+// TestContestsOfScripts: they say who asks.
+func TestContestsOfScripts(t *testing.T) {
+	m, _ := newModel(80, 24)
+	m.head.Form = event.FormScript
+	p := busy
+	p.Contests = []runs.Contest{
+		{Question: "main/map/0/12/queue/ask/3f2a9c01/0", Step: 12, Status: "decided", Voting: event.Voting{Votes: map[string]int{"a": 4, "b": 1}}},
+		{Question: "main/chain/0/turn/7/act/3f2a9c01/0/move/1", Step: 40, Status: "undecided", Voting: event.Voting{Votes: map[string]int{"a": 1, "b": 1}}},
+	}
+	at60(m, p)
+	m.Update(typed("j"))
+	for _, want := range []string{"step 12 contested main/map/0/12/queue  4-1", "step 40 undecided main/chain/0/turn/7  1-1"} {
 		if !strings.Contains(m.View().Content, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, m.View().Content)
 		}

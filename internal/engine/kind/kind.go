@@ -3,6 +3,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -60,7 +61,7 @@ func (k Kind) Job(env Env, params json.RawMessage, cfg config.Config) (*Job, err
 	if err != nil {
 		return nil, err
 	}
-	j.Kind, j.Form = k.Name, k.Form
+	j.Kind, j.Form = k.Name, cmp.Or(j.Form, k.Form)
 	return j, nil
 }
 

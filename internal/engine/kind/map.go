@@ -111,7 +111,7 @@ func (p MapParams) Known() (func(table.Record) error, error) {
 	}
 	m := &mapping{questions: questions}
 	return func(r table.Record) error {
-		record := &mapRecord{m, records.Record{Line: r.Line, Values: r.Values}}
+		record := &mapRecord{m, records.Record{Line: r.Line, Values: r.Values, Mixed: r.Mixed}}
 		for _, q := range questions {
 			if _, err := record.known(q); err != nil {
 				return &config.Error{Field: "gold", Err: err}
@@ -121,8 +121,12 @@ func (p MapParams) Known() (func(table.Record) error, error) {
 	}, nil
 }
 
-// CheckColumns reports that there is no column of known answers.
+// CheckColumns reports that there is no column of known answers. Where records with known
+// answers were mixed in, they have them.
 func (p MapParams) CheckColumns(columns []string) error {
+	if p.Mixed > 0 {
+		return nil
+	}
 	for _, q := range p.Questions {
 		if q.Gold != "" && !slices.Contains(columns, q.Gold) {
 			return config.Errorf("gold", "there is no column %q; there are %q", q.Gold, columns)
@@ -198,7 +202,7 @@ func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 	for i := range questions {
 		j.Classes = append(j.Classes, questions[i].class)
 	}
-	j.Task = fmt.Sprintf("Answer for %d records", p.Records)
+	j.Task = fmt.Sprintf("Answer for %d records", p.Records-p.Mixed)
 	if p.Source != "" {
 		j.Task += " of " + p.Source
 	}
@@ -299,6 +303,9 @@ func (r *mapRecord) known(q mapQuestion) (isKnown func(json.RawMessage) bool, er
 		return nil, err
 	}
 	keyOf, want, err := calibrate.Expect(q.as, raw)
+	if err != nil && r.Mixed {
+		return nil, fmt.Errorf("line %d of the known answers: %w", r.Line, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("line %d, column %s: %w", r.Line, q.Gold, err)
 	}

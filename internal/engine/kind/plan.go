@@ -40,6 +40,7 @@ const (
 type PlanParams struct {
 	Task string `json:"task,omitempty"`
 	Plan string `json:"plan,omitempty"`
+	As   string `json:"as,omitempty"` // what the planner makes, if it is no plan: [AsScript]
 }
 
 func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*Job, error) {
@@ -52,6 +53,12 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 		return nil, err
 	}
 	j := &Job{Task: p.Task, Agents: true, Prompts: set, Readers: planReaders()}
+	if p.As != "" {
+		if err := checkWritten(p, cfg); err != nil {
+			return nil, err
+		}
+		j.Form = event.FormScript
+	}
 	var first event.Event = event.TaskSubmitted{Task: p.Task}
 	given := kind == Exec || kind == Validate
 	if given {
@@ -69,6 +76,9 @@ func planJob(env Env, kind string, params json.RawMessage, cfg config.Config) (*
 			f.Emit("plan/given", first)
 		}
 		m := modules(kind, cfg, set)
+		if p.As != "" {
+			m = writtenModules(cfg, set)
+		}
 		list := m.List()
 		if env.Modules != nil {
 			list = env.Modules(m)

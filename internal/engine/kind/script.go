@@ -11,6 +11,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/orchestrator/script"
+	"github.com/maker-mdap/maker/internal/prompts"
 )
 
 // scriptKind is a procedure that a user wrote.
@@ -41,11 +42,16 @@ func scriptJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job
 	return &Job{
 		Task: p.Script.Name, Agents: true, Prompts: set, NoModel: !program.Asks(),
 		Run: func(f flow.Flow, _ chain.Checkpoint) error {
-			return script.Run(f, script.Config{
-				Program: program, Args: p.Args, Terms: terms(cfg), Pool: cfg.Solve.ModelEscalation, Meaning: meaning(cfg), Prompts: set, Room: newRoom(),
-			})
+			c := scriptConfig(cfg, set)
+			c.Program, c.Args = program, p.Args
+			return script.Run(f, c)
 		},
 	}, nil
+}
+
+// scriptConfig is how scripts are run.
+func scriptConfig(cfg config.Config, set *prompts.Set) script.Config {
+	return script.Config{Terms: terms(cfg), Pool: cfg.Solve.ModelEscalation, Meaning: meaning(cfg), Prompts: set, Room: newRoom()}
 }
 
 // maxScriptMemory is how much more memory than at its beginning a program may need while a

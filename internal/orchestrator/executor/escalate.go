@@ -38,6 +38,7 @@ func (r *run) decideOne(f flow.Flow, base string, a *attempt) error {
 		},
 		Person: func(key string) (bool, error) { return r.askPerson(f, key, a) },
 		May:    func(to flow.Escalation) bool { return r.mayEscalate(a, to) },
+		Moves:  func() int { return len(a.outcome.Moves) },
 		Last:   func() *flow.Verdict { return a.outcome.Verdict },
 		Note: func(to flow.Escalation) event.Escalated {
 			a.outcome.Escalate()

@@ -56,8 +56,9 @@ func (r *runner) decide(c *outline.ExecuteTask, q *flow.Question, files []attach
 			r.now.by = event.ByPerson
 			return took(key, out), nil
 		},
-		May:  func(to flow.Escalation) bool { return r.mayEscalate(to, last) },
-		Last: func() *flow.Verdict { return last.Verdict },
+		May:   func(to flow.Escalation) bool { return r.mayEscalate(to, last) },
+		Moves: func() int { return len(tries.Moves) },
+		Last:  func() *flow.Verdict { return last.Verdict },
 		Note: func(to flow.Escalation) event.Escalated {
 			r.now.escalated = true
 			tries.Escalate()

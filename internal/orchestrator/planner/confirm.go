@@ -8,6 +8,7 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/plan"
 	"github.com/maker-mdap/maker/vote"
 )
 
@@ -35,7 +36,7 @@ type Confirm struct {
 
 // Process implements [flow.Module].
 func (c *Confirm) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
-	question := flow.HumanQuestion{Kind: event.ClarifyPlan, Text: "Carry out this plan?", Options: []string{RunPlan, StopPlan}, Free: true}
+	question := flow.HumanQuestion{Kind: event.ClarifyPlan, Text: fmt.Sprintf("Carry out this %s?", c.Validator.config.Language.called()), Options: []string{RunPlan, StopPlan}, Free: true}
 	switch e := e.(type) {
 	case event.PlanCreated:
 		c.last = e.Plan.Text()
@@ -46,7 +47,7 @@ func (c *Confirm) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 		}
 	case event.ValidationFailed:
 		if e.Attempt >= edited {
-			question.Text = "This plan does not pass its checks:\n- " + strings.Join(problemsOf(e), "\n- ")
+			question.Text = fmt.Sprintf("This %s does not pass its checks:\n- ", c.Validator.config.Language.called()) + strings.Join(problemsOf(e), "\n- ")
 			question.Options, question.Plan = []string{StopPlan}, c.last
 			return c.ask(f, e, e.Replan, e.Attempt, question)
 		}
@@ -54,16 +55,26 @@ func (c *Confirm) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 	return c.Next.Process(f, e)
 }
 
+// against is what a plan of the person's is held against before it is taken. One in another
+// language is checked when it is.
+func (c *Confirm) against(f flow.Flow, key string) (json.RawMessage, error) {
+	if l := c.Validator.config.Language; l != nil {
+		return json.Marshal(plan.Checks{Language: l.Name})
+	}
+	checks, err := checksOf(f, key, c.Validator.config.AllowLoops, c.Validator.available)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(checks)
+}
+
 // ask asks about the plan that an event is about.
 func (c *Confirm) ask(f flow.Flow, e event.Event, replan, attempt int, q flow.HumanQuestion) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		key := attemptKey(replan, attempt)
-		checks, err := checksOf(f, key+"/confirm", c.Validator.config.AllowLoops, c.Validator.available)
-		if err != nil {
+		var err error
+		if q.Against, err = c.against(f, key+"/confirm"); err != nil {
 			return // the run is over; the pipeline knows why
-		}
-		if q.Against, err = json.Marshal(checks); err != nil {
-			return // it is plain data
 		}
 		a, err := f.Ask(key+"/confirm", &q)
 		if err != nil {
@@ -84,7 +95,7 @@ func (c *Confirm) ask(f flow.Flow, e event.Event, replan, attempt int, q flow.Hu
 			}
 		default:
 			yield(flow.Keyed{Key: "end", Event: event.TaskFailed{
-				Status: event.StatusStopped, Stop: event.StopDeclined, Reason: fmt.Sprintf("the person did not want the plan to be carried out (%s)", a.By), Reopen: []string{key + "/confirm"},
+				Status: event.StatusStopped, Stop: event.StopDeclined, Reason: fmt.Sprintf("the person did not want the %s to be carried out (%s)", c.Validator.config.Language.called(), a.By), Reopen: []string{key + "/confirm"},
 			}})
 		}
 	}

@@ -34,11 +34,14 @@ type Config struct {
 
 	// AllowLoops lets a plan go back.
 	AllowLoops bool
+
+	// Language is the one that plans are written in; nil means that of package plan.
+	Language *Language
 }
 
 // hasPanel reports whether several planners are asked after one has failed.
 func (c *Config) hasPanel() bool {
-	return c.Rule.Strategy == vote.None && c.Panel.Strategy != "" && c.Panel.Strategy != vote.None
+	return c.Language == nil && c.Rule.Strategy == vote.None && c.Panel.Strategy != "" && c.Panel.Strategy != vote.None
 }
 
 // A Planner makes plans for one run.
@@ -71,7 +74,7 @@ func (p *Planner) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 				return // the person is asked again
 			}
 			if last := p.lastAttempt(); e.Attempt >= last {
-				yield("end", ended(e))
+				yield("end", ended(e, p.config.Language.called()))
 				return
 			}
 			p.plan(f, e.Replan, e.Attempt+1, problemsOf(e), yield)
@@ -109,10 +112,10 @@ func attemptKey(replan, attempt int) string {
 // ended is the end of a run whose last plan was rejected. A resume looks at that plan
 // again: what it was held against may have changed. Those before it stay rejected,
 // because others were made in their place.
-func ended(e event.ValidationFailed) event.TaskFailed {
-	text := "the plan does not pass its checks:"
+func ended(e event.ValidationFailed, called string) event.TaskFailed {
+	text := fmt.Sprintf("the %s does not pass its checks:", called)
 	if e.Attempt > 0 {
-		text = fmt.Sprintf("no plan passed its checks in %d attempts; the last one:", e.Attempt+1)
+		text = fmt.Sprintf("no %s passed its checks in %d attempts; the last one:", called, e.Attempt+1)
 	}
 	for _, problem := range problemsOf(e) {
 		text += "\n- " + problem
@@ -175,7 +178,7 @@ func (p *Planner) plan(f flow.Flow, replan, attempt int, problems []string, yiel
 		return
 	}
 	if v.Status != flow.Decided {
-		end := event.TaskFailed{Status: event.StatusFailed, Reason: "no plan: " + v.Reason, Reopen: []string{key}}
+		end := event.TaskFailed{Status: event.StatusFailed, Reason: "no " + p.config.Language.called() + ": " + v.Reason, Reopen: []string{key}}
 		if v.Status == flow.Undecided {
 			end.Status = event.StatusUndecided
 		}
@@ -274,7 +277,11 @@ func checksOf(f flow.Flow, key string, allowLoops bool, available []string) (*pl
 
 func (p *Planner) question(attempt int, format Format, problems []string) (*flow.Question, error) {
 	c := &p.config
-	system, err := c.Prompts.Render(prompts.PlannerSystem{MaxToolCalls: maxToolCalls, ProseNames: plan.ProseNames()})
+	var lesson prompts.Data = prompts.PlannerSystem{MaxToolCalls: maxToolCalls, ProseNames: plan.ProseNames()}
+	if c.Language != nil {
+		lesson = c.Language.System
+	}
+	system, err := c.Prompts.Render(lesson)
 	if err != nil {
 		return nil, err
 	}
@@ -300,6 +307,10 @@ func (p *Planner) question(attempt int, format Format, problems []string) (*flow
 		Answer: flow.Format{Reader: Reader, Params: params}, Schema: planSchema,
 		Terms: terms,
 		Work:  &flow.Work{Repair: c.Repair},
+	}
+	if c.Language != nil {
+		q.Answer, q.Schema, q.Work = flow.Format{Reader: DraftReader}, nil, nil
+		return q, c.Prompts.Put(q, c.Language.User(user))
 	}
 	return q, c.Prompts.Put(q, user)
 }

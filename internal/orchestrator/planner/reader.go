@@ -46,6 +46,7 @@ func Readers() domain.Readers {
 			return planReader(f), nil
 		},
 		ScoreReader: func(json.RawMessage) (domain.Reader, error) { return scoreReader{}, nil },
+		DraftReader: func(json.RawMessage) (domain.Reader, error) { return draftReader{}, nil },
 	}
 }
 

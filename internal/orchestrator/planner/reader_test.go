@@ -134,3 +134,25 @@ func FuzzScoreReader(f *testing.F) {
 		}
 	})
 }
+
+func TestDrafts(t *testing.T) {
+	r := newReader(t, planner.DraftReader, ``)
+	for text, want := range map[string]string{
+		"def main():\n    return 1":                                    "def main():\n    return 1\n",
+		"```python\ndef main():\n    return 1\n```":                    "def main():\n    return 1\n",
+		"Like this:\n\n```\nx = 1\n```\nThat is all.":                  "x = 1\n",
+		"```\na\n```\nor rather\n```star\nlonger = \"```\"\n```\nYes.": "longer = \"```\"\n",
+		"```python\ncut = 1":                                           "cut = 1\n",
+	} {
+		got, flag := r.Read(text)
+		var d planner.Draft
+		if flag != nil || json.Unmarshal(got.Value, &d) != nil || d.Plan != want {
+			t.Errorf("Read(%q) = %q, %v, want %q", text, d.Plan, flag, want)
+		}
+	}
+	for _, text := range []string{"", " \n", "```python\n```", "```\n\n```"} {
+		if got, flag := r.Read(text); flag == nil {
+			t.Errorf("Read(%q) = %s, want a red flag", text, got.Value)
+		}
+	}
+}

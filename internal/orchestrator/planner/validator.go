@@ -31,6 +31,9 @@ type ValidatorConfig struct {
 	// Structured is how quality checks ask for JSON, as in flow.Terms.
 	Structured string
 
+	// Language is the one that plans are written in; nil means that of package plan.
+	Language *Language
+
 	// Final says that nobody makes another plan: one that is rejected ends the run.
 	Final bool
 }
@@ -79,7 +82,11 @@ func (v *Validator) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
 				}
 			}
 		case event.PlanCreated:
-			v.check(f, e, yield)
+			if v.config.Language != nil {
+				v.checkLanguage(f, e, yield)
+			} else {
+				v.check(f, e, yield)
+			}
 		}
 	}
 }
@@ -154,7 +161,7 @@ func (v *Validator) static(f flow.Flow, key, text string) (plan.Options, error) 
 
 func (v *Validator) reject(key string, e event.ValidationFailed, yield func(string, event.Event) bool) {
 	if yield(key+"/validated", e) && v.config.Final {
-		yield("end", ended(e))
+		yield("end", ended(e, v.config.Language.called()))
 	}
 }
 

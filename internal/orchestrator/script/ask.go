@@ -99,6 +99,9 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	}
 	done := event.StepCompleted{Step: q.Step, Title: titleOf(prompt)}
 	out, err := s.decide(key, q, maxMoves, &done)
+	if e, ok := err.(*overError); ok {
+		e.where = callerOf(t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +215,9 @@ func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Qu
 	}
 	if a.k > 0 {
 		q.Rule.Strategy, q.Rule.K = vote.FirstToK, a.k
+		if most := q.Rule.MaxSamples; a.k > most {
+			return nil, fmt.Errorf("k = %d needs as many votes, and --max-samples is %d: take a smaller k, or more samples", a.k, most)
+		}
 		if err := q.Rule.Validate(); err != nil {
 			return nil, fmt.Errorf("k: %w", err)
 		}
@@ -262,67 +268,34 @@ const maxKnown = 100
 
 // reader is how answers are read.
 func (a *asking) reader(t *starlark.Thread) (reader.Reader, error) {
-	var chosen []string
-	var r reader.Reader = reader.Text{}
-	choose := func(name string, on bool, as reader.Reader) {
-		if on {
-			chosen, r = append(chosen, name), as
-		}
-	}
+	c := reader.Choice{Number: a.number, Unit: a.unit, Bool: a.boolean, Date: a.date, DateOrder: a.dateOrder, List: a.list, Unordered: a.unordered}
+	var err error
 	if a.oneOf != nil {
-		options, err := texts(a.oneOf)
-		if err != nil {
+		if c.OneOf, err = texts(a.oneOf); err != nil {
 			return nil, fmt.Errorf("one_of: %w", err)
 		}
-		choose("one_of", true, reader.OneOf{Options: options})
 	}
-	numbers, err := a.numbers()
-	if err != nil {
-		return nil, err
-	}
-	choose("number", a.number || a.unit != "" || a.within != nil, numbers)
-	choose("bool", a.boolean, reader.Bool{})
-	choose("date", a.date || a.dateOrder != "", reader.Date{Order: a.dateOrder})
-	choose("match", a.match != "", reader.Regexp{Pattern: a.match})
-	if a.schema != nil {
-		as, err := a.fields(t)
-		if err != nil {
-			return nil, fmt.Errorf("schema: %w", err)
-		}
-		choose("schema", true, as)
-	}
-	if len(chosen) > 1 {
-		return nil, fmt.Errorf("%s: an answer is one of these", strings.Join(chosen, " and "))
-	}
-	if _, ok := r.(reader.JSON); !ok && (a.voteOn != nil || a.ignore != nil) {
-		return nil, errors.New("vote_on and ignore name fields of a JSON schema; of other schemas, fields of the type prose are not voted on")
-	}
-	if a.list || a.unordered {
-		chosen, r = append(chosen, "list"), reader.List{Of: r, Unordered: a.unordered}
-	}
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("%s: %s", strings.Join(chosen, " "), strings.TrimPrefix(err.Error(), "reader: "))
-	}
-	return r, nil
-}
-
-// numbers takes a percentage as a relative distance.
-func (a *asking) numbers() (reader.Number, error) {
-	n := reader.Number{Unit: a.unit}
 	switch within := a.within.(type) {
 	case nil:
 	case starlark.Int, starlark.Float:
-		n.Tolerance = json.Number(within.String())
+		c.Within = within.String()
 	case starlark.String:
-		if share, ok := strings.CutSuffix(strings.TrimSpace(string(within)), "%"); ok {
-			n.RelativeTolerance = json.Number(strings.TrimSpace(share) + "e-2")
-		} else {
-			n.Tolerance = json.Number(within)
-		}
+		c.Number, c.Within = true, string(within)
 	default:
-		return n, fmt.Errorf("within: got %s, want a number or a percentage such as \"1%%\"", within.Type())
+		return nil, fmt.Errorf("within: got %s, want a number or a percentage such as \"1%%\"", within.Type())
 	}
-	return n, nil
+	if a.match != "" {
+		c.Match = &a.match
+	}
+	if a.schema != nil {
+		if c.Schema, err = a.fields(t); err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
+	}
+	if _, ok := c.Schema.(reader.JSON); !ok && (a.voteOn != nil || a.ignore != nil) {
+		return nil, errors.New("vote_on and ignore name fields of a JSON schema; of other schemas, fields of the type prose are not voted on")
+	}
+	return c.Reader(func(parameter string) string { return parameter })
 }
 
 // fields reads a schema: a JSON schema, or a mapping of fields to what they are.

@@ -17,6 +17,7 @@ const (
 	maxInitSteps = 1 << 20     // of execution, outside of functions
 	maxSteps     = 200_000_000 // of execution, in main, in a turn of a chain, in all items of a map
 	maxValue     = 64 << 20    // bytes of one value that an operation makes
+	maxFile      = 32 << 20    // bytes of a file that is read
 	maxRange     = 10_000_000  // numbers in a range
 	maxDepth     = 100         // lists in lists, of data that leaves the script
 	maxBits      = 1 << 20     // of a whole number

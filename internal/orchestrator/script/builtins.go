@@ -24,6 +24,8 @@ type builtin struct {
 	required int      // that many have to be given
 	keywords bool     // it takes others by name, whatever they are called
 	variadic bool     // it takes any number
+	anywhere bool     // it may be called outside of functions too
+	ends     []string // one of these last parameters has to be given, so that it ends
 	call     func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
 }
 
@@ -31,14 +33,16 @@ var builtins = []builtin{
 	{name: "ask", params: slices.Concat([]string{"prompt"}, askParams), required: 1, call: askBuiltin},
 	{name: "act", params: slices.Concat([]string{"task", "tools"}, askParams, []string{"max_moves"}), required: 2, call: actBuiltin},
 	{name: "map", params: []string{"items", "f"}, required: 2, call: mapBuiltin},
-	{name: "chain", params: []string{"state", "step", "times", "until"}, required: 2, call: chainBuiltin},
+	{name: "chain", params: []string{"state", "step", "times", "until"}, required: 2, ends: []string{"times", "until"}, call: chainBuiltin},
 	{name: "call", params: []string{"tool"}, required: 1, keywords: true, call: callBuiltin},
 	{name: "human", params: []string{"question", "options"}, required: 1, call: humanBuiltin},
 	{name: "rows", params: []string{"path"}, required: 1, call: rowsBuiltin},
 	{name: "read", params: []string{"path"}, required: 1, call: readBuiltin},
 	{name: "log", variadic: true, call: logBuiltin},
-	{name: "fail", variadic: true, call: failBuiltin},
+	{name: "fail", variadic: true, anywhere: true, call: failBuiltin},
 }
+
+var errEndless = errors.New("say when it ends: times = …, until = …, or both")
 
 // Names are those of the functions that scripts find defined beyond the language itself.
 func Names() []string {
@@ -91,7 +95,7 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		t := in.thread(t.Name)
 		v, output, err := called(t, b.Name(), f, list[i])
 		if over, ok := errors.AsType[*overError](err); ok {
-			return over.err
+			return over
 		}
 		took[i], titles[i] = in.taken, in.title
 		if err != nil && reached(t) {
@@ -193,7 +197,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, err
 	}
 	if times < 0 && until == nil {
-		return nil, errors.New("chain: say when it ends: times = …, until = …, or both")
+		return nil, fmt.Errorf("chain: %w", errEndless)
 	}
 	s, err := scopeOf(t)
 	if err != nil {
@@ -256,7 +260,8 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	return state, nil
 }
 
-// callBuiltin calls a tool, once. Code decided on it, not a vote.
+// callBuiltin calls a tool, once. Code decided on it, not a vote. Otherwise is what is taken if
+// the person or a rule refuses the call, or the tool reports an error.
 func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var tool string
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, nil, 1, &tool); err != nil {
@@ -267,7 +272,12 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 		return nil, err
 	}
 	input := starlark.NewDict(len(kwargs))
+	var otherwise starlark.Value
 	for _, kv := range kwargs {
+		if kv[0] == starlark.String("otherwise") {
+			otherwise = kv[1]
+			continue
+		}
 		if err := input.SetKey(kv[0], kv[1]); err != nil {
 			return nil, err
 		}
@@ -289,7 +299,15 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	if err != nil {
 		return nil, over(err)
 	}
-	if result.IsError || result.Unknown {
+	output, answer := event.TextValue(result.Text), starlark.Value(starlark.String(result.Text))
+	switch {
+	case result.IsError && !result.Unknown && otherwise != nil:
+		data, err := toJSON(t, otherwise)
+		if err != nil {
+			return nil, fmt.Errorf("call: otherwise: %w", err)
+		}
+		output, answer = event.JSONValue(data), otherwise
+	case result.IsError || result.Unknown:
 		failed := &stepError{step: step, status: flow.Failed, reason: fmt.Sprintf("%s: %s", tool, result.Text)}
 		if result.Refused {
 			failed.open = []string{s.prefix + key}
@@ -297,9 +315,9 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 		return nil, s.failStep(key, own, failed, event.Voting{Strategy: vote.None}, nil)
 	}
 	if own {
-		s.complete(key, event.StepCompleted{Step: step, Title: clip.Words(tool, maxTitle), By: event.ByCode, Output: event.TextValue(result.Text), Voting: event.Voting{Strategy: vote.None}})
+		s.complete(key, event.StepCompleted{Step: step, Title: clip.Words(tool, maxTitle), By: event.ByCode, Output: output, Voting: event.Voting{Strategy: vote.None}})
 	}
-	return starlark.String(result.Text), nil
+	return answer, nil
 }
 
 // scopeKey is the key of the step that a call belongs to, in the run.
@@ -397,12 +415,15 @@ func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs [
 	if err != nil {
 		return nil, err
 	}
-	file, err := flow.ReadAttachment(s.flow, key, flow.Reference{Kind: "file", Ref: path})
+	file, err := flow.ReadFile(s.flow, key, flow.File{Path: path, Most: maxFile})
 	if err != nil {
 		return nil, over(err)
 	}
 	l := &looked{path: path, text: file.Text, key: s.prefix + key, step: max(s.step, 0)}
 	switch {
+	case file.TooLarge > 0:
+		return nil, l.failed(b.Name(), fmt.Sprintf("%s has %d MB, and a script reads at most %d: split it, or have `maker map` ask about each record of a table of any size",
+			path, (file.TooLarge+1<<20-1)>>20, maxFile>>20))
 	case file.Problem != "":
 		return nil, l.failed(b.Name(), file.Problem)
 	case file.MediaType == "inode/directory":

@@ -31,7 +31,9 @@ func checkFiles(main string, files map[string]*syntax.File) []error {
 			}
 		}
 		problems = append(problems, c.calls(f)...)
+		problems = append(problems, outside(f)...)
 	}
+	problems = append(problems, circles(main, files)...)
 	if d := defined[main][mainFunction]; d == nil {
 		problems = append(problems, fmt.Errorf("%s: there is no function main: a script begins with its function main(args)", main))
 	} else if least, most := bounds(d.Params); least > 1 || most < 1 && len(d.Params) > 0 {
@@ -82,6 +84,81 @@ func (c *checker) load(l *syntax.LoadStmt, defined map[string]map[string]*syntax
 	return problems
 }
 
+// circles finds files that load themselves, by way of others or not.
+func circles(main string, files map[string]*syntax.File) []error {
+	var problems []error
+	done := map[string]bool{}
+	var follow func(way []string)
+	follow = func(way []string) {
+		name := way[len(way)-1]
+		for _, stmt := range files[name].Stmts {
+			l, ok := stmt.(*syntax.LoadStmt)
+			if !ok {
+				continue
+			}
+			next := l.ModuleName()
+			if i := slices.Index(way, next); i >= 0 {
+				problems = append(problems, at(l.Module.TokenPos, fmt.Errorf("%s loads itself: %s", next, strings.Join(append(slices.Clone(way[i:]), next), " loads "))))
+			} else if files[next] != nil && !done[next] {
+				follow(append(way, next))
+			}
+		}
+		done[name] = true
+	}
+	follow([]string{main})
+	return problems
+}
+
+// outside finds calls outside of functions of what only functions may call. What a function
+// calls that is called there is seen when it is.
+func outside(part syntax.Node) []error {
+	var problems []error
+	syntax.Walk(part, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DefStmt:
+			problems = append(problems, outsideOf(n.Params)...)
+			return false
+		case *syntax.LambdaExpr:
+			problems = append(problems, outsideOf(n.Params)...)
+			return false
+		case *syntax.CallExpr:
+			if b := builtinOf(n); b != nil && !b.anywhere {
+				problems = append(problems, at(n.Lparen, fmt.Errorf("%s: %w", b.name, errOutside)))
+			}
+		}
+		return true
+	})
+	return problems
+}
+
+// outsideOf finds them in the defaults of parameters, which belong to what is around the
+// function.
+func outsideOf(params []syntax.Expr) []error {
+	var problems []error
+	for _, p := range params {
+		if b, ok := p.(*syntax.BinaryExpr); ok {
+			problems = append(problems, outside(b.Y)...)
+		}
+	}
+	return problems
+}
+
+// builtinOf is the built-in function that a call is of, or nil.
+func builtinOf(call *syntax.CallExpr) *builtin {
+	id, ok := call.Fn.(*syntax.Ident)
+	if !ok {
+		return nil
+	}
+	if binding, ok := id.Binding.(*resolve.Binding); !ok || binding.Scope != resolve.Predeclared {
+		return nil
+	}
+	i := slices.IndexFunc(builtins, func(b builtin) bool { return b.name == id.Name })
+	if i < 0 {
+		return nil
+	}
+	return &builtins[i]
+}
+
 // calls finds calls that cannot succeed.
 func (c *checker) calls(f *syntax.File) []error {
 	var problems []error
@@ -99,12 +176,8 @@ func (c *checker) calls(f *syntax.File) []error {
 			return true
 		}
 		var err error
-		if binding.Scope == resolve.Predeclared {
-			for i := range builtins {
-				if builtins[i].name == id.Name {
-					err = builtins[i].check(call.Args)
-				}
-			}
+		if b := builtinOf(call); b != nil {
+			err = b.check(call.Args)
 		} else if d := c.functions[binding.First]; d != nil {
 			err = checkCall(d, call.Args)
 		}
@@ -114,6 +187,56 @@ func (c *checker) calls(f *syntax.File) []error {
 		return true
 	})
 	return problems
+}
+
+// argsOf are the arguments that a script is seen to use, those in args.NAME and getattr(args,
+// "NAME", …). It is not known if the script does something else with args too.
+func argsOf(main *syntax.DefStmt) (names []string, known bool) {
+	if len(main.Params) == 0 {
+		return nil, true
+	}
+	param, ok := main.Params[0].(*syntax.Ident)
+	if !ok {
+		return nil, false
+	}
+	isArgs := func(e syntax.Expr) (*syntax.Ident, bool) {
+		id, ok := e.(*syntax.Ident)
+		if !ok {
+			return nil, false
+		}
+		b, ok := id.Binding.(*resolve.Binding)
+		return id, ok && b.First == param
+	}
+	seen := map[*syntax.Ident]bool{param: true}
+	known = true
+	syntax.Walk(main, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			if id, ok := isArgs(n.X); ok {
+				seen[id] = true
+				names = append(names, n.Name.Name)
+			}
+		case *syntax.CallExpr:
+			f, isName := n.Fn.(*syntax.Ident)
+			if !isName || f.Name != "getattr" && f.Name != "hasattr" || len(n.Args) < 2 {
+				break
+			}
+			if l, ok := n.Args[1].(*syntax.Literal); ok {
+				name, isText := l.Value.(string)
+				if id, ok := isArgs(n.Args[0]); ok && isText {
+					seen[id] = true
+					names = append(names, name)
+				}
+			}
+		case *syntax.Ident:
+			if id, ok := isArgs(n); ok && !seen[id] {
+				known = false
+			}
+		}
+		return true
+	})
+	slices.Sort(names)
+	return slices.Compact(names), known
 }
 
 // given are the arguments of a call: how many by position, which by name. Open says that
@@ -165,6 +288,10 @@ func (b *builtin) check(args []syntax.Expr) error {
 		if b.keywords || !slices.Contains(named, b.params[i]) {
 			return fmt.Errorf("missing argument for %s", b.params[i])
 		}
+	}
+	if len(b.ends) > 0 && positional <= slices.Index(b.params, b.ends[0]) && !open &&
+		!slices.ContainsFunc(named, func(name string) bool { return slices.Contains(b.ends, name) }) {
+		return errEndless
 	}
 	return nil
 }

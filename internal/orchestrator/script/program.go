@@ -35,6 +35,12 @@ type Program struct {
 	source  Source
 	modules map[string]*starlark.Program // by name; the script itself is among them
 	asks    bool                         // something of it names ask or act
+
+	tools  []string // that it names
+	models []string // likewise
+
+	args      []string // that it is seen to use
+	knowsArgs bool     // there are no others
 }
 
 // options are those of the language: the defaults, in which everything ends.
@@ -126,6 +132,8 @@ func Compile(s Source) (*Program, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
+	main, _ := definitions(files[s.Name])
+	p.args, p.knowsArgs = argsOf(main[mainFunction])
 	predeclared := predeclare()
 	for name, text := range texts {
 		f, err := parse(name, text) // once more: resolving names has marked the other one
@@ -133,6 +141,7 @@ func Compile(s Source) (*Program, error) {
 			return nil, err
 		}
 		p.asks = p.asks || names(f, "ask", "act")
+		p.note(files[name])
 		guard(f)
 		compiled, err := starlark.FileProgram(f, predeclared.Has)
 		if err != nil {
@@ -199,6 +208,78 @@ func (p *Program) init(room func() error) (starlark.StringDict, error) {
 		return m.names, m.err
 	}
 	return load(nil, p.source.Name)
+}
+
+// note takes down the tools and models that the calls of a file name.
+func (p *Program) note(f *syntax.File) {
+	add := func(list *[]string, e syntax.Expr) {
+		if l, ok := e.(*syntax.Literal); ok {
+			if name, ok := l.Value.(string); ok && !slices.Contains(*list, name) {
+				*list = append(*list, name)
+			}
+		}
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok {
+			return true
+		}
+		b := builtinOf(call)
+		switch {
+		case b == nil:
+		case b.name == "call":
+			if len(call.Args) > 0 {
+				add(&p.tools, call.Args[0])
+			}
+		case b.name == "ask" || b.name == "act":
+			add(&p.models, argument(call, b, "model"))
+			if tools, ok := argument(call, b, "tools").(*syntax.ListExpr); ok {
+				for _, e := range tools.List {
+					add(&p.tools, e)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// argument is what a call gives a parameter, nil if it does not.
+func argument(call *syntax.CallExpr, b *builtin, name string) syntax.Expr {
+	for i, arg := range call.Args {
+		if named, ok := arg.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
+			if id, ok := named.X.(*syntax.Ident); ok && id.Name == name {
+				return named.Y
+			}
+		} else if i < len(b.params) && b.params[i] == name {
+			return arg
+		}
+	}
+	return nil
+}
+
+// Uses are the tools and models that the script names, as far as they are written down in it.
+func (p *Program) Uses() (tools, models []string) {
+	return slices.Sorted(slices.Values(p.tools)), slices.Sorted(slices.Values(p.models))
+}
+
+// Args are the arguments that the script is seen to use.
+func (p *Program) Args() []string { return p.args }
+
+// CheckArgs finds arguments that the script has no use for, as far as that can be seen.
+func (p *Program) CheckArgs(args map[string]string) error {
+	if !p.knowsArgs {
+		return nil
+	}
+	for _, name := range sortedKeys(args) {
+		switch {
+		case slices.Contains(p.args, name):
+		case len(p.args) == 0:
+			return fmt.Errorf("%s: the script takes no arguments", name)
+		default:
+			return fmt.Errorf("%s: the script has no use for it; it takes %s", name, strings.Join(p.args, ", "))
+		}
+	}
+	return nil
 }
 
 // Asks reports whether a model may be asked.

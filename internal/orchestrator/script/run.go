@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,18 +45,50 @@ type Config struct {
 // task_completed with what main returned, or task_failed. Its error is the flow's: the run is
 // over for a reason outside the script.
 func Run(f flow.Flow, c Config) error {
+	end, err := run(f, c)
+	if err == nil {
+		f.Emit("end", end)
+	}
+	return err
+}
+
+// run runs a script and returns the event that ends it.
+func run(f flow.Flow, c Config) (event.Event, error) {
 	r := &runner{Config: c}
 	output, err := r.main(f)
 	if over, ok := errors.AsType[*overError](err); ok {
-		return over.err
+		return nil, over
 	}
 	if err != nil {
-		failed := r.failed(err)
-		f.Emit("end", failed)
-		return nil
+		return r.failed(err), nil
 	}
-	f.Emit("end", event.TaskCompleted{Steps: r.steps, Output: event.JSONValue(output)})
-	return nil
+	return event.TaskCompleted{Steps: r.steps, Output: event.JSONValue(output)}, nil
+}
+
+// An Executor is the last module of a pipeline whose plans are scripts: it runs the one that
+// passed its checks.
+type Executor struct {
+	Config        // without a program
+	Name   string // of the script
+}
+
+// Process implements [flow.Module].
+func (x *Executor) Process(f flow.Flow, e event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		passed, ok := e.(event.ValidationPassed)
+		if !ok {
+			return
+		}
+		c := x.Config
+		var end event.Event
+		var err error
+		if c.Program, err = Compile(Source{Name: x.Name, Text: passed.Plan.Text()}); err != nil { // it passed a moment ago
+			end = event.TaskFailed{Status: event.StatusFailed, Reason: err.Error()}
+		} else if end, err = run(f, c); err != nil {
+			return // the run is over; the pipeline knows why
+		}
+		yield(flow.Keyed{Event: end, Key: "end"})
+	}
 }
 
 type runner struct {
@@ -128,10 +161,12 @@ func (s *scope) thread(name string) *starlark.Thread {
 func scopeOf(t *starlark.Thread) (*scope, error) {
 	s, ok := t.Local(scopeLocal).(*scope)
 	if !ok {
-		return nil, errors.New("this can be called by main and the functions that it calls, not outside of functions, nor by until of a chain")
+		return nil, errOutside
 	}
 	return s, nil
 }
+
+var errOutside = errors.New("this can be called by main and the functions that it calls, not outside of functions, nor by until of a chain")
 
 // within is the scope of a branch or a turn.
 func (s *scope) within(f flow.Flow, prefix string, step int) *scope {
@@ -193,17 +228,37 @@ func (s *scope) completed(output json.RawMessage) event.StepCompleted {
 }
 
 // An overError is the flow's: the run is over.
-type overError struct{ err error }
+type overError struct {
+	err   error
+	where string // in the script, if that can be why
+}
 
 func (e *overError) Error() string { return e.err.Error() }
 func (e *overError) Unwrap() error { return e.err }
+
+// Where is the place in the script at which the flow ended the run, of an error of [Run];
+// empty if the script has no part in it.
+func Where(err error) string {
+	if over, ok := errors.AsType[*overError](err); ok {
+		return over.where
+	}
+	return ""
+}
+
+// callerOf is where the built-in function that is running was called.
+func callerOf(t *starlark.Thread) string { return place(t.CallFrame(1)) }
+
+func place(f starlark.CallFrame) string { return fmt.Sprintf("%s in %s", f.Pos, f.Name) }
 
 // over marks an error of the flow.
 func over(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &overError{err}
+	if e, ok := errors.AsType[*overError](err); ok { // of a branch
+		return e
+	}
+	return &overError{err: err}
 }
 
 // A stepError is why a step has no result.
@@ -239,7 +294,7 @@ func Describe(err error) string {
 		}
 		for _, f := range e.CallStack {
 			if f.Pos.Line > 0 {
-				where = append(where, fmt.Sprintf("%s in %s", f.Pos, f.Name))
+				where = append(where, place(f))
 			}
 		}
 		err = cause(e)

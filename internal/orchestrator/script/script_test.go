@@ -91,12 +91,15 @@ func (f *fake) Observe(key string, l flow.Look) (json.RawMessage, error) {
 			data, _ := json.Marshal(flow.Usability{})
 			return data
 		}
-		var r flow.Reference
+		var r flow.File
 		if err := json.Unmarshal(l.Params, &r); err != nil {
 			panic(err)
 		}
-		a := flow.Attached{MediaType: "text/plain", Text: f.journal.files[r.Ref]}
-		if a.Text == "" {
+		a := flow.Attached{MediaType: "text/plain", Text: f.journal.files[r.Path]}
+		if n := int64(len(a.Text)); n > r.Most {
+			a = flow.Attached{Problem: "it is too large", TooLarge: n}
+		}
+		if a.Text == "" && a.Problem == "" {
 			a = flow.Attached{Problem: "there is no such file"}
 		}
 		data, _ := json.Marshal(a)
@@ -198,6 +201,7 @@ func TestRun(t *testing.T) {
 		{"a file", "def main():\n    return read(\"a.txt\")", `"content"`},
 		{"a table", "def main():\n    return [r[\"id\"] for r in rows(\"t.csv\")]", `["1","2"]`},
 		{"a tool", "def main():\n    return call(\"Write\", file_path = \"x\", content = \"y\")", `"done"`},
+		{"a tool that fails", "def main():\n    return [call(\"Broken\", x = 1, otherwise = None), call(\"Write\", x = 1, otherwise = 2)]", `[null,"done"]`},
 		{"a person", "def main():\n    return human(\"Which?\", options = [\"a\"])", `"said Which?"`},
 		{"an agent", "def main():\n    return act(\"say done!\", tools = [\"Read\"])", `"done"`},
 		{"notes", "def main():\n    log(\"a\", 1)\n    print([2])", `null`},
@@ -263,26 +267,95 @@ func TestFailures(t *testing.T) {
 		{"a tool", "def main():\n    call(\"Broken\", x = 1)", "test.star:2:9 in main: Broken: it broke", event.StatusFailed},
 		{"a type", "def main():\n    return 1 + \"a\"", "test.star:2:14 in main: unknown binary op: int + string", event.StatusFailed},
 		{"no file", "def main():\n    read(\"none\")", "test.star:2:9 in main: read: there is no such file", event.StatusFailed},
+		{"a large file", "def main():\n    return len(rows(\"large\"))", "test.star:2:20 in main: rows: large has 33 MB, and a script reads at most 32: split it, or have `maker map` ask", event.StatusFailed},
+		{"more votes than samples", "def main():\n    ask(\"say x!\", k = 21)", "test.star:2:8 in main: ask: k = 21 needs as many votes, and --max-samples is 20", event.StatusFailed},
 		{"no argument", "def main(args):\n    return args.x", "test.star:2:16 in main: args has no x: start the script with --arg x=…", event.StatusFailed},
 		{"a function is no data", "def main():\n    return main", "what main returns: this is not data", event.StatusFailed},
 		{"what is shared is frozen", "def main():\n    seen = []\n    map([1], lambda n: seen.append(n))", "test.star:3:35 in lambda: append: cannot append to frozen list", event.StatusFailed},
 		{"two ways to read", "def main():\n    ask(\"say x!\", number = True, bool = True)", "test.star:2:8 in main: ask: number and bool: an answer is one of these", event.StatusFailed},
 		{"no options", "def main():\n    ask(\"say x!\", one_of = [])", "test.star:2:8 in main: ask: one_of: ", event.StatusFailed},
 		{"no type", "def main():\n    ask(\"say x!\", schema = {\"a\": \"wat\"})", "test.star:2:8 in main: ask: schema: a: \"wat\" is no type", event.StatusFailed},
-		{"outside of functions", "X = ask(\"say x!\")\n\ndef main():\n    return X", "test.star:1:8 in <toplevel>: this can be called by main", event.StatusFailed},
+		{"outside of functions", "def f():\n    return ask(\"say x!\")\n\nX = f()\n\ndef main():\n    return X", "test.star:2:15 in f: this can be called by main", event.StatusFailed},
 		{"a chain in a map", "def main():\n    map([1], lambda n: chain(0, lambda s: s, times = 1))", "test.star:2:29 in lambda: chain: it can be called on the main line only", event.StatusFailed},
 		{"a question in until", "def main():\n    chain(0, lambda s: s, until = lambda s: ask(\"say yes!\", bool = True))", "test.star:2:48 in lambda: this can be called by main", event.StatusFailed},
 		{"a state that is no data", "def main():\n    chain(main, lambda s: s, times = 1)", "test.star:2:10 in main: chain: its state: this is not data", event.StatusFailed},
-		{"an endless chain", "def main():\n    chain(0, lambda s: s)", "test.star:2:10 in main: chain: say when it ends", event.StatusFailed},
+		{"an endless chain", "def main():\n    chain(0, lambda s: s, times = -1)", "test.star:2:10 in main: chain: say when it ends", event.StatusFailed},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake(echo)
+			f.journal.files["large"] = strings.Repeat("x", maxFile+1)
 			failed, ok := f.run(t, test.script, nil).(event.TaskFailed)
 			if !ok || failed.Status != test.status || !strings.HasPrefix(failed.Reason, test.want) {
 				t.Errorf("got %+v, want %s: %s", failed, test.status, test.want)
 			}
 		})
+	}
+}
+
+// TestCheck: what is seen without running anything.
+func TestCheck(t *testing.T) {
+	const body = "\n\ndef main():\n    return 1"
+	tests := []struct {
+		name  string
+		text  string
+		files map[string]string
+		want  []string
+	}{
+		{"nothing", "def f(x = 1):\n    return ask(\"a\")\nX = sorted([3, 1])\nF = lambda t: ask(t)" + body, nil, nil},
+		{"outside of functions", "X = map([1], str)\nY = [ask(q) for q in []]\nfail(\"a\")\nlog(1)" + body, nil, []string{"test.star:1:8: map: this can be called by main", "test.star:2:9: ask: this", "test.star:4:4: log: this"}},
+		{"defaults are outside", "def f(x = [ask(\"a\")]):\n    def g(y = ask(\"b\")):\n        return y\n    return g()\nF = lambda x = read(\"a\"): x" + body, nil, []string{"test.star:1:15: ask: this", "test.star:5:20: read: this"}},
+		{"an endless chain", "def main():\n    chain(1, str)\n    chain(1, str, 3)\n    chain(1, str, until = bool)\n    chain(*[1, str, 3])", nil, []string{"test.star:2:10: chain: say when it ends"}},
+		{"a name of one's own", "def ask(x):\n    return x\nX = ask(1)" + body, nil, nil},
+		{"it loads itself", "load(\"test.star\", y = \"x\")\nx = 1" + body, nil, []string{"test.star:1:6: test.star loads itself: test.star loads test.star"}},
+		{"a circle", "load(\"a.star\", \"a\")" + body, map[string]string{"a.star": "load(\"b.star\", \"b\")\na = 1", "b.star": "load(\"c.star\", \"c\")\nload(\"a.star\", \"a\")\nb = 1", "c.star": "c = 1"}, []string{"b.star:2:6: a.star loads itself: a.star loads b.star loads a.star"}},
+		{"twice is no circle", "load(\"a.star\", \"a\")\nload(\"b.star\", \"b\")" + body, map[string]string{"a.star": "load(\"b.star\", \"b\")\na = 1", "b.star": "b = 1"}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Compile(Source{Name: "test.star", Text: test.text, Files: test.files})
+			var got []string
+			if err != nil {
+				got = strings.Split(err.Error(), "\n")
+			}
+			if len(got) != len(test.want) {
+				t.Fatalf("got %q, want %q", got, test.want)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestArgs: arguments that a script has no use for are found where it can be seen.
+func TestArgs(t *testing.T) {
+	tests := []struct{ script, want string }{
+		{"def main():\n    return 1", "x: the script takes no arguments"},
+		{"def main(args):\n    return 1", "x: the script takes no arguments"},
+		{"def main(args):\n    return args.x", ""},
+		{"def main(args):\n    return [args.b, args.a, args.b]", "x: the script has no use for it; it takes a, b"},
+		{"def main(a):\n    return map([1], lambda n: a.y + getattr(a, \"z\", \"\"))", "x: the script has no use for it; it takes y, z"},
+		{"def main(args):\n    return getattr(args, \"x\", 1)", ""},
+		{"def main(args):\n    return getattr(args, \"a\" + args.y, 1)", ""},
+		{"def f(a):\n    return a.x\n\ndef main(args):\n    return f(args)", ""},
+		{"def f(args):\n    return args.x\n\ndef main(args):\n    return args.y", "x: the script has no use for it; it takes y"},
+		{"def main(args):\n    args = 1\n    return args", ""},
+	}
+	for _, test := range tests {
+		p, err := Compile(Source{Name: "test.star", Text: test.script})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := p.CheckArgs(map[string]string{"x": "1"}); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.script, got, test.want)
+		}
 	}
 }
 
@@ -388,5 +461,55 @@ func TestLoad(t *testing.T) {
 		if _, err := Load("test.star", text, read); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// TestPlannersAreTold: whoever is to write a script is told of every function, and the example
+// that they are shown is one.
+func TestPlannersAreTold(t *testing.T) {
+	text, err := prompts.Default().Render(prompts.WriterSystem{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Names() {
+		if !strings.Contains(text, name+"(") {
+			t.Errorf("the prompt does not tell of %s", name)
+		}
+	}
+	_, example, _ := strings.Cut(text, "```python\n")
+	example, _, ok := strings.Cut(example, "```")
+	if !ok {
+		t.Fatal("the prompt shows no script")
+	}
+	p, err := Compile(Source{Name: "example.star", Text: example})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, models := p.Uses()
+	if diff := cmp.Diff([]string{"Write"}, tools); diff != "" || len(models) > 0 {
+		t.Errorf("Uses() = %v, %v", tools, models)
+	}
+}
+
+// TestUses: tools and models are found where they are written down.
+func TestUses(t *testing.T) {
+	p, err := Compile(Source{Name: "test.star", Text: `
+def main(args):
+    call("Write", file_path = "x")
+    call(args.tool)
+    act("Look.", ["Read", "Grep"])
+    act("Look.", tools = ["Glob", "Read"], model = "m/act")
+    ask("Say it.", model = "m/ask")
+    ask("Say it.", model = args.model)
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, models := p.Uses()
+	if diff := cmp.Diff([]string{"Glob", "Grep", "Read", "Write"}, tools); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"m/act", "m/ask"}, models); diff != "" {
+		t.Error(diff)
 	}
 }

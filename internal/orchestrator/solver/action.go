@@ -132,7 +132,7 @@ func givenIn(raw json.RawMessage) string {
 // rejected notes that a verifier does not accept what won.
 func (a *action) rejected(key, wrong string) {
 	a.asked, a.status, a.reason, a.options = key, flow.Failed, "the verifier: "+wrong, nil
-	a.last = &flow.Verdict{Status: flow.Failed, Voting: a.voting}
+	a.last = &flow.Verdict{Status: flow.Failed, Answer: a.last.Answer, Voting: a.voting}
 	a.broken = false
 }
 

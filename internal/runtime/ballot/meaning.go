@@ -45,8 +45,8 @@ func (r *race) regroup(s *Sample, judge Judge) error {
 		return nil
 	}
 	g := &r.groups
-	if c := r.q.Confirm; c != nil && g.first == nil {
-		for _, key := range c.Keys { // whoever says the same agrees
+	if g.first == nil {
+		for _, key := range r.q.Known {
 			exact, texts := vote.Meaning(key, r.q.Meaning.Paths)
 			g.first = append(g.first, firstMember{key, exact + numbersIn(texts), texts})
 		}

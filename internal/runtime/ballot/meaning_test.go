@@ -147,7 +147,7 @@ func TestRegroupOpen(t *testing.T) {
 
 // TestRegroupConfirms: those who are to confirm an answer do so by saying the same.
 func TestRegroupConfirms(t *testing.T) {
-	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}, Confirm: &flow.Confirm{Keys: []string{`"it is late"`}}}}
+	r := &race{q: &flow.Question{Meaning: &flow.Meaning{}, Known: []string{`"it is late"`}}}
 	for key, want := range map[string]string{`"the hour is late"`: `"it is late"`, `"it is early"`: `"it is early"`} {
 		s := Sample{Response: &model.Response{}, Answer: domain.Answer{Key: key}}
 		err := r.regroup(&s, func(first, other string) (bool, *flow.Verdict, error) {

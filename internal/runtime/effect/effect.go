@@ -302,7 +302,7 @@ func (p *Performer) execute(ctx context.Context, key string, e *flow.Effect, t t
 	if changed {
 		intent.Input = claim.Input.JSON
 	}
-	claim.Input, claim.Voting, claim.By = event.JSONValue(intent.Input), e.Voting, e.By
+	claim.Input, claim.Voting, claim.By, claim.Looks = event.JSONValue(intent.Input), e.Voting, e.By, t.Class.BySample()
 	if p.Keep != nil && !claim.Again { // what an earlier try has left is not what was before
 		claim.Before = p.Keep(key, intent)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,6 +37,8 @@ func (r *Report) countRaces(e event.Event) {
 			}
 			r.givenUp[e.Step] = e.Voting // unless it is asked about again
 		}
+	case event.PolicyFutile:
+		r.Evidence.Futile(&e.Futility)
 	case event.VoteCompleted:
 		if !r.byStep && !isCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)
@@ -91,9 +92,8 @@ func (r *Report) finishRaces() {
 // Truth is what is known about whether the answers of the run are right. Checks, if not
 // empty, is what the family's checks are worth, for a log that does not say so.
 func (r *Report) Truth(checks string) certificate.Truth {
-	var known struct{ Known, Right int }
-	if r.Form == event.FormRecords && json.Unmarshal(r.Output.JSON, &known) == nil && known.Known > 0 {
-		return certificate.Gold(known.Known-known.Right, known.Known)
+	if r.Known > 0 {
+		return certificate.Gold(r.Known-r.Right, r.Known)
 	}
 	if s := r.Solve; s != nil && s.Calibrated != nil && s.Calibrated.Measured != nil {
 		wrong, known := 0, 0

@@ -322,14 +322,14 @@ func (h *History) take(rec event.Record) {
 	case event.FramingRetired:
 		h.Framings.Retire(e)
 	case event.VoteCompleted:
-		if !h.compact && !h.records || e.Status != string(flow.Undecided) {
+		if !h.goesOn() || e.Status != string(flow.Undecided) {
 			delete(h.Votes, e.Question)
 		} // otherwise a resume that allows more samples goes on with the votes there are
 		h.Verdicts[e.Question] = Verdict{Rule: e.Rule, Asked: e.Asked, Verdict: &flow.Verdict{
 			Status: flow.Status(e.Status), Answer: e.Answer.JSON, Intent: e.Intent, Reason: e.Reason, Voting: e.Voting,
 			Repaired: e.Repaired, Said: e.Said, Candidates: e.Voted(), CostUSD: e.CostUSD, DurationMS: e.DurationMS,
 		}}
-		h.takeContest(e.Step, h.Verdicts[e.Question].Verdict)
+		h.takeContest(e.Question, e.Step, h.Verdicts[e.Question].Verdict)
 		h.paid(e.Spent)
 	case event.Observed:
 		h.Looks[e.Look] = e.Result.JSON
@@ -448,6 +448,12 @@ func numberOf(e event.Event) int {
 	return -1
 }
 
+// goesOn reports whether questions that were not decided go on with the votes they have once
+// more samples are allowed. Of other runs the same question may be put in other words then.
+func (h *History) goesOn() bool {
+	return h.compact || h.records || h.Submitted.Form == event.FormScript
+}
+
 // reopen forgets what is recorded under keys and below them. Effects and answers of
 // the person stay, but for calls that the person refused and answers that are named.
 func (h *History) reopen(keys []string) {
@@ -465,7 +471,7 @@ func (h *History) reopen(keys []string) {
 	}
 	forget(h.Verdicts, below)
 	forget(h.Looks, below)
-	if !h.compact { // whose undecided votes go on
+	if !h.goesOn() {
 		forget(h.Votes, below)
 	}
 	forget(h.emitted, below)

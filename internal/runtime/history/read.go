@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -157,6 +158,7 @@ func ReadReport(dir string) (*Report, error) {
 			x.Close()
 			if err == nil {
 				r.finish()
+				r.takeKnown()
 				return r, nil
 			}
 		}
@@ -216,6 +218,16 @@ func (r *Report) endedWell() bool {
 	return len(r.ends) > 0 && r.ends[len(r.ends)-1] != nil && r.ends[len(r.ends)-1].Type() == event.TypeTaskCompleted
 }
 
+// takeKnown takes what a run over records said at its end about known answers, which the index
+// does not have.
+func (r *Report) takeKnown() {
+	if r.Form == event.FormRecords {
+		var said struct{ Known, Right int }
+		_ = json.Unmarshal(r.Output.JSON, &said) // what it does not say is not known
+		r.Known, r.Right = said.Known, said.Right
+	}
+}
+
 // countIndexed adds the steps that an index has, and reads those that may be listed.
 func (r *Report) countIndexed(x *runlog.Index) error {
 	all := x.Len() <= MaxListed
@@ -238,7 +250,8 @@ func (r *Report) countIndexed(x *runlog.Index) error {
 				continue
 			}
 		}
-		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Margin, s.Answers)
+		r.Voting.add(s.Samples, s.RedFlagged, s.Faults, s.Answers)
+		r.Voting.won(s.Margin)
 		r.Committed++
 	}
 	return nil

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"maps"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,12 @@ func (r *Records) Ended(n int) (flow.Status, *bool) {
 		return flow.Failed, nil
 	}
 	return "", nil
+}
+
+// Known is how many records have an answer and a known one, and how many of these are right.
+func (r *Records) Known() (known, right int) {
+	right = r.right.len()
+	return right + r.wrong.len(), right
 }
 
 // completed notes that a record has an answer, and reports whether it had none.
@@ -153,6 +160,15 @@ func (s *numbers) add(n int) bool {
 	}
 	s.bits[n>>6] |= 1 << (n & 63)
 	return true
+}
+
+// len is how many there are.
+func (s *numbers) len() int {
+	n := 0
+	for _, word := range s.bits {
+		n += bits.OnesCount64(word)
+	}
+	return n
 }
 
 // remove takes n out.

@@ -5,7 +5,51 @@ import (
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/certificate"
 )
+
+// TestTruthOnTheWay: what known answers say is there as soon as one was answered, and is no
+// matter of how the run ended.
+func TestTruthOnTheWay(t *testing.T) {
+	yes, no := true, false
+	said := func(known string) event.Value {
+		return event.JSONValue([]byte(`{"records":4,"decided":4` + known + `}`))
+	}
+	record := func(n int, right *bool) event.Event {
+		// An answer that looks like what a run says at its end.
+		return event.StepCompleted{Step: n, Output: event.JSONValue([]byte(`{"records":9,"known":9,"right":9}`)), Right: right, Voting: event.Voting{Samples: 3, Votes: map[string]int{"a": 3}}}
+	}
+	begun := []event.Event{
+		event.TaskSubmitted{Format: event.Format, Form: event.FormRecords, Steps: 4}, record(0, &yes), record(2, nil), record(1, &no), record(3, &yes),
+	}
+	stopped := event.TaskFailed{Status: event.StatusStopped, Stop: event.StopPaused}
+	for name, test := range map[string]struct {
+		events []event.Event
+		want   certificate.Truth
+	}{
+		"running":        {begun, certificate.Gold(1, 3)},
+		"stopped":        {append(begun[:len(begun):len(begun)], stopped), certificate.Gold(1, 3)},
+		"resumed":        {append(begun[:4:4], stopped, event.RunResumed{}, begun[4]), certificate.Gold(1, 3)},
+		"completed":      {append(begun[:len(begun):len(begun)], event.TaskCompleted{Steps: 4, Output: said(`,"known":3,"right":2`)}), certificate.Gold(1, 3)},
+		"nothing known":  {append(begun[:1:1], record(0, nil), record(1, nil)), certificate.Truth{Basis: certificate.BasisNone}},
+		"none known yet": {begun[:1], certificate.Truth{Basis: certificate.BasisNone}},
+	} {
+		dir := written(t, test.events...)
+		r, err := ReadReport(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Truth(""); got != test.want {
+			t.Errorf("%s: Truth() = %+v, want %+v", name, got, test.want)
+		}
+		if r, _, err = ReadEvidence(dir); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Truth(""); got != test.want {
+			t.Errorf("%s: Truth() of the evidence = %+v, want %+v", name, got, test.want)
+		}
+	}
+}
 
 func TestRecords(t *testing.T) {
 	yes, no := true, false
@@ -29,6 +73,9 @@ func TestRecords(t *testing.T) {
 		if _, got := r.Ended(n); (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("Ended(%d) is right: %v, want %v", n, got, want)
 		}
+	}
+	if known, right := r.Known(); known != 2 || right != 1 {
+		t.Errorf("Known() = %d, %d right, want 2, 1 right", known, right)
 	}
 	r.Retry([]string{"undecided"})
 	if got, _ := r.Ended(1); got != "" {

@@ -66,6 +66,10 @@ type Report struct {
 	Params   json.RawMessage       // of the kind
 	Checks   string                // what the family's checks are worth, if the log says so
 
+	// Known is how many records have an answer and a known one, and Right how many of these
+	// are right.
+	Known, Right int
+
 	// What is listed depends on how many steps there are in the end.
 	early     []event.StepCompleted
 	contested []event.StepCompleted
@@ -99,6 +103,9 @@ type Effect struct {
 
 	// Before is what the file that it changed held, if that was kept.
 	Before *event.Before `json:"before,omitempty"`
+
+	// Looks says that the tool only looks, and changes nothing.
+	Looks bool `json:"looks,omitempty"`
 
 	// Voting is the vote that it won, which early logs do not have of a refused one. Voted is
 	// the input that won it, if the person changed that.
@@ -251,7 +258,7 @@ func (r *Report) settled(step int) {
 func (r *Report) claimed(e event.EffectClaimed) {
 	made := Effect{
 		Effect: e.Effect, Step: e.Step, Tool: e.Tool, Input: e.Input, Status: EffectUnknown, By: e.Approved,
-		Before: e.Before, Voting: e.Voting, Voted: e.Voted,
+		Before: e.Before, Looks: e.Looks, Voting: e.Voting, Voted: e.Voted,
 	}
 	if was := r.effect(e.Effect); e.Again && was != nil {
 		made.Before = cmp.Or(made.Before, was.Before)
@@ -284,7 +291,10 @@ func (r *Report) effect(key string) *Effect {
 func (r *Report) count(e event.StepCompleted) {
 	if r.Solve == nil { // which counts all questions
 		all, answers := e.Taken()
-		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, all.Margin, answers)
+		r.Voting.add(all.Samples, all.RedFlagged, all.Faults, answers)
+		if e.By == "" && all.Samples > 0 { // others were not won by a vote, and have no margin
+			r.Voting.won(all.Margin)
+		}
 	}
 	r.last = e
 	if r.Committed < MaxListed {
@@ -292,6 +302,12 @@ func (r *Report) count(e event.StepCompleted) {
 	}
 	if (e.Voting.Contested() || e.First != nil) && len(r.contested) < MaxListed {
 		r.contested = append(r.contested, e)
+	}
+	if e.Right != nil {
+		r.Known++
+		if *e.Right {
+			r.Right++
+		}
 	}
 	r.Committed++
 }
@@ -308,10 +324,14 @@ func (r *Report) listed() []event.StepCompleted {
 	return append(slices.Clip(list), r.last)
 }
 
-func (t *Totals) add(samples, flagged, faults, margin, answers int) {
-	if t.Samples == 0 || margin < t.LeastMargin {
+// won counts the margin by which a vote was won, which is at least 1.
+func (t *Totals) won(margin int) {
+	if t.LeastMargin == 0 || margin < t.LeastMargin {
 		t.LeastMargin = margin
 	}
+}
+
+func (t *Totals) add(samples, flagged, faults, answers int) {
 	t.Samples += samples
 	t.RedFlagged += flagged
 	t.Faults += faults
@@ -348,11 +368,13 @@ func (r *Report) end(e event.Event) {
 	case event.TaskCompleted:
 		r.Status, r.DurationMS, r.Output = event.StatusCompleted, e.DurationMS, e.Output
 		r.Unsettled = nil // what was planned anew
+		r.Evidence.Futile(e.Futile)
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.TaskFailed:
 		r.Status, r.Reason, r.Wrong, r.Stop, r.Open = e.Status, e.Reason, e.Wrong, e.Stop, e.Open
 		r.DurationMS, r.Output = e.DurationMS, e.Output
+		r.Evidence.Futile(e.Futile)
 		r.spent(e.Spent)
 		r.setup(e.Setup)
 	case event.StepFailed:

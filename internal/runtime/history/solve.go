@@ -91,8 +91,8 @@ func (r *Report) takeSolve(e event.Event) {
 
 // question adds a question.
 func (t *Totals) question(v event.Voting, decided bool) {
-	if decided && (t.LeastMargin == 0 || v.Margin < t.LeastMargin) {
-		t.LeastMargin = v.Margin
+	if decided {
+		t.won(v.Margin)
 	}
 	t.Samples += v.Samples
 	t.RedFlagged += v.RedFlagged

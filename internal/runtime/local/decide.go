@@ -85,7 +85,7 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	}
 	if v.Voting.Contested() {
 		b.progress.Contested.Add(1)
-		b.Runtime.watch.contested(q.Step, v)
+		b.Runtime.watch.contested(key, q.Step, v)
 	}
 	if !b.compact() || d.spilled || v.Status != flow.Decided || v.Voting.Contested() || d.resumed || q.Confirm != nil {
 		d.logHeld()

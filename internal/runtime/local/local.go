@@ -147,8 +147,10 @@ type Progress struct {
 	Known    atomic.Int64 // questions that an earlier session decided
 	Expected atomic.Int64 // questions in all, if the orchestrator says so
 
-	// Answers counts the outputs of steps where these are alike; nil elsewhere.
-	Answers *history.Outputs
+	// Answers counts the outputs of steps where these are alike; nil elsewhere. Gold is how
+	// many of them have a known answer, and Right how many of these are right.
+	Answers     *history.Outputs
+	Gold, Right atomic.Int64
 }
 
 // commit counts a step.
@@ -157,6 +159,12 @@ func (p *Progress) commit(step *event.StepCompleted) {
 	p.Session.Add(1)
 	if p.Answers != nil {
 		p.Answers.Add(step.Output.JSON)
+	}
+	if step.Right != nil {
+		p.Gold.Add(1) // first, and read last: no more are right than are known
+		if *step.Right {
+			p.Right.Add(1)
+		}
 	}
 }
 
@@ -180,10 +188,13 @@ func New(opts Options) *Runtime {
 	r.progress.Steps.Store(int64(r.past.Steps))
 	r.progress.Contested.Store(int64(r.past.Contested))
 	for _, c := range r.past.Contests {
-		r.watch.contested(c.Step, c.Verdict)
+		r.watch.contested(c.Question, c.Step, c.Verdict)
 	}
 	if opts.Alike {
 		r.progress.Answers = &r.past.Outputs
+		known, right := r.past.Records.Known()
+		r.progress.Gold.Store(int64(known))
+		r.progress.Right.Store(int64(right))
 	}
 	return r
 }
@@ -504,13 +515,13 @@ func (r *Runtime) stamp(e event.Event) event.Event {
 		return e
 	case event.TaskCompleted:
 		r.opts.Ballot.Settle()
-		e.Setup = r.setup()
+		e.Setup, e.Futile = r.setup(), r.futility()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.TaskFailed:
 		r.opts.Ballot.Settle()
 		e.Open = r.openVotes()
-		e.Setup = r.setup()
+		e.Setup, e.Futile = r.setup(), r.futility()
 		e.Spent, e.DurationMS = r.opts.Ledger.Spent(), r.Elapsed().Milliseconds()
 		return e
 	case event.BudgetExhausted:

@@ -76,6 +76,10 @@ func (b *branch) settled(d *decision) int {
 // announce appends what follows from votes. The run ends if more of them are of no use.
 func (b *branch) announce(follows []event.Event) {
 	for _, e := range follows {
+		if c, ok := e.(event.PolicyChanged); ok {
+			c.Outlook = b.priced(c.Outlook)
+			e = c
+		}
 		_ = b.append(e) // it is remembered
 		if f, ok := e.(event.PolicyFutile); ok && !b.opts.GoOnIfFutile {
 			b.failed.set(&FutileError{f.Futility})
@@ -98,5 +102,26 @@ func (b *branch) settle() error {
 func (r *Runtime) Outlook() (adaptive.Outlook, bool) {
 	r.counting.Lock()
 	defer r.counting.Unlock()
-	return r.past.Policies.Outlook()
+	o, ok := r.past.Policies.Outlook()
+	return r.priced(o), ok
+}
+
+func (r *Runtime) priced(o adaptive.Outlook) adaptive.Outlook {
+	spent := r.opts.Ledger.Spent()
+	return o.Priced(spent.CostUSD(), spent.Calls)
+}
+
+// Futile is why more votes will not make the run right that goes on all the same, nil if
+// they may.
+func (r *Runtime) Futile() *adaptive.Futility {
+	if !r.opts.GoOnIfFutile {
+		return nil
+	}
+	return r.futility()
+}
+
+func (r *Runtime) futility() *adaptive.Futility {
+	r.counting.Lock()
+	defer r.counting.Unlock()
+	return r.past.Policies.Futile()
 }

@@ -106,7 +106,7 @@ func (w *watch) end(q *openQuestion, counted bool) {
 	}
 }
 
-func (w *watch) contested(step int, v *flow.Verdict) {
+func (w *watch) contested(key string, step int, v *flow.Verdict) {
 	output := event.JSONValue(v.Answer)
 	if v.Intent != nil {
 		if call, err := json.Marshal(v.Intent); err == nil {
@@ -118,7 +118,7 @@ func (w *watch) contested(step int, v *flow.Verdict) {
 	if len(w.contests) == mostContests {
 		w.contests = append(w.contests[:0], w.contests[1:]...)
 	}
-	w.contests = append(w.contests, runs.Contest{Step: step, Status: string(v.Status), Voting: v.Voting, Output: output})
+	w.contests = append(w.contests, runs.Contest{Question: key, Step: step, Status: string(v.Status), Voting: v.Voting, Output: output})
 }
 
 // openQuestion is one that is being decided and that somebody may look at.

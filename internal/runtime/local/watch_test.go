@@ -108,9 +108,9 @@ func TestWatchMakesRoom(t *testing.T) {
 func TestWatchKeepsTheLatestContests(t *testing.T) {
 	r := &Runtime{}
 	for i := range 3 * mostContests {
-		r.watch.contested(i, &flow.Verdict{Status: flow.Decided, Answer: []byte(`"a"`)})
+		r.watch.contested("q", i, &flow.Verdict{Status: flow.Decided, Answer: []byte(`"a"`)})
 	}
-	r.watch.contested(-1, &flow.Verdict{Status: flow.Decided, Intent: &event.Intent{Tool: "Bash", Input: []byte(`{}`)}})
+	r.watch.contested("q", -1, &flow.Verdict{Status: flow.Decided, Intent: &event.Intent{Tool: "Bash", Input: []byte(`{}`)}})
 	var p runs.Progress
 	r.Watch(&p)
 	last := p.Contests[len(p.Contests)-1]

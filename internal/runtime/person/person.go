@@ -130,6 +130,15 @@ func Resolve(q *flow.HumanQuestion, text string) (string, error) {
 	return "", fmt.Errorf("%q is none of the answers: %s", text, options)
 }
 
+// Script is the name of the language in which a plan is a script.
+const Script = "script"
+
+// IsScript reports whether a question is about a script instead of a plan.
+func IsScript(q *flow.HumanQuestion) bool {
+	var checks plan.Checks
+	return q.Kind == event.ClarifyPlan && json.Unmarshal(q.Against, &checks) == nil && checks.Language == Script
+}
+
 // checkPlan says what is wrong with a plan that the person gives in place of another.
 func checkPlan(q *flow.HumanQuestion, text string) error {
 	var checks *plan.Checks // a log of an earlier version has none
@@ -137,6 +146,9 @@ func checkPlan(q *flow.HumanQuestion, text string) error {
 		if err := json.Unmarshal(q.Against, &checks); err != nil {
 			return fmt.Errorf("what plans are held against: %w", err)
 		}
+	}
+	if checks != nil && checks.Language != "" {
+		return nil // the run checks it, and asks again
 	}
 	_, report := plan.Validate(text, checks.Options())
 	var problems []error

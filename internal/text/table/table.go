@@ -17,6 +17,10 @@ type Record struct {
 	Line    int // of the file, from 1, where it begins
 	Columns []string
 	Values  map[string]any
+
+	// Mixed says that it is no record of the table but one whose answer is known, among
+	// the others to see how many are right.
+	Mixed bool
 }
 
 // A LineError is what is wrong with the record on a line.

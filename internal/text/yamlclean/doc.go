@@ -47,7 +47,8 @@
 // Otherwise the parser tells which line is the first that cannot be read, and one of
 // these mends it, as long as more of the text can be read after that:
 //
-//   - a comma behind a value in quotes or brackets is cut (trailing_comma);
+//   - a comma behind a value in quotes or brackets is cut (trailing_comma), also if the value
+//     takes several lines;
 //   - a text of several lines without a block marker, which begins behind its key or
 //     below it, gets one (block_marker), if it reads like sentences and has no key in it
 //     that the document has elsewhere;

@@ -27,9 +27,32 @@ func fixTrailingComma(lines []string, at int) []string {
 			comma := h.value + valueEnd(value)
 			fixed[i] = lines[i][:comma] + lines[i][comma+1:]
 		} else if i == at {
-			return nil
+			return fixCommaBelow(lines, at, h.value)
 		}
 	}
+	return fixed
+}
+
+// fixCommaBelow cuts the comma behind a value in quotes or brackets that begins on a line,
+// at start, and ends on another:
+//
+//	tools: [Read,
+//	        Grep],
+//	title: next
+func fixCommaBelow(lines []string, at, start int) []string {
+	value := strings.Join(lines[at:], "\n")[start:]
+	end := valueEnd(value)
+	if end < 0 {
+		return nil
+	}
+	rest, _, _ := strings.Cut(value[end:], "\n")
+	if !onlyComma(rest) {
+		return nil
+	}
+	last := at + strings.Count(value[:end], "\n")
+	fixed := slices.Clone(lines)
+	comma := len(lines[last]) - len(rest)
+	fixed[last] = lines[last][:comma] + lines[last][comma+1:]
 	return fixed
 }
 
@@ -37,10 +60,15 @@ func fixTrailingComma(lines []string, at int) []string {
 // nothing is behind it but a comma and perhaps a comment.
 func commaBehind(value string) bool {
 	end := valueEnd(value)
-	if end < 0 || end >= len(value) || value[end] != ',' {
+	return end >= 0 && onlyComma(value[end:])
+}
+
+// onlyComma reports whether a line goes on with nothing but a comma and perhaps a comment.
+func onlyComma(text string) bool {
+	rest, ok := strings.CutPrefix(text, ",")
+	if !ok {
 		return false
 	}
-	rest := value[end+1:]
 	return isBlank(rest) || blankAt(rest, 0) && strings.HasPrefix(strings.TrimLeft(rest, " \t"), "#")
 }
 
