@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -447,13 +448,13 @@ func TestPathsThatLeadElsewhere(t *testing.T) {
 }
 
 // endless is a body without end.
-type endless struct{ read int }
+type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = ' '
 	}
-	e.read += len(p)
+	e.read.Add(int64(len(p)))
 	return len(p), nil
 }
 
@@ -472,13 +473,13 @@ func TestHugeBodies(t *testing.T) {
 			req.Header.Set("Authorization", "Bearer "+me)
 			res, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
 			if err != nil { // it was cut off while it still wrote
-				if body.read > 128<<20 {
-					t.Errorf("POST %s took %d bytes", path, body.read)
+				if body.read.Load() > 128<<20 {
+					t.Errorf("POST %s took %d bytes", path, body.read.Load())
 				}
 				continue
 			}
-			if res.Body.Close(); res.StatusCode != 413 || body.read > 128<<20 {
-				t.Errorf("POST %s with %d bytes = %d after %d, want 413", path, length, res.StatusCode, body.read)
+			if res.Body.Close(); res.StatusCode != 413 || body.read.Load() > 128<<20 {
+				t.Errorf("POST %s with %d bytes = %d after %d, want 413", path, length, res.StatusCode, body.read.Load())
 			}
 		}
 	}
