@@ -53,8 +53,11 @@ func Handler() http.Handler {
 			return
 		}
 		name := strings.TrimPrefix(r.URL.Path, "/")
-		if name == "" {
+		switch name {
+		case "":
 			name = "index.html"
+		case "favicon.ico": // which browsers ask for wherever a document names none
+			name = "icon.svg"
 		}
 		part, ok := parts[name]
 		if !ok {

@@ -41,6 +41,8 @@ func TestServesThePage(t *testing.T) {
 		"/main.js":    "text/javascript; charset=utf-8",
 		"/style.css":  "text/css; charset=utf-8",
 		"/icon.svg":   "image/svg+xml",
+
+		"/favicon.ico": "image/svg+xml",
 	} {
 		r := get(t, http.MethodGet, path, nil)
 		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind {

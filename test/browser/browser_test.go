@@ -196,7 +196,7 @@ func (s *site) open(width int64) *tab {
 				return
 			}
 			p.mu.Lock()
-			p.said = append(p.said, m.String())
+			p.said = append(p.said, m.String()+" "+m.URL)
 			p.mu.Unlock()
 		}
 	}()
