@@ -84,7 +84,7 @@ if ! command -v chromium >/dev/null; then
   apt-get update -q && apt-get install -y -q chromium
 fi
 test/npm/node_modules/.bin/tsc -p internal/web
-(cd internal/web && node --test test/)
+node --test internal/web/test/page.test.js
 go -C test/browser test -count=1 -timeout 8m ./...
 
 say "slow suites: real MCP servers and the claude program; the real maker, killed, starved and run for a million steps"

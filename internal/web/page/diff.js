@@ -114,8 +114,8 @@ export function lines(a, b, context = 3) {
 }
 
 /**
- * rowsOf are lines that stay, go and come as rows. Where as many come as go they are compared
- * by words, one after the other.
+ * rowsOf are lines that stay, go and come as rows. The first that goes is compared by words with
+ * the first that comes in its place, and so on.
  *
  * @param {Part[]} parts
  * @returns {Row[]}
@@ -131,8 +131,8 @@ function rowsOf(parts) {
       i++;
       continue;
     }
-    const paired = dels.length === adds.length ? dels.map((d, n) => words(d.text, adds[n]?.text ?? '')) : null;
-    rows.push(...dels.map((d, n) => row('del', paired?.[n] ?? [d])), ...adds.map((d, n) => row('add', paired?.[n] ?? [d])));
+    const paired = dels.slice(0, adds.length).map((d, n) => words(d.text, adds[n]?.text ?? ''));
+    rows.push(...dels.map((d, n) => row('del', paired[n] ?? [d])), ...adds.map((d, n) => row('add', paired[n] ?? [d])));
     i += dels.length + adds.length;
   }
   return rows;

@@ -114,7 +114,8 @@ function diffRows(rows, label) {
   let shown = 0;
   function grow() {
     for (const r of rows.slice(shown, shown + mostRows)) {
-      const text = r.parts.map((p) => (p.kind === 'same' ? inked(clip(p.text)) : [h(p.kind === 'add' ? 'ins' : 'del', null, inked(clip(p.text)))])).flat();
+      const whole = r.parts.every((p) => p.kind !== 'same'); // then no part of it stands out
+      const text = r.parts.map((p) => (p.kind === 'same' || whole ? inked(clip(p.text)) : [h(p.kind === 'add' ? 'ins' : 'del', null, inked(clip(p.text)))])).flat();
       body.append(h('div', { class: `row ${r.kind}` }, h('span', { class: 'sign', 'aria-hidden': 'true' }, signs[r.kind]), h('span', { class: 'unseen' }, names[r.kind]), h('code', null, text)));
     }
     shown += mostRows;

@@ -1,4 +1,4 @@
-// The parts of the page that need no browser: node --test internal/web/test
+// The parts of the page that need no browser: node --test internal/web/test/page.test.js
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
