@@ -112,5 +112,6 @@ measure load
 measure patience
 measure map
 measure memory
+measure followers -disks 8
 
 say "all checks passed"
