@@ -174,6 +174,9 @@ func TestCancelsARun(t *testing.T) {
 	p.waitText(".meta", "cancelled")
 	p.click("header nav a", "Runs")
 	p.waitText(".runs li", "cancelled")
+	// It is removed elsewhere, and goes from the list by itself.
+	s.maker("rm", s.newest(), "--yes")
+	p.waitText("#main", "There are no runs yet")
 }
 
 // TestSaysWhatIsWrong has what the server refuses shown at the field that is to blame.

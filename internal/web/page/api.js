@@ -147,7 +147,7 @@ export function follow(path, o) {
       connection(true);
       o.opened?.();
     };
-    es.onmessage = (e) => {
+    const hear = (/** @type {MessageEvent} */ e) => {
       if (e.lastEventId !== '' && next !== undefined) next = Number(e.lastEventId) + 1;
       /** @type {any} */
       let data;
@@ -158,6 +158,8 @@ export function follow(path, o) {
       }
       o.heard(data, e.lastEventId);
     };
+    es.onmessage = hear;
+    es.addEventListener('removed', hear); // a run that is gone
     es.addEventListener('end', () => {
       over = true;
       es.close();
