@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every check and every test of the project. It needs Go and nothing else:
 # tools and modules are fetched by the go command. For the slow suites it installs
-# Debian's nodejs and npm if they are missing and it may, and some npm packages.
+# Debian's nodejs, npm and chromium if they are missing and it may, and some npm packages.
 #
 #   ./test.sh          everything
 #   ./test.sh quick    without the slow suites and the measurements
@@ -23,11 +23,13 @@ go mod verify
 go mod tidy -diff
 
 go -C test/sdk mod tidy -diff
+go -C test/browser mod tidy -diff
 
 say "vet"
 go vet ./...
 go vet -tags slow ./test/e2e ./test/release ./tool/mcp ./agent/claudecode
 go vet -tags soak ./test/e2e
+go -C test/browser vet ./...
 for os in windows darwin; do
   GOOS=$os go vet ./internal/runtime/runlog ./internal/process/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/process/sympy ./cmd/maker
 done
@@ -71,11 +73,19 @@ go list -f '{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{$.Dir}}/{{.}}{{"
       done
   done
 
-say "npm packages: real MCP servers and the claude program"
+say "npm packages: real MCP servers, the claude program and TypeScript"
 if ! command -v npm >/dev/null; then
   apt-get update -q && apt-get install -y -q nodejs npm
 fi
 npm ci --prefix test/npm --no-audit --no-fund
+
+say "the page: types, modules, and all of it in a browser"
+if ! command -v chromium >/dev/null; then
+  apt-get update -q && apt-get install -y -q chromium
+fi
+test/npm/node_modules/.bin/tsc -p internal/web
+node --test internal/web/test/page.test.js
+go -C test/browser test -count=1 -timeout 8m ./...
 
 say "slow suites: real MCP servers and the claude program; the real maker, killed, starved and run for a million steps"
 go test -tags slow -count=1 -timeout 10m ./tool/mcp ./agent/claudecode

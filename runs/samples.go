@@ -184,9 +184,17 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		list = append(list, Rival{Key: key, Votes: v.Votes[key]})
 	}
 	slices.SortStableFunc(list, func(a, b Rival) int { return b.Votes - a.Votes })
-	known := votesFor(v)
+	known := slices.Clone(v.Answers)
 	for i := range list {
 		rival := &list[i]
+		if i == 0 && !output.IsZero() {
+			rival.Won = true
+			if output.Ref == nil {
+				rival.Answer = output.JSON
+			}
+		} else {
+			rival.Answer = answerOf(rival.Key, rival.Votes, &known)
+		}
 		for _, s := range samples {
 			if s.Outcome != SampleVote || s.Vote != rival.Key {
 				continue
@@ -196,14 +204,8 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 				rival.Answer = s.answer()
 			}
 		}
-		if i == 0 && !output.IsZero() {
-			rival.Won = true
-			if output.Ref == nil {
-				rival.Answer = output.JSON
-			}
-		}
 		if rival.Answer == nil {
-			rival.Answer = answerOf(rival.Key, rival.Votes, &known)
+			rival.Answer, _ = json.Marshal(rival.Key) // never fails
 		}
 	}
 	return list
@@ -221,17 +223,24 @@ func (s *Sample) answer() json.RawMessage {
 	return s.Text.JSON
 }
 
-// answerOf is the answer with a key, which stands for itself if it is no hash; otherwise it is
-// the next one of those that the log lists with as many votes.
+// answerOf is what was voted for under a key: the key itself if it is an answer or a call, and
+// for a hash the next one of those that the log lists with as many votes. It is nil if neither
+// is so.
 func answerOf(key string, votes int, known *[]event.Candidate) json.RawMessage {
+	if call, ok := callOfKey(key); ok {
+		answer, _ := json.Marshal(call) // never fails: the input is JSON
+		return answer
+	}
+	if json.Valid([]byte(key)) {
+		return []byte(key)
+	}
 	for i, c := range *known {
 		if c.Key == key || c.Votes == votes {
-			*known = slices.Delete(slices.Clone(*known), i, i+1)
+			*known = slices.Delete(*known, i, i+1)
 			return c.Answer
 		}
 	}
-	answer, _ := json.Marshal(key) // never fails
-	return answer
+	return nil
 }
 
 // A StepDetail is all that the log has about a step.

@@ -183,7 +183,11 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run *runs.Run) e
 	if err != nil {
 		return err
 	}
-	return give(w, http.StatusOK, RunView{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum)})
+	next, err := run.Next()
+	if err != nil {
+		return err
+	}
+	return give(w, http.StatusOK, RunView{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum), next})
 }
 
 // certified is what a run that has ended proved, in short, as it was written down then: to find

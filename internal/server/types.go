@@ -24,7 +24,8 @@ type (
 		Waiting     []Question               `json:"waiting"`
 		Certificate *runs.CertificateSummary `json:"certificate"`
 		Config      config.Config            `json:"config"`
-		Actions     []string                 `json:"actions"` // that the caller may take now
+		Actions     []string                 `json:"actions"`    // that the caller may take now
+		NextEvent   uint64                   `json:"next_event"` // the number of the one that will be logged next
 	}
 
 	// StepList is a part of the committed steps.

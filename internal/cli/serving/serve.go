@@ -19,6 +19,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/internal/server/access"
+	page "github.com/maker-mdap/maker/internal/web"
 )
 
 // An App is what the commands need of the program.
@@ -103,6 +104,7 @@ func (a App) serve(ctx context.Context, f *flags) error {
 	}
 	s := server.New(guard.options(server.Options{
 		LogDir: a.LogDir(), Engine: engine, Settings: a.Settings, Resuming: a.Resuming, Remember: a.Remember, Redact: a.Redact, Logger: a.Logger,
+		Page: page.Handler(),
 	}))
 	web := access.NewServer(s)
 	ended := make(chan error, 1)
