@@ -298,4 +298,7 @@ func TestMapAskedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := run.Result(); err != nil { // it writes until then
+		t.Error(err)
+	}
 }

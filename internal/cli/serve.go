@@ -40,6 +40,7 @@ func (a *app) serving() serving.App {
 			_, err := settingsfile.Remember(rule)
 			return err
 		},
+		Models: settingsfile.AllModels,
 		Redact: secret.NewSet(route.AllKeys(os.Getenv)...).Redact,
 	}
 }

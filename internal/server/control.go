@@ -175,7 +175,7 @@ func (s *Server) resume(ctx context.Context, dir string, in resumption) (*maker.
 		return nil, err
 	}
 	return s.begin(held, before, func(ctx context.Context) (*maker.Run, error) {
-		return engine.Resume(ctx, dir, &maker.ResumeOptions{Retry: in.Retry, SetAside: in.SetAside, Change: func(c *maker.Config) {
+		return s.resumeRunOf(ctx, engine, run, &maker.ResumeOptions{Retry: in.Retry, SetAside: in.SetAside, Change: func(c *maker.Config) {
 			change(c)
 			if held.USD > 0 {
 				c.MaxUSD = before + held.USD

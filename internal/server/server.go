@@ -24,6 +24,7 @@ import (
 	"github.com/maker-mdap/maker/domain"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/server/feed"
+	"github.com/maker-mdap/maker/internal/server/gateway"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -67,6 +68,11 @@ type Options struct {
 
 	// Page answers all that is not the API; nil has no page.
 	Page http.Handler
+
+	// Models are those of the gateway that have a name of their own, and Model is the one that
+	// is asked if none is named: see package gateway.
+	Models map[string]string
+	Model  string
 
 	// Families are the user's own.
 	Families []domain.Family
@@ -129,7 +135,9 @@ type Server struct {
 	list    *list
 	feeds   feed.Hub
 	changes changes
-	totals  *totals
+
+	sessions sessions
+	totals   *totals
 
 	ctx  context.Context // of the runs
 	end  context.CancelCauseFunc
@@ -207,6 +215,7 @@ func (s *Server) handleRest(mux *http.ServeMux) {
 			s.refuse(w, r, problemf(http.StatusNotFound, "", "there is nothing at %s; the API is below /api/", r.URL.Path))
 		})
 	}
+	mux.Handle("/v1/", gateway.New(gateway.Options{Open: s.session, Named: s.o.Models, Default: s.o.Model, Quiet: s.o.Quiet, Logger: s.o.Logger}))
 	mux.Handle("/", page)
 }
 

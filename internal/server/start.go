@@ -26,10 +26,9 @@ type order struct {
 
 // A begun is what an order came to.
 type begun struct {
-	start   func(ctx context.Context, e *maker.Engine) (*maker.Run, error)
-	args    []string // of the command that does the same, without settings
-	stdin   string   // what it reads
-	confirm bool     // somebody looks at the plan first
+	start func(ctx context.Context, e *maker.Engine) (*maker.Run, error)
+	args  []string // of the command that does the same, without settings
+	stdin string   // what it reads
 }
 
 // A kind is one of the kinds of run that can be started.

@@ -17,8 +17,10 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/internal/server/access"
+	"github.com/maker-mdap/maker/internal/server/gateway"
 	page "github.com/maker-mdap/maker/internal/web"
 )
 
@@ -34,6 +36,7 @@ type App struct {
 	Resuming func(given map[string][]string) (*maker.Options, func(*maker.Config), error)
 	Remember func(rule string) error
 	Redact   func(text string) string
+	Models   func() (map[string]string, error) // names for models of the gateway
 }
 
 // DefaultListen is where the server listens if nothing is said.
@@ -86,6 +89,10 @@ func (a App) serve(ctx context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
+	named, model, err := a.models()
+	if err != nil {
+		return a.Usage(err)
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", f.listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -103,7 +110,7 @@ func (a App) serve(ctx context.Context, f *flags) error {
 		return errors.Join(err, guard.Close(), l.Close())
 	}
 	s := server.New(guard.options(server.Options{
-		LogDir: a.LogDir(), Engine: engine, Settings: a.Settings, Resuming: a.Resuming, Remember: a.Remember, Redact: a.Redact, Logger: a.Logger,
+		LogDir: a.LogDir(), Engine: engine, Models: named, Model: model, Settings: a.Settings, Resuming: a.Resuming, Remember: a.Remember, Redact: a.Redact, Logger: a.Logger,
 		Page: page.Handler(),
 	}))
 	web := access.NewServer(s)
@@ -129,6 +136,23 @@ func (a App) serve(ctx context.Context, f *flags) error {
 		err = a.shutDown(web, s)
 	}
 	return errors.Join(err, engine.Close(), guard.Close())
+}
+
+// models are those of the gateway: with a name of their own, and the one that settings name.
+func (a App) models() (named map[string]string, model string, err error) {
+	if named, err = a.Models(); err != nil {
+		return nil, "", err
+	}
+	for name, spec := range named {
+		if _, err := gateway.ParseModel(strings.TrimPrefix(spec, gateway.Prefix)); err != nil {
+			return nil, "", fmt.Errorf("%s: %s: %w", settingsfile.ModelsKey, name, err)
+		}
+	}
+	o, err := a.Settings(config.Sessions, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	return named, o.Config.Model, nil
 }
 
 // shutDown stops accepting, pauses the runs, lets followers hear of it, and ends.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -24,6 +26,9 @@ type File struct {
 	Path    string
 	Values  map[string]Value // by setting
 	Servers int              // the line where it configures MCP servers, 0 if it does not
+
+	// Models are names for models of the gateway.
+	Models map[string]string
 }
 
 // A Value is what a file says of one setting.
@@ -54,6 +59,9 @@ const (
 	oldServersKey = "mcp_servers"
 )
 
+// ModelsKey is the part that gives names to models of the gateway.
+const ModelsKey = "gateway_models"
+
 // Paths lists where a configuration file may be, nearest first.
 func Paths() []string {
 	paths := []string{Name}
@@ -77,6 +85,17 @@ func ReadAll() ([]File, error) {
 		files = append(files, file)
 	}
 	return files, nil
+}
+
+// AllModels are the names for models of the gateway that the files here give. Those of the
+// nearest file count.
+func AllModels() (map[string]string, error) {
+	files, err := ReadAll()
+	all := map[string]string{}
+	for _, f := range slices.Backward(files) {
+		maps.Copy(all, f.Models)
+	}
+	return all, err
 }
 
 // SettingNames are those of all settings, old ones included.
@@ -135,6 +154,12 @@ func (f *File) add(settings *yaml.Node, section string) error {
 			f.Servers = key.Line // whoever starts them reads it
 			continue
 		}
+		if section == "" && name == ModelsKey {
+			if err := f.addModels(value); err != nil {
+				return err
+			}
+			continue
+		}
 		if _, known := sections[name]; known && section == "" && value.Kind == yaml.MappingNode {
 			if err := f.add(value, name); err != nil {
 				return err
@@ -161,6 +186,25 @@ func (f *File) add(settings *yaml.Node, section string) error {
 			return fmt.Errorf("%s, line %d: %s is set twice", f.Path, key.Line, d.Name)
 		}
 		f.Values[d.Name] = Value{key.Value, texts, value.Kind == yaml.SequenceNode, value.Line}
+	}
+	return nil
+}
+
+// addModels takes names for models.
+func (f *File) addModels(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s, line %d: %s wants names with models, such as `careful: openai/gpt-4.1-mini?k=5`", f.Path, n.Line, ModelsKey)
+	}
+	f.Models = map[string]string{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, model := n.Content[i], n.Content[i+1]
+		if model.Kind != yaml.ScalarNode || model.Value == "" || name.Value == "" {
+			return fmt.Errorf("%s, line %d: %s: %q wants the name of a model", f.Path, model.Line, ModelsKey, name.Value)
+		}
+		if _, twice := f.Models[name.Value]; twice {
+			return fmt.Errorf("%s, line %d: %s: %q is there twice", f.Path, name.Line, ModelsKey, name.Value)
+		}
+		f.Models[name.Value] = model.Value
 	}
 	return nil
 }

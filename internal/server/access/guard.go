@@ -112,7 +112,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		case !g.knows(r):
-			refuse(w, http.StatusMisdirectedRequest, "Unknown host",
+			refuse(w, r, http.StatusMisdirectedRequest, "Unknown host",
 				fmt.Sprintf("this server is not known as %q; if it is yours, start it with --host %[1]s", r.Host))
 			return
 		case r.URL.Path == loginPath:
@@ -124,7 +124,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		if reason := g.foreign(r, c); reason != "" {
-			refuse(w, http.StatusForbidden, "Request from elsewhere", reason)
+			refuse(w, r, http.StatusForbidden, "Request from elsewhere", reason)
 			return
 		}
 		if c.Person && r.URL.Path == "/logout" && r.Method == http.MethodPost {
@@ -146,7 +146,7 @@ const lookAgain = 5 * time.Second
 // whileKnown ends a context when its caller is not known any more: a stream may go on for days.
 func (g *Guard) whileKnown(ctx context.Context, r *http.Request, session string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	header := r.Header.Get("Authorization")
+	header := authorization(r)
 	var timer *time.Timer
 	ready := make(chan struct{})
 	timer = time.AfterFunc(lookAgain, func() {
@@ -249,7 +249,7 @@ func (g *Guard) foreign(r *http.Request, c Caller) string {
 
 // authenticate finds out who asks, or answers that nobody knows them.
 func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (c Caller, secret string, ok bool) {
-	if header := r.Header.Get("Authorization"); header != "" {
+	if header := authorization(r); header != "" {
 		c, err := g.withToken(header)
 		switch {
 		case err == nil:
@@ -258,7 +258,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (c Caller, 
 			g.fail(w, r, "this token is wrong, expired or revoked")
 		default:
 			g.o.Log.Error(fmt.Sprintf("tokens cannot be read: %v", err))
-			refuse(w, http.StatusServiceUnavailable, "Tokens cannot be read", "the file of tokens cannot be read; the server's log says why")
+			refuse(w, r, http.StatusServiceUnavailable, "Tokens cannot be read", "the file of tokens cannot be read; the server's log says why")
 		}
 		return Caller{}, "", false
 	}
@@ -272,6 +272,15 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (c Caller, 
 		return Caller{}, "", false
 	}
 	return person(), cookie.Value, true
+}
+
+// authorization is the token that a request brings. Clients of the gateway that speak as
+// Anthropic's do have a header of their own for it.
+func authorization(r *http.Request) string {
+	if key := r.Header.Get("X-Api-Key"); key != "" && r.Header.Get("Authorization") == "" {
+		return "Bearer " + key
+	}
+	return r.Header.Get("Authorization")
 }
 
 var errUnknown = errors.New("nobody has this secret")
@@ -296,11 +305,11 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
-		refuse(w, http.StatusMethodNotAllowed, "Method not allowed", "a link is opened with GET")
+		refuse(w, r, http.StatusMethodNotAllowed, "Method not allowed", "a link is opened with GET")
 		return
 	}
 	if strings.Contains(r.Header.Get("Sec-Purpose"), "prefetch") || strings.Contains(r.Header.Get("Purpose"), "prefetch") {
-		refuse(w, http.StatusServiceUnavailable, "Not yet", "a link is used up by whoever opens it, not by looking ahead")
+		refuse(w, r, http.StatusServiceUnavailable, "Not yet", "a link is used up by whoever opens it, not by looking ahead")
 		return
 	}
 	secret, now := r.URL.Query().Get("link"), g.now()
@@ -329,7 +338,7 @@ func (g *Guard) fail(w http.ResponseWriter, r *http.Request, reason string) {
 	}
 	if !waited {
 		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusTooManyRequests, "Too many attempts", reason+"; too many attempts with wrong secrets are waiting")
+		refuse(w, r, http.StatusTooManyRequests, "Too many attempts", reason+"; too many attempts with wrong secrets are waiting")
 		return
 	}
 	g.challenge(w, r, reason)
@@ -340,7 +349,7 @@ func (g *Guard) challenge(w http.ResponseWriter, r *http.Request, reason string)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("WWW-Authenticate", `Bearer realm="maker"`)
 	if isAPI(r) || !isRead(r) || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		refuse(w, http.StatusUnauthorized, "Who are you?", reason+"; send a token as `Authorization: Bearer ...` (maker token new), or open a link (maker token link)")
+		refuse(w, r, http.StatusUnauthorized, "Who are you?", reason+"; send a token as `Authorization: Bearer ...` (maker token new), or open a link (maker token link)")
 		return
 	}
 	writePage(w, http.StatusUnauthorized, "Who are you?", "", `<p>`+reason+`.</p>
@@ -349,11 +358,15 @@ func (g *Guard) challenge(w http.ResponseWriter, r *http.Request, reason string)
 }
 
 // refuse answers with a problem.
-func refuse(w http.ResponseWriter, status int, title, detail string) {
+func refuse(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"title": title, "status": status, "detail": detail}) // they may be gone
+	problem := map[string]any{"title": title, "status": status, "detail": detail}
+	if strings.HasPrefix(r.URL.Path, "/v1/") { // where clients of models look for what is wrong
+		problem["error"] = map[string]any{"type": "authentication_error", "message": detail}
+	}
+	_ = json.NewEncoder(w).Encode(problem) // they may be gone
 }
 
 // writePage answers with a page for a person. All of it is text of this package.

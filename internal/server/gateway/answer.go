@@ -185,8 +185,9 @@ func (o *reply) whole(ctx context.Context, decided <-chan result) {
 				o.w.Header().Set("Content-Type", "application/json")
 				begun = true
 			}
-			_, _ = o.w.Write([]byte("\n"))
-			_ = o.control.Flush()
+			if !o.send([]byte("\n")) {
+				return
+			}
 			wait.Reset(o.gateway.o.Quiet)
 			continue
 		case r := <-decided:
@@ -198,6 +199,7 @@ func (o *reply) whole(ctx context.Context, decided <-chan result) {
 
 // finish writes an answer, or why there is none.
 func (o *reply) finish(r *result, begun bool) {
+	o.mayTake()
 	if errors.Is(r.err, maker.ErrGone) {
 		return
 	}
@@ -271,8 +273,15 @@ func (o *reply) stream(ctx context.Context, decided <-chan result) {
 
 // send writes pieces and reports whether somebody takes them.
 func (o *reply) send(frames ...[]byte) bool {
+	o.mayTake()
 	if _, err := o.w.Write(bytes.Join(frames, nil)); err != nil {
 		return false
 	}
 	return o.control.Flush() == nil
 }
+
+// takeTime is how long a client may take for a piece.
+const takeTime = time.Minute
+
+// mayTake begins the time of the next piece.
+func (o *reply) mayTake() { _ = o.control.SetWriteDeadline(time.Now().Add(takeTime)) }

@@ -37,7 +37,7 @@ type served struct {
 func serve(t *testing.T, c maker.Config, o gateway.Options) *served {
 	t.Helper()
 	s := &served{dir: t.TempDir(), sessions: map[string]*maker.Session{}}
-	o.Open = func(ctx context.Context, name string, m gateway.Model) (*maker.Session, error) {
+	o.Open = func(_ context.Context, name string, m gateway.Model) (*maker.Session, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if known := s.sessions[name+m.Spec()]; known != nil {

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/server/gateway"
+	"github.com/maker-mdap/maker/model/served"
+	"github.com/maker-mdap/maker/runs"
+)
+
+// sessions are those in which requests to the gateway are answered, by whose they are, their
+// name and their model.
+type sessions struct {
+	opening sync.Mutex // held while one is begun
+
+	mu   sync.Mutex
+	open map[string]*maker.Session
+}
+
+func sessionKey(owner, task string) string { return owner + "\x00" + task }
+
+func (s *sessions) get(owner, task string) *maker.Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[sessionKey(owner, task)]
+}
+
+func (s *sessions) put(owner, task string, session *maker.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = map[string]*maker.Session{}
+	}
+	s.open[sessionKey(owner, task)] = session
+}
+
+// session is the one of whoever asks. It is begun by its first request, and after a restart it
+// is the one that was there before.
+func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*maker.Session, error) {
+	c := s.o.Caller(ctx)
+	if !c.MayWrite() {
+		return nil, &gateway.Refusal{Class: served.Forbidden, Message: "this token may only look: one with the scope write may ask"}
+	}
+	given := map[string]any{"model": m.Name}
+	settings := map[string][]string{"model": {m.Name}}
+	for setting, list := range m.Settings {
+		settings[setting] = list
+		for _, text := range list {
+			given[setting] = text
+		}
+	}
+	if err := mayAll(c, given); err != nil {
+		return nil, asRefusal(err)
+	}
+	task := "requests of " + cmp.Or(c.Owner(), "a person")
+	if name != "" {
+		task += ", " + name
+	}
+	task += ": " + m.Spec()
+
+	s.sessions.opening.Lock()
+	defer s.sessions.opening.Unlock()
+	if known := s.sessions.get(c.Owner(), task); known != nil && !isOver(known.Run()) {
+		return known, nil
+	}
+	if err := s.openSession(ctx, c.Owner(), task, settings); err != nil {
+		return nil, asRefusal(err)
+	}
+	return s.sessions.get(c.Owner(), task), nil
+}
+
+// isOver reports whether a session takes no more requests and another one can take its place:
+// a budget that is used up, and a person who paused it, are not gone round by that.
+func isOver(run *maker.Run) bool {
+	select {
+	case <-run.Done():
+	default:
+		return false
+	}
+	r, err := run.Result()
+	if err != nil {
+		return true
+	}
+	switch r.Stop {
+	case "max_usd", "max_tokens", "max_calls", event.StopPaused:
+		return false
+	}
+	return true
+}
+
+// openSession goes on with the session of this task that a server here was doing, or begins
+// one.
+func (s *Server) openSession(ctx context.Context, owner, task string, settings map[string][]string) error {
+	list, err := s.list.all()
+	if err != nil {
+		return err
+	}
+	for _, one := range list { // the newest one first
+		if one.Kind != maker.KindSession || one.Owner != owner || one.Task != task {
+			continue
+		}
+		kept, err := s.wasKept(one)
+		if err != nil {
+			return err
+		}
+		switch {
+		case (one.State == runs.StatusInterrupted || one.State == event.StopPaused) && kept, one.State == event.StatusStopped:
+			_, err := s.resume(ctx, one.Dir, resumption{})
+			return err
+		case one.State == event.StopPaused:
+			return &gateway.Refusal{Class: served.Overload, Message: fmt.Sprintf("somebody has paused the session %s; it goes on once it is resumed, on the page or by POST /api/runs/%[1]s/resume", one.Run)}
+		}
+		break
+	}
+	return s.beginSession(ctx, owner, task, settings)
+}
+
+func (s *Server) beginSession(ctx context.Context, owner, task string, settings map[string][]string) error {
+	opts, err := s.o.Settings(config.Sessions, settings)
+	if err != nil {
+		return err
+	}
+	held, err := s.o.Reserve(ctx, Spending{MaxUSD: opts.Config.MaxUSD})
+	if err != nil {
+		return &gateway.Refusal{Class: served.NoBudget, Message: err.Error()}
+	}
+	if held.USD > 0 {
+		opts.Config.MaxUSD = held.USD
+	}
+	s.prepare(opts, owner)
+	engine, err := s.o.Engine.With(opts)
+	if err != nil {
+		held.settle(new(float64))
+		return err
+	}
+	_, err = s.begin(held, 0, func(ctx context.Context) (*maker.Run, error) {
+		session, err := engine.Session(ctx, task)
+		if err != nil {
+			return nil, err
+		}
+		s.sessions.put(owner, task, session)
+		return session.Run(), nil
+	})
+	return err
+}
+
+// resumeRunOf goes on with a run of an engine. One that answers requests can be asked from then
+// on.
+func (s *Server) resumeRunOf(ctx context.Context, e *maker.Engine, run *runs.Run, o *maker.ResumeOptions) (*maker.Run, error) {
+	if run.Kind() != maker.KindSession {
+		return e.Resume(ctx, run.Dir(), o)
+	}
+	session, err := e.ResumeSession(ctx, run.Dir(), o)
+	if err != nil {
+		return nil, err
+	}
+	s.sessions.put(run.Owner(), run.Task(), session)
+	return session.Run(), nil
+}
+
+// asRefusal tells a client what was wrong with its request.
+func asRefusal(err error) error {
+	p, ok := errors.AsType[*Problem](err)
+	if !ok {
+		return err
+	}
+	class := served.BadRequest
+	switch p.Status {
+	case 403:
+		class = served.Forbidden
+	case 503:
+		class = served.Overload
+	}
+	return &gateway.Refusal{Class: class, Message: p.Detail, Param: "model"}
+}
