@@ -38,7 +38,7 @@ func startServe(ts *testscript.TestScript, args []string) {
 
 // request sends a request to $SERVE, checks the status of the answer, and puts it into the file
 // answer. PATH may be @FILE, for an address that was printed. It is the person's who opened the
-// link; of what follows the status, @FILE is a token that asks in their place, nobody has nothing
+// link; of what follows the status, @FILE.json is the body, @FILE is a token that asks in their place, nobody has nothing
 // to show, `Name: value` is a header, and everything else is the body, in JSON.
 func request(ts *testscript.TestScript, args []string) {
 	method, path, want, body := args[0], args[1], number(ts, args[2]), ""
@@ -51,6 +51,8 @@ func request(ts *testscript.TestScript, args []string) {
 	for _, arg := range args[3:] {
 		name, value, isHeader := strings.Cut(arg, ": ")
 		switch {
+		case strings.HasPrefix(arg, "@") && strings.HasSuffix(arg, ".json"):
+			body = ts.ReadFile(arg[1:])
 		case strings.HasPrefix(arg, "@"):
 			header.Set("Authorization", "Bearer "+strings.TrimSpace(ts.ReadFile(arg[1:])))
 			client = http.DefaultClient
