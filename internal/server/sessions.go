@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
@@ -67,8 +68,17 @@ func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*ma
 
 	s.sessions.opening.Lock()
 	defer s.sessions.opening.Unlock()
-	if known := s.sessions.get(c.Owner(), task); known != nil && !isOver(known.Run()) {
-		return known, nil
+	if known := s.sessions.get(c.Owner(), task); known != nil {
+		more, err := s.lendMore(ctx, known, settings)
+		if err != nil {
+			return nil, asRefusal(err)
+		}
+		if more {
+			return s.sessions.get(c.Owner(), task), nil
+		}
+		if !isOver(known.Run()) {
+			return known, nil
+		}
 	}
 	if err := s.openSession(ctx, c.Owner(), task, settings); err != nil {
 		return nil, asRefusal(err)
@@ -95,6 +105,51 @@ func isOver(run *maker.Run) bool {
 	return true
 }
 
+// lent is the share of what is left of a token's budget that a session of it may spend before
+// it asks for more, and leastLent what it may spend at least: several sessions of one token have
+// to share its budget.
+const (
+	lent      = 0.25
+	leastLent = 1.00
+)
+
+// lease is what a session of whoever asks may spend of their budget before it asks for more; 0
+// if they have none, or the request says itself what may be spent.
+func (s *Server) lease(ctx context.Context, settings map[string][]string) float64 {
+	left := s.o.Me(ctx).LeftUSD
+	if left == nil || settings["max_usd"] != nil {
+		return 0
+	}
+	return min(*left, max(lent**left, leastLent))
+}
+
+// lendMore goes on with a session that has spent what it was lent, if there is more.
+func (s *Server) lendMore(ctx context.Context, known *maker.Session, settings map[string][]string) (bool, error) {
+	run := known.Run()
+	select {
+	case <-run.Done():
+	default:
+		return false, nil
+	}
+	r, err := run.Result()
+	if err != nil || r.Stop != "max_usd" || r.TotalCostUSD == nil {
+		return false, nil
+	}
+	for s.running(run.ID()) != nil { // until what it has spent is settled
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return false, maker.ErrGone
+		}
+	}
+	more := s.lease(ctx, settings)
+	if more <= 0 {
+		return false, nil
+	}
+	_, err = s.resume(ctx, run.Dir(), resumption{Settings: map[string]any{"max_usd": *r.TotalCostUSD + more}})
+	return err == nil, err
+}
+
 // openSession goes on with the session of this task that a server here was doing, or begins
 // one.
 func (s *Server) openSession(ctx context.Context, owner, task string, settings map[string][]string) error {
@@ -112,7 +167,11 @@ func (s *Server) openSession(ctx context.Context, owner, task string, settings m
 		}
 		switch {
 		case (one.State == runs.StatusInterrupted || one.State == event.StopPaused) && kept, one.State == event.StatusStopped:
-			_, err := s.resume(ctx, one.Dir, resumption{})
+			var in resumption
+			if more := s.lease(ctx, settings); one.Stop == "max_usd" && one.CostUSD != nil && more > 0 {
+				in.Settings = map[string]any{"max_usd": *one.CostUSD + more}
+			}
+			_, err := s.resume(ctx, one.Dir, in)
 			return err
 		case one.State == event.StopPaused:
 			return &gateway.Refusal{Class: served.Overload, Message: fmt.Sprintf("somebody has paused the session %s; it goes on once it is resumed, on the page or by POST /api/runs/%[1]s/resume", one.Run)}
@@ -126,6 +185,9 @@ func (s *Server) beginSession(ctx context.Context, owner, task string, settings 
 	opts, err := s.o.Settings(config.Sessions, settings)
 	if err != nil {
 		return err
+	}
+	if opts.Config.MaxUSD == 0 {
+		opts.Config.MaxUSD = s.lease(ctx, settings)
 	}
 	held, err := s.o.Reserve(ctx, Spending{MaxUSD: opts.Config.MaxUSD})
 	if err != nil {

@@ -40,7 +40,9 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 	w.Header().Set("X-Maker-Run", s.Run().ID())
 	decided := make(chan result, 1)
 	go func() {
-		v, err := g.votes.join(r.Context(), keyOf(s.Run().ID(), r.URL.Path, body), func(ctx context.Context) (*maker.ChatVerdict, error) { return s.Ask(ctx, *ask) })
+		v, err := g.votes.join(r.Context(), keyOf(s.Run().ID(), r.URL.Path, body), func(ctx context.Context) (*maker.ChatVerdict, error) {
+			return g.ask(ctx, s, *ask, func() (*maker.Session, error) { return g.o.Open(ctx, name, *m) })
+		})
 		decided <- newResult(v, err, ask.OnUndecided)
 	}()
 	out := &reply{w: w, format: format, call: c, gateway: g, control: http.NewResponseController(w)}
@@ -50,6 +52,19 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 	} else {
 		out.whole(r.Context(), decided)
 	}
+}
+
+// ask puts a request to a session. One that has just spent what it was lent may be lent more.
+func (g *Gateway) ask(ctx context.Context, s *maker.Session, r maker.ChatRequest, again func() (*maker.Session, error)) (*maker.ChatVerdict, error) {
+	v, err := s.Ask(ctx, r)
+	if ended, ok := errors.AsType[*maker.SessionEndedError](err); !ok || ended.Result.Stop != "max_usd" {
+		return v, err
+	}
+	more, failed := again()
+	if failed != nil || more == s {
+		return v, err
+	}
+	return more.Ask(ctx, r)
 }
 
 // keyOf tells requests apart.

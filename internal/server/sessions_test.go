@@ -1,0 +1,106 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/server"
+	"github.com/maker-mdap/maker/model/price"
+)
+
+// purse is a budget in memory.
+type purse struct {
+	mu         sync.Mutex
+	left, paid float64
+}
+
+func (p *purse) me(context.Context) server.Me {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.left
+	return server.Me{Name: "app", LeftUSD: &left}
+}
+
+func (p *purse) reserve(_ context.Context, want server.Spending) (server.Reservation, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	amount := want.MaxUSD - want.BeforeUSD
+	if amount <= 0 || amount > p.left+1e-9 {
+		return server.Reservation{}, errors.New("nothing is left")
+	}
+	p.left -= amount
+	return server.Reservation{USD: amount, Settle: func(cost *float64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.left += amount - (*cost - want.BeforeUSD)
+		p.paid += *cost - want.BeforeUSD
+	}}, nil
+}
+
+// TestSessionsShareABudget: the sessions of a token are lent parts of its budget, so that all of
+// them can go on until it is used up, and no more than that is spent.
+func TestSessionsShareABudget(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"yes"}}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`)
+	}))
+	t.Cleanup(upstream.Close)
+	file := filepath.Join(t.TempDir(), "prices.yaml")
+	if err := os.WriteFile(file, []byte("compat/a: {input: 1000, output: 100000}\ncompat/b: {input: 1000, output: 100000}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prices, err := price.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const budget = 20
+	p := &purse{left: budget}
+	s := serve(t, t.TempDir(), func(o *server.Options) {
+		o.Me, o.Reserve = p.me, p.reserve
+		settings, resuming := o.Settings, o.Resuming
+		o.Settings = func(k config.Kinds, given map[string][]string) (*maker.Options, error) {
+			opts, err := settings(k, given)
+			if err == nil {
+				opts.Prices, opts.Config.BaseURL, opts.Config.Voting = prices, upstream.URL+"/v1", maker.FirstToK(2)
+			}
+			return opts, err
+		}
+		o.Resuming = func(given map[string][]string) (*maker.Options, func(*maker.Config), error) {
+			opts, change, err := resuming(given)
+			opts.Prices = prices
+			return opts, change, err
+		}
+	})
+	answered := map[string]int{}
+	for refused := 0; refused < 2; {
+		for _, name := range []string{"a", "b"} {
+			status, body := s.ask("POST", "/v1/chat/completions", fmt.Sprintf(`{"model":"maker/compat/%s","max_tokens":10,"messages":[{"role":"user","content":"Is it so?"}]}`, name))
+			switch {
+			case status == http.StatusOK:
+				answered[name]++
+			case status == http.StatusTooManyRequests && strings.Contains(string(body), "insufficient_quota"):
+				refused++
+			default:
+				t.Fatalf("%s: %d %s", name, status, body)
+			}
+		}
+	}
+	s.stop()
+	if answered["a"] < 5 || answered["b"] < 5 {
+		t.Errorf("answered %v, want several of both", answered)
+	}
+	if p.paid > budget || p.paid < budget/2 {
+		t.Errorf("%.2f of %d dollars are spent", p.paid, budget)
+	}
+}
