@@ -36,7 +36,7 @@ type App struct {
 	Resuming func(given map[string][]string) (*maker.Options, func(*maker.Config), error)
 	Remember func(rule string) error
 	Redact   func(text string) string
-	Models   func() (map[string]string, error) // names for models of the gateway
+	Models   func() (map[string]string, error) // names for models of the gateway; nil for none
 }
 
 // DefaultListen is where the server listens if nothing is said.
@@ -140,8 +140,10 @@ func (a App) serve(ctx context.Context, f *flags) error {
 
 // models are those of the gateway: with a name of their own, and the one that settings name.
 func (a App) models() (named map[string]string, model string, err error) {
-	if named, err = a.Models(); err != nil {
-		return nil, "", err
+	if a.Models != nil {
+		if named, err = a.Models(); err != nil {
+			return nil, "", err
+		}
 	}
 	for name, spec := range named {
 		if _, err := gateway.ParseModel(strings.TrimPrefix(spec, gateway.Prefix)); err != nil {
