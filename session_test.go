@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -69,6 +70,9 @@ func TestSession(t *testing.T) {
 	c, err := run.Certify()
 	if err != nil || c.Votes.Races != 30 {
 		t.Errorf("certificate of %d questions, %v; want 30", c.Votes.Races, err)
+	}
+	if asked, err := run.Request(25); err != nil || !strings.HasPrefix(asked, "user: What is ") {
+		t.Errorf("step 25 was asked %q, %v", asked, err)
 	}
 	asked := 0
 	for rec, err := range run.Events(0) {

@@ -141,9 +141,12 @@ func (r *Run) around(step int) (begin, end int64) {
 	return begin, end
 }
 
-// Asked is what the voters of a step of a chain were asked, in its first framing; empty where
-// that does not follow from the log. Families are the user's own.
+// Asked is what the voters of a step of a chain were asked, in its first framing, or those of a
+// request; empty where that does not follow from the log. Families are the user's own.
 func (r *Run) asked(step int, families []domain.Family) (string, error) {
+	if r.Form() == event.FormRequests {
+		return r.Request(step)
+	}
 	c := chainOf(append([]domain.Family{hanoi.Family()}, families...), r.Kind(), r.task.Params)
 	if c == nil || r.Form() != event.FormChain {
 		return "", nil

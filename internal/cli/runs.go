@@ -203,7 +203,11 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if err != nil {
 		return err
 	}
-	report.Step(a.Out, &s, calls, changed)
+	asked, err := run.Request(step)
+	if err != nil {
+		return err
+	}
+	report.Step(a.Out, &s, asked, calls, changed)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
@@ -82,10 +83,20 @@ func stepLine(w io.Writer, form event.Form, s runs.StepResult) {
 	}
 }
 
-// Step shows a committed step as a whole, with its calls. Changed are the parts of its question
-// that would be asked differently now.
-func Step(w io.Writer, s *runs.Step, calls []runs.EffectResult, changed []string) {
+// Step shows a committed step as a whole, with what was asked, if that is known, and its calls.
+// Changed are the parts of its question that would be asked differently now.
+func Step(w io.Writer, s *runs.Step, asked string, calls []runs.EffectResult, changed []string) {
 	fmt.Fprintf(w, "step %s, committed %s\n", Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
+	for i, line := range strings.Split(strings.TrimSpace(asked), "\n") {
+		if asked == "" {
+			break
+		}
+		label := ""
+		if i == 0 {
+			label = "asked"
+		}
+		fmt.Fprintf(w, "  %-9s %s\n", label, show.Line(line))
+	}
 	fmt.Fprintf(w, "  output    %s\n", s.Output.JSON)
 	result := s.Result()
 	fmt.Fprintf(w, "  votes     %s, margin %d\n", result.Split(), s.Voting.Margin)

@@ -1,0 +1,90 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
+)
+
+// Request is what a step of a session was asked: the conversation as a text, turn by turn.
+// Other runs have none.
+func (r *Run) Request(step int) (string, error) {
+	if r.Form() != event.FormRequests {
+		return "", nil
+	}
+	begin, end := r.around(step)
+	mark := []byte(`"step":` + strconv.Itoa(step))
+	for line, err := range runlog.ReadBetween(r.dir, begin, end) {
+		if err != nil {
+			return "", err
+		}
+		if line.Type != event.TypeStepStarted || !bytes.Contains(line.Raw, mark) {
+			continue
+		}
+		rec, err := line.Decode()
+		if err != nil {
+			return "", damaged(r.dir, line, err)
+		}
+		if e, ok := rec.Event.(event.StepStarted); ok && e.Step == step {
+			return r.conversation(e.Request)
+		}
+	}
+	return "", nil
+}
+
+// conversation is a request as a text.
+func (r *Run) conversation(parts []event.Value) (string, error) {
+	var turns []string
+	for i, part := range parts {
+		value, err := r.Load(part)
+		if err != nil {
+			return "", err
+		}
+		if i == 0 {
+			var head struct {
+				System string
+				Chat   struct{ Tools []flow.ChatTool }
+			}
+			if json.Unmarshal(value.JSON, &head) == nil && head.System != "" {
+				turns = append(turns, "system: "+head.System)
+			}
+			if n := len(head.Chat.Tools); n > 0 {
+				turns = append(turns, "("+plural(n, "tool")+" offered)")
+			}
+			continue
+		}
+		var m flow.ChatMessage
+		if err := json.Unmarshal(value.JSON, &m); err != nil {
+			return "", fmt.Errorf("runs: turn %d of the request: %w", i, err)
+		}
+		turns = append(turns, m.Role+": "+describeTurn(m))
+	}
+	return strings.Join(turns, "\n\n"), nil
+}
+
+func describeTurn(m flow.ChatMessage) string {
+	var said []string
+	for _, result := range m.Results {
+		what := "result: "
+		if result.IsError {
+			what = "error: "
+		}
+		said = append(said, what+result.Text)
+	}
+	if n := len(m.Images); n > 0 {
+		said = append(said, "("+plural(n, "picture")+")")
+	}
+	if m.Text != "" {
+		said = append(said, m.Text)
+	}
+	for _, call := range m.Calls {
+		said = append(said, fmt.Sprintf("call %s %s", call.Name, call.Input))
+	}
+	return strings.Join(said, "\n")
+}
