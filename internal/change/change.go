@@ -40,7 +40,7 @@ func Of(call *event.Intent, folder string) (Change, bool) {
 		return Change{}, false
 	}
 	was, state := "", "a new file"
-	switch content, err := read(folder, in.FilePath); {
+	switch content, err := Read(folder, in.FilePath, largest); {
 	case err == nil:
 		was, state = string(content), "changed"
 	case !errors.Is(err, fs.ErrNotExist):
@@ -69,11 +69,12 @@ func Of(call *event.Intent, folder string) (Change, bool) {
 	return Change{Path: in.FilePath, State: state, Diff: changes}, true
 }
 
-var errNoText = errors.New("no file that is compared")
+var errOther = errors.New("no file, or too large a one")
 
-// read reads a file below the folder, and no other, wherever links lead: whoever is shown the
-// change need not be allowed to see other files.
-func read(folder, path string) ([]byte, error) {
+// Read reads a file of so many bytes at most below a folder, the one that the program is in if
+// it is empty, and no other, wherever links lead: whoever is shown a change need not be allowed
+// to see other files.
+func Read(folder, path string, most int64) ([]byte, error) {
 	if filepath.IsAbs(path) {
 		base, err := filepath.Abs(folder)
 		if err != nil {
@@ -95,13 +96,13 @@ func read(folder, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > largest {
-		return nil, errNoText
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, errOther
 	}
 	f, err := root.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, largest))
+	return io.ReadAll(io.LimitReader(f, most))
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/change"
 )
 
 // BeforeFolder is where a run keeps what files held before it changed them.
@@ -28,7 +28,7 @@ func (s *stack) keeper(run string) func(key string, i event.Intent) *event.Befor
 		if !ok {
 			return nil
 		}
-		content, err := readIn(s.policy.Workspace, in.Path)
+		content, err := change.Read(s.policy.Workspace, in.Path, mostKept)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return &event.Before{Path: in.Path}
@@ -66,7 +66,7 @@ func (s *stack) holds(i event.Intent) string {
 	if !ok {
 		return ""
 	}
-	content, err := readIn(s.policy.Workspace, in.Path)
+	content, err := change.Read(s.policy.Workspace, in.Path, mostKept)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no file"
@@ -107,37 +107,4 @@ func places(content, text []byte) []byte {
 		out = append(append(out, content[from:to]...), 0)
 	}
 	return out
-}
-
-var errNotKept = errors.New("no file of a kind that is kept")
-
-// readIn reads a file below a folder, and no other, wherever links lead.
-func readIn(folder, path string) ([]byte, error) {
-	if filepath.IsAbs(path) {
-		base, err := filepath.Abs(folder)
-		if err != nil {
-			return nil, err
-		}
-		if path, err = filepath.Rel(base, path); err != nil {
-			return nil, err
-		}
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	info, err := root.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > mostKept {
-		return nil, errNotKept
-	}
-	f, err := root.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, mostKept))
 }
