@@ -129,9 +129,12 @@ func (c Config) settle(f flow.Flow, r *Request, v *flow.Verdict, failed *event.S
 // enoughToTell is how many texts that all differ show that there will be no agreement.
 const enoughToTell = 3
 
+// longestMS is how long a request is voted on: clients wait for ten minutes at most.
+const longestMS = 9 * 60 * 1000
+
 // question is what voters are asked.
 func (c Config) question(r *Request) *flow.Question {
-	q := &flow.Question{System: r.System, Chat: &r.Chat, Answer: r.Answer, Terms: c.Terms}
+	q := &flow.Question{System: r.System, Chat: &r.Chat, Answer: r.Answer, Terms: c.Terms, TimeoutMS: longestMS}
 	if q.Answer.Reader == "" {
 		q.Answer = reader.Text{}.Format()
 	}
