@@ -30,6 +30,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/manpage"
+	"github.com/maker-mdap/maker/internal/cli/promptdir"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tty"
 	"github.com/maker-mdap/maker/internal/text/nearest"
@@ -363,10 +364,11 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.script(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(), a.demo(),
+		a.models(), a.tools(), a.yaml(), a.sim(), a.trust(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+	prompts := promptdir.Command(promptdir.App{Out: a.Out, JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Usage: usage})
+	for _, cmd := range append(manage.Commands(a.manager()), prompts, a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
 		if cmd.Args == nil {
 			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
 		}
