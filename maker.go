@@ -34,6 +34,21 @@ func New(opts *Options) (*Engine, error) {
 	return &Engine{e}, nil
 }
 
+// With returns an engine with other options that shares the connections of this one and what
+// it knows about how much servers bear, so that runs with different settings do not ask a
+// server for more than it can give. Nil options are the defaults; their Transport is not
+// looked at. Closing one of them closes all.
+func (e *Engine) With(opts *Options) (*Engine, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	other, err := e.engine.With(engine.Options(*opts))
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{other}, nil
+}
+
 // Close ends the connections that the engine keeps open between calls. From then on
 // it refuses to start or resume runs with [ErrClosed]; what only reads logs still
 // works. Runs that are going on are the caller's business: they are not ended, go on

@@ -160,8 +160,14 @@ func TestRunsShareTheLimit(t *testing.T) {
 		e := newEngine(t, maker.Options{Transport: held, Config: maker.Config{
 			Model: overHTTP, BaseURL: "http://one.invalid/v1", Voting: maker.FirstToK(margin), CallTimeout: time.Hour,
 		}})
-		var runs []*maker.Run
-		for range 3 {
+		other, err := e.With(&maker.Options{LogDir: t.TempDir(), Config: maker.Config{
+			Model: overHTTP, BaseURL: "http://one.invalid/v1", Voting: maker.FirstToK(margin + 1), CallTimeout: time.Hour,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := []*maker.Run{startHanoi(t, other, 1)} // with other settings
+		for range 2 {
 			runs = append(runs, startHanoi(t, e, 1))
 		}
 		synctest.Wait()

@@ -45,8 +45,13 @@ type Engine struct {
 }
 
 // New returns an engine.
-func New(opts Options) (*Engine, error) {
-	o := opts
+func New(opts Options) (*Engine, error) { return newEngine(opts, newShared(opts.Transport)) }
+
+// With returns an engine with other options that shares the connections of this one and what
+// it knows about how much servers bear.
+func (e *Engine) With(opts Options) (*Engine, error) { return newEngine(opts, e.shared) }
+
+func newEngine(o Options, s *shared) (*Engine, error) {
 	// What was left open depends on the kind of run; what was said is checked now.
 	if err := checkGiven(o.Config); err != nil {
 		return nil, err
@@ -59,7 +64,7 @@ func New(opts Options) (*Engine, error) {
 	if err := kind.CheckFamilies(o.Families); err != nil {
 		return nil, err
 	}
-	return &Engine{opts: o, prepared: prepared, shared: newShared(o.Transport)}, nil
+	return &Engine{opts: o, prepared: prepared, shared: s}, nil
 }
 
 // Chain starts a task of the named family with the given parameters and returns
