@@ -30,6 +30,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/manpage"
+	"github.com/maker-mdap/maker/internal/cli/mcpserve"
 	"github.com/maker-mdap/maker/internal/cli/promptdir"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tty"
@@ -267,6 +268,7 @@ type app struct {
 	logDir  string
 	table   bool // the records of a run were written
 	noInput bool
+	server  func(context.Context, maker.Question) (string, error) // asks for a run of a server
 
 	interrupt atomic.Pointer[context.CancelCauseFunc] // ends what goes on
 
@@ -368,7 +370,7 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	)
 	usage := func(err error) error { return usageError{err} }
 	prompts := promptdir.Command(promptdir.App{Out: a.Out, JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Usage: usage})
-	for _, cmd := range append(manage.Commands(a.manager()), prompts, a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+	for _, cmd := range append(manage.Commands(a.manager()), prompts, mcpserve.Command(a.agents()), a.config(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
 		if cmd.Args == nil {
 			cmd.Args = exactArgs(strings.Fields(cmd.Use)[1:]...)
 		}

@@ -28,7 +28,7 @@ func (a *app) people(o *maker.Options, answers string) error {
 		}
 		o.Answers = data
 	}
-	if a.hasTerminal() {
+	if o.Ask = a.server; a.hasTerminal() {
 		o.Ask = a.askInRun
 	}
 	return nil
