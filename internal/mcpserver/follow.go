@@ -115,6 +115,8 @@ func (s *Server) waitElsewhere(ctx context.Context, run *runs.Run, most time.Dur
 		}
 		select {
 		case <-beat.C:
+		case <-s.ctx.Done(): // the server ends
+			return nil
 		case <-ctx.Done():
 			if cause := context.Cause(ctx); !errors.Is(cause, errPatience) {
 				return cause

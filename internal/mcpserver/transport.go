@@ -22,7 +22,18 @@ const mostMessage = 16 << 20
 // ServeStdio serves one client until it is gone or ctx ends. Nothing else may be written to
 // out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := s.mcp.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: mostMessage})
+	session, err := s.Connect(context.WithoutCancel(ctx), &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: mostMessage})
+	if err != nil {
+		return err
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- session.Wait() }()
+	select {
+	case err = <-gone:
+	case <-ctx.Done():
+		s.Close() // so that calls which wait for a run have a result
+		err = errors.Join(session.Close(), <-gone)
+	}
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil // which is how it ends
 	}
