@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -98,35 +97,35 @@ func report(ctx context.Context, req *mcp.CallToolRequest, run *maker.Run, told 
 	return done
 }
 
-// waitElsewhere waits until the process that writes a run has ended, or the run waits for a
-// person.
+// waitElsewhere waits until the process that writes a run has ended, or the run asks a person.
 func (s *Server) waitElsewhere(ctx context.Context, run *runs.Run, most time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, most, errPatience)
-	defer cancel()
+	next := uint64(0)
+	for rec, err := range run.Events(0) {
+		if err != nil {
+			return err
+		}
+		next = rec.Seq + 1
+	}
 	open, err := run.Waiting()
 	if err != nil || len(open) > 0 {
 		return err
 	}
-	beat := time.NewTicker(s.o.Beat)
-	defer beat.Stop()
-	for {
-		if _, written := run.Writer(); !written {
-			return nil
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)() // the server ends
+	for rec, err := range run.Follow(bounded, next) {
+		if bounded.Err() != nil {
+			break
 		}
-		select {
-		case <-beat.C:
-		case <-s.ctx.Done(): // the server ends
-			return nil
-		case <-ctx.Done():
-			if cause := context.Cause(ctx); !errors.Is(cause, errPatience) {
-				return cause
-			}
-			return nil
+		if err != nil {
+			return err
+		}
+		if _, asks := rec.Event.(event.ClarificationRequested); asks {
+			break
 		}
 	}
+	return context.Cause(ctx)
 }
-
-var errPatience = errors.New("that was long enough")
 
 // CancelInput is what the tool cancel takes.
 type CancelInput struct {

@@ -299,6 +299,33 @@ func TestApprovalsWaitForThePerson(t *testing.T) {
 	}
 }
 
+// TestFollowElsewhere: another server in the same folder is another process, as far as anybody
+// can tell.
+func TestFollowElsewhere(t *testing.T) {
+	l := newLab(t, right, func(o *mcpserver.Options) { o.Wait = time.Nanosecond })
+	other := newLab(t, right, func(o *mcpserver.Options) { o.LogDir = filepath.Join(l.folder, "runs") })
+	st := l.must("script", map[string]any{"script": "def main(args):\n    return human('Which one?')\n"})
+	got := other.must("follow", map[string]any{"run": st.Run, "wait_seconds": 50})
+	if got.Status != "waiting" || len(got.Waits) != 1 || got.Waits[0].Text != "Which one?" {
+		t.Fatalf("follow = %+v, want the question", got)
+	}
+	run, err := runs.Open(l.dir(st.Run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := run.Waiting()
+	if err != nil || len(open) != 1 {
+		t.Fatalf("Waiting() = %v, %v", open, err)
+	}
+	if err := run.Answer(open[0].Key, "this one", "a person"); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, func() bool { open, err := run.Waiting(); return err == nil && len(open) == 0 })
+	if got = other.must("follow", map[string]any{"run": st.Run, "wait_seconds": 50}); got.Status != "completed" || got.Answer != "this one" {
+		t.Errorf("follow after the answer = %+v, want it to be completed", got)
+	}
+}
+
 // dir is the folder of a run.
 func (l *lab) dir(run string) string {
 	l.t.Helper()
