@@ -299,3 +299,35 @@ func TestMCPOverHTTP(t *testing.T) {
 	}
 	ended(t, cmd, bytes.NewBuffer(rest))
 }
+
+// TestMCPRunsATask: a task in words is planned and carried out, and what it writes waits for
+// the person.
+func TestMCPRunsATask(t *testing.T) {
+	cmd := mcpCommand(t, rightSettings)
+	if err := os.Mkdir(filepath.Join(cmd.Dir, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "src", "a.go"), []byte("package a // TODO: one\n// TODO: two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	client := connect(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: patience})
+	st := callTool(t, client, "run", map[string]any{"task": "Find the files with TODO comments in src, count them per file, and write a summary to summary.md.", "k": 2})
+	if st.Status == "running" {
+		st = callTool(t, client, "follow", map[string]any{"run": st.Run, "wait_seconds": 50})
+	}
+	file := filepath.Join(cmd.Dir, "summary.md")
+	if _, err := os.Stat(file); st.Status != "waiting" || len(st.Waits) != 1 || st.Waits[0].Tool != "Write" || err == nil {
+		t.Fatalf("run = %+v, %v, want it to wait before it writes", st, err)
+	}
+	answer := exec.Command("maker", "answer", st.Run, "--text", "yes")
+	answer.Dir, answer.Env = cmd.Dir, cmd.Env
+	if out, err := answer.CombinedOutput(); err != nil {
+		t.Fatalf("maker answer: %v\n%s", err, out)
+	}
+	st = callTool(t, client, "follow", map[string]any{"run": st.Run, "wait_seconds": 50})
+	if data, err := os.ReadFile(file); st.Status != "completed" || st.Answer == nil || len(st.Changes) != 1 || st.Changes[0].Status != "done" || err != nil || len(data) == 0 {
+		t.Errorf("after the approval the run is %+v, %v, want it to be completed with the file", st, err)
+	}
+}
