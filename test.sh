@@ -26,7 +26,7 @@ go -C test/sdk mod tidy -diff
 
 say "vet"
 go vet ./...
-go vet -tags slow ./test/e2e ./test/release ./tool/mcp ./agent/claudecode
+go vet -tags slow ./test/e2e ./test/release ./tool/mcp ./agent/claudecode ./cmd/maker
 go vet -tags soak ./test/e2e
 for os in windows darwin; do
   GOOS=$os go vet ./internal/runtime/runlog ./internal/process/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/process/sympy ./cmd/maker
@@ -79,6 +79,7 @@ npm ci --prefix test/npm --no-audit --no-fund
 
 say "slow suites: real MCP servers and the claude program; the real maker, killed, starved and run for a million steps"
 go test -tags slow -count=1 -timeout 10m ./tool/mcp ./agent/claudecode
+go test -tags slow -count=1 -timeout 5m -run TestMCPWithClaude ./cmd/maker
 go test -tags slow -count=1 -timeout 40m ./test/e2e
 
 say "a release is static, reproducible and says its version"
