@@ -136,8 +136,8 @@ var layers = []layer{
 		deep: true,
 	},
 	{
-		rule:   "the command line, the server and reports read runs through package runs",
-		in:     append([]string{"./internal/report", "./internal/server/..."}, commands...),
+		rule:   "the command line, the servers and reports read runs through package runs",
+		in:     append([]string{"./internal/report", "./internal/server/...", "./internal/mcpserver"}, commands...),
 		forbid: []string{"./internal/runtime/runlog", "./internal/runtime/history"},
 	},
 	{
@@ -149,13 +149,13 @@ var layers = []layer{
 	{
 		rule:   "of the internal packages only the HTTP client, what opens providers, the server and the page know HTTP",
 		in:     []string{"./internal/..."},
-		except: []string{"./internal/httpclient", "./internal/engine/...", "./internal/server/...", "./internal/web", "./internal/cli/serving"},
+		except: []string{"./internal/httpclient", "./internal/engine/...", "./internal/server/...", "./internal/web", "./internal/mcpserver", "./internal/cli/serving", "./internal/cli/mcpserve"},
 		forbid: []string{"net/http/..."},
 	},
 	{
-		rule:   "only tool/mcp knows the MCP library",
+		rule:   "only the client and the server of MCP know its library",
 		in:     []string{"./..."},
-		except: []string{"./tool/mcp"},
+		except: []string{"./tool/mcp", "./internal/mcpserver"},
 		forbid: []string{"github.com/modelcontextprotocol/..."},
 	},
 	{
@@ -378,6 +378,8 @@ func TestLayersCanFail(t *testing.T) {
 		{"./internal/runtime/history", in + "internal/runtime/runlog", ""},
 		{"./internal/cli", in + "internal/runtime/runlog", "through package runs"},
 		{"./internal/cli", in + "runs", ""},
+		{"./internal/mcpserver", "github.com/modelcontextprotocol/go-sdk/mcp", ""},
+		{"./internal/cli/mcpserve", "github.com/modelcontextprotocol/go-sdk/mcp", "know its library"},
 		{"./config", "time", ""},
 		{"./config", in + "model", "plain data"},
 		{".", in + "internal/engine", ""},

@@ -170,3 +170,10 @@ func (o *ResumeOptions) options() engine.ResumeOptions {
 	}
 	return to
 }
+
+// AnsweredElsewhere is an Options.Ask for a run whose person is elsewhere: the run goes on, and
+// waits until the answer is left with [runs.Run.Answer].
+func AnsweredElsewhere(ctx context.Context, _ Question) (string, error) {
+	<-ctx.Done()
+	return "", context.Cause(ctx)
+}

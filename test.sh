@@ -27,7 +27,7 @@ go -C test/browser mod tidy -diff
 
 say "vet"
 go vet ./...
-go vet -tags slow ./test/e2e ./test/release ./tool/mcp ./agent/claudecode
+go vet -tags slow ./test/e2e ./test/release ./tool/mcp ./agent/claudecode ./cmd/maker
 go vet -tags soak ./test/e2e
 go -C test/browser vet ./...
 for os in windows darwin; do
@@ -89,6 +89,7 @@ go -C test/browser test -count=1 -timeout 8m ./...
 
 say "slow suites: real MCP servers and the claude program; the real maker, killed, starved and run for a million steps"
 go test -tags slow -count=1 -timeout 10m ./tool/mcp ./agent/claudecode
+go test -tags slow -count=1 -timeout 5m -run TestMCPWithClaude ./cmd/maker
 go test -tags slow -count=1 -timeout 40m ./test/e2e
 
 say "a release is static, reproducible and says its version"

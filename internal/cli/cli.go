@@ -30,6 +30,8 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/live"
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/cli/manpage"
+	"github.com/maker-mdap/maker/internal/cli/mcpserve"
+	"github.com/maker-mdap/maker/internal/cli/promptdir"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/cli/tokens"
 	"github.com/maker-mdap/maker/internal/cli/tty"
@@ -267,7 +269,7 @@ type app struct {
 	logDir  string
 	table   bool // the records of a run were written
 	noInput bool
-	server  func(context.Context, maker.Question) (string, error) // asks for a run of maker serve
+	server  func(context.Context, maker.Question) (string, error) // asks for a run of a server
 
 	interrupt atomic.Pointer[context.CancelCauseFunc] // ends what goes on
 
@@ -365,10 +367,11 @@ Exit codes: 0 done, 1 the task failed, 2 wrong usage or configuration,
 	root.AddCommand(
 		a.run(), a.plan(), a.validate(), a.exec(), a.do(), a.solve(), a.askOne(), a.mapRecords(), a.script(), a.hanoi(), a.calibrate(), a.estimate(),
 		a.show(), a.resume(), a.answer(), a.replay(), a.certify(),
-		a.models(), a.tools(), a.prompts(), a.yaml(), a.doctor(), a.version(), a.demo(),
+		a.models(), a.tools(), a.yaml(), a.doctor(), a.version(), a.demo(),
 	)
 	usage := func(err error) error { return usageError{err} }
-	for _, cmd := range append(manage.Commands(a.manager()), a.serveSim(), a.serve(), a.token(), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
+	prompts := promptdir.Command(promptdir.App{Out: a.Out, JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Usage: usage})
+	for _, cmd := range append(manage.Commands(a.manager()), prompts, a.serveSim(), a.serve(), mcpserve.Command(a.agents()), a.token(), a.config(), a.trust(), configure.Init(a.configurer()), manpage.Command(maker.Version, usage)) {
 		for _, c := range append(cmd.Commands(), cmd) {
 			if c.Args == nil {
 				c.Args = exactArgs(strings.Fields(c.Use)[1:]...)

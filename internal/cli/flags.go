@@ -14,6 +14,7 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/promptdir"
 	"github.com/maker-mdap/maker/internal/cli/redflags"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/model/price"
@@ -148,7 +149,7 @@ func (s *settings) options(a *app) (*maker.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Prompts, err = readPrompts(s.promptsDir); err != nil {
+	if c.Prompts, err = promptdir.Read(s.promptsDir); err != nil {
 		return nil, err
 	}
 	for _, path := range []*string{&c.Tools.Workspace, &c.Tools.MCPConfig} {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/cli/mcpserve"
 	"github.com/maker-mdap/maker/internal/cli/serving"
 	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
-	"github.com/maker-mdap/maker/internal/server"
 )
 
 func (a *app) serveSim() *cobra.Command {
@@ -45,11 +45,19 @@ func (a *app) serving() serving.App {
 	}
 }
 
+// agents is what the command that serves agents needs.
+func (a *app) agents() mcpserve.App {
+	return mcpserve.App{
+		In: a.In, Out: a.Out, Err: a.Err, LogDir: func() string { return a.logDir }, Logger: slog.New(warnings{a.Err}),
+		Attended: a.hasTerminal, Settings: a.servedOptions, Redact: secret.NewSet(route.AllKeys(os.Getenv)...).Redact,
+	}
+}
+
 // servedSettings are those that a command would have here, with given ones over them. Each run
 // of a server reads them for itself.
 func (a *app) servedSettings(cmd *cobra.Command, kinds config.Kinds, given map[string][]string, pick func(*config.Setting) bool) (*settings, *maker.Options, error) {
 	one := &app{
-		Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, logDir: a.logDir, noInput: true, sources: map[string]string{}, server: server.Wait,
+		Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, logDir: a.logDir, noInput: true, sources: map[string]string{}, server: maker.AnsweredElsewhere,
 	}
 	flags := &settings{}
 	flags.register(cmd, kinds, pick)

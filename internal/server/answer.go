@@ -26,34 +26,21 @@ type answerForm struct {
 
 // reader is what the form says.
 func (f *answerForm) reader() (reader.Reader, error) {
-	var chosen []string
-	var r reader.Reader = reader.Text{}
-	choose := func(name string, on bool, as reader.Reader) {
-		if on {
-			chosen, r = append(chosen, name), as
-		}
+	c := reader.Choice{Number: f.Number, Unit: f.Unit, Within: f.Within, Bool: f.Bool, Date: f.Date, DateOrder: f.DateOrder, List: f.List, Unordered: f.Unordered}
+	if len(f.OneOf) > 0 {
+		c.OneOf = f.OneOf
 	}
-	number := reader.Number{Unit: f.Unit, Tolerance: json.Number(f.Within)}
-	if share, ok := strings.CutSuffix(strings.TrimSpace(f.Within), "%"); ok { // a relative distance
-		number.Tolerance, number.RelativeTolerance = "", json.Number(strings.TrimSpace(share)+"e-2")
+	if f.Match != "" {
+		c.Match = &f.Match
 	}
-	choose("one_of", len(f.OneOf) > 0, reader.OneOf{Options: f.OneOf})
-	choose("number", f.Number || f.Unit != "" || f.Within != "", number)
-	choose("bool", f.Bool, reader.Bool{})
-	choose("date", f.Date || f.DateOrder != "", reader.Date{Order: f.DateOrder})
-	choose("match", f.Match != "", reader.Regexp{Pattern: f.Match})
-	choose("schema", len(f.Schema) > 0, reader.JSON{Schema: f.Schema, VoteOn: f.VoteOn, Ignore: f.Ignore})
-	if len(chosen) > 1 {
-		return nil, bad("answer", "%s: an answer is one of these", strings.Join(chosen, " and "))
-	}
-	if len(f.Schema) == 0 && len(f.VoteOn)+len(f.Ignore) > 0 {
+	if len(f.Schema) > 0 {
+		c.Schema = reader.JSON{Schema: f.Schema, VoteOn: f.VoteOn, Ignore: f.Ignore}
+	} else if len(f.VoteOn)+len(f.Ignore) > 0 {
 		return nil, bad("answer", "vote_on and ignore name fields of an answer with a schema")
 	}
-	if f.List || f.Unordered {
-		r = reader.List{Of: r, Unordered: f.Unordered}
-	}
-	if err := r.Validate(); err != nil {
-		return nil, bad("answer", "%s", strings.TrimPrefix(err.Error(), "reader: "))
+	r, err := c.Reader(func(parameter string) string { return parameter })
+	if err != nil {
+		return nil, bad("answer", "%v", err)
 	}
 	return r, nil
 }

@@ -188,5 +188,5 @@ func (s *Server) resume(ctx context.Context, dir string, in resumption) (*maker.
 func (s *Server) prepare(o *maker.Options, owner string) {
 	o.LogDir, o.Owner, o.Keeper = s.o.LogDir, owner, Keeper
 	o.Families = s.o.Families
-	o.Ask = Wait
+	o.Ask = maker.AnsweredElsewhere
 }

@@ -290,13 +290,6 @@ func (s *Server) running(id string) *maker.Run {
 	return s.own[id]
 }
 
-// Wait has a run wait for an answer until there is one: those that are left in its folder
-// are taken.
-func Wait(ctx context.Context, _ maker.Question) (string, error) {
-	<-ctx.Done()
-	return "", context.Cause(ctx)
-}
-
 // Resume goes on with the runs that a server in this folder was keeping going before: those
 // that were killed with it, and those that it paused when it was shut down. It returns their
 // names, and what kept others from going on.

@@ -1,4 +1,5 @@
-// Package promptdir reads the templates that take the place of built-in prompts.
+// Package promptdir reads the templates that take the place of built-in prompts, and has the
+// command that shows them.
 package promptdir
 
 import (
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/prompts"
 )
 
@@ -21,6 +23,14 @@ func Read(dir string) (map[string]string, error) {
 	if dir == "" {
 		return nil, nil
 	}
+	replace, err := readAll(dir)
+	if err != nil {
+		return nil, &config.Error{Field: "prompts_dir", Err: err}
+	}
+	return replace, nil
+}
+
+func readAll(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

@@ -1,19 +1,27 @@
-package cli
+package promptdir
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
-	"github.com/maker-mdap/maker/internal/cli/promptdir"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/nearest"
 )
 
-func (a *app) prompts() *cobra.Command {
+// An App is what the command needs of the program.
+type App struct {
+	Out       io.Writer
+	JSON      func() bool // whether to print JSON
+	PrintJSON func(v any) error
+	Usage     func(error) error // makes an error one about usage
+}
+
+// Command is the command that shows the prompts.
+func Command(a App) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "prompts [NAME]",
@@ -29,21 +37,21 @@ to a run with --prompts-dir.`,
   maker prompts --prompts-dir my`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError{fmt.Errorf("%s takes one NAME at most", cmd.CommandPath())}
+				return a.Usage(fmt.Errorf("%s takes one NAME at most", cmd.CommandPath()))
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			set, err := openPrompts(dir)
+			set, err := open(dir)
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return a.listPrompts(set)
+				return a.list(set)
 			}
 			text, ok := set.Text(args[0])
 			if !ok {
-				return usageError{fmt.Errorf("no prompt is called %q; %s", args[0], nearest.Among(args[0], set.Names()))}
+				return a.Usage(fmt.Errorf("no prompt is called %q; %s", args[0], nearest.Among(args[0], set.Names())))
 			}
 			_, err = fmt.Fprint(a.Out, text)
 			return err
@@ -53,13 +61,13 @@ to a run with --prompts-dir.`,
 	return cmd
 }
 
-func (a *app) listPrompts(set *prompts.Set) error {
+func (a App) list(set *prompts.Set) error {
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	if !a.json {
+	if !a.JSON() {
 		fmt.Fprintln(w, "PROMPT\tHASH\tREPLACED")
 	}
 	for _, name := range set.Names() {
-		if a.json {
+		if a.JSON() {
 			text, _ := set.Text(name)
 			line := struct {
 				Name     string `json:"name"`
@@ -68,7 +76,7 @@ func (a *app) listPrompts(set *prompts.Set) error {
 				Unused   bool   `json:"unused,omitempty"` // the prompt that it is a framing of is replaced
 				Text     string `json:"text"`
 			}{name, set.Hash(name), set.Replaced(name), set.Unused(name), text}
-			if err := a.printJSON(line); err != nil {
+			if err := a.PrintJSON(line); err != nil {
 				return err
 			}
 			continue
@@ -84,23 +92,14 @@ func (a *app) listPrompts(set *prompts.Set) error {
 	return w.Flush()
 }
 
-func openPrompts(dir string) (*prompts.Set, error) {
-	replace, err := readPrompts(dir)
+func open(dir string) (*prompts.Set, error) {
+	replace, err := Read(dir)
 	if err != nil {
 		return nil, err
 	}
 	set, err := prompts.New(replace)
 	if err != nil {
-		return nil, &maker.ConfigError{Field: "prompts_dir", Err: err}
+		return nil, &config.Error{Field: "prompts_dir", Err: err}
 	}
 	return set, nil
-}
-
-// readPrompts reads the templates of a folder, by name.
-func readPrompts(dir string) (map[string]string, error) {
-	replace, err := promptdir.Read(dir)
-	if err != nil {
-		return nil, &maker.ConfigError{Field: "prompts_dir", Err: err}
-	}
-	return replace, nil
 }
