@@ -384,7 +384,7 @@ func TestHostileArguments(t *testing.T) {
 		{"ask", map[string]any{"question": " "}, "question is empty"},
 		{"ask", map[string]any{"question": 7}, "question"},
 		{"ask", map[string]any{"question": "?", "nothing": 1}, "nothing"},
-		{"ask", map[string]any{"question": "?", "number": true, "date": true}, "leave the others out"},
+		{"ask", map[string]any{"question": "?", "number": true, "date": true}, "an answer is one of these"},
 		{"ask", map[string]any{"question": "?", "vote_on": []string{"a"}}, "there is none"},
 		{"ask", map[string]any{"question": "?", "match": "("}, "match"},
 		{"ask", map[string]any{"question": "?", "k": -1}, "ahead_by"},
