@@ -119,3 +119,5 @@ func (p prefixed) Parallel(key string, n int, f func(i int, f Flow) error) error
 }
 
 func (p prefixed) Emit(key string, e event.Event) { p.flow.Emit(p.prefix+key, e) }
+
+func (p prefixed) Ended() error { return Ended(p.flow) }

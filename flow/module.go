@@ -115,6 +115,13 @@ func (w *watched) Observe(key string, l Look) (json.RawMessage, error) {
 	return seen, err
 }
 
+// Ended implements [Ender].
+func (w *watched) Ended() error {
+	err := Ended(w.Flow)
+	w.note(err)
+	return err
+}
+
 // Loop implements [Looper], as far as the flow does.
 func (w *watched) Loop(key string) (Turns, error) {
 	turns, err := Loop(w.Flow, key)

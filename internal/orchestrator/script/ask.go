@@ -119,6 +119,9 @@ func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, m
 	if err != nil {
 		return nil, err
 	}
+	if len(prompt) > maxPrompt {
+		return nil, fmt.Errorf("%s: the question has %d bytes, and may have %d", what, len(prompt), maxPrompt)
+	}
 	q, as, err := a.question(t, s, prompt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)

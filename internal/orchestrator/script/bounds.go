@@ -22,9 +22,16 @@ const (
 	maxDepth     = 100         // lists in lists, of data that leaves the script
 	maxBits      = 1 << 20     // of a whole number
 	maxMaps      = 8           // in each other
+	maxItems     = 1_000_000   // of a map
+	maxIdle      = 100_000     // turns of a chain in a row that ask for nothing
+	maxPrompt    = 8 << 20     // bytes of a question
 
 	stepsBetween = 1 << 17   // looks at how much memory is left,
 	bytesBetween = 256 << 20 // likewise
+	maxResults   = 64 << 20  // bytes of results of a map, likewise
+	resultBytes  = 1 << 10   // that a result counts as at least
+
+	bytesAStep = 16 // that an operation goes through in the time of a step of execution
 
 	elementBytes = 16 // that an element of a list takes
 )
@@ -85,11 +92,33 @@ func (m *meter) look() error {
 	return err
 }
 
+// work notes that a thread is about to do what takes as long as so many steps of execution.
+func work(t *starlark.Thread, steps int64) { t.Steps += uint64(max(steps, 0)) }
+
+// visit is how many steps of execution it takes to go through a value, without what is in its
+// elements.
+func visit(v starlark.Value) int64 {
+	switch v := v.(type) {
+	case starlark.String:
+		return int64(len(v)) / bytesAStep
+	case starlark.Bytes:
+		return int64(len(v)) / bytesAStep
+	case starlark.Mapping:
+		return 20 * int64(max(starlark.Len(v), 0))
+	case *starlark.Set:
+		return 20 * int64(v.Len())
+	case starlark.Sequence:
+		return 4 * int64(v.Len())
+	}
+	return 0
+}
+
 // charge notes that a thread is about to make so much.
 func charge(t *starlark.Thread, bytes int64) error {
 	if bytes > maxValue {
 		return fmt.Errorf("this would take more than %d MB", maxValue>>20)
 	}
+	work(t, bytes/bytesAStep)
 	m, ok := t.Local(meterLocal).(*meter)
 	if !ok {
 		return nil
@@ -119,7 +148,12 @@ func predeclare() starlark.StringDict {
 		"tuple":        wrapped("tuple", boundElements),
 		"dict":         wrapped("dict", boundElements),
 		"set":          wrapped("set", boundElements),
-		"sorted":       wrapped("sorted", boundElements),
+		"sorted":       wrapped("sorted", boundSorted),
+		"int":          wrapped("int", boundDigits),
+		"min":          wrapped("min", boundVisited),
+		"max":          wrapped("max", boundVisited),
+		"any":          wrapped("any", boundVisited),
+		"all":          wrapped("all", boundVisited),
 		"reversed":     wrapped("reversed", boundElements),
 		"enumerate":    wrapped("enumerate", boundElements),
 		"zip":          wrapped("zip", boundElements),
@@ -162,10 +196,41 @@ func boundPrinted(t *starlark.Thread, args starlark.Tuple) error {
 }
 
 func boundElements(t *starlark.Thread, args starlark.Tuple) error {
+	for _, arg := range args {
+		work(t, 4*visit(arg))
+	}
 	return charge(t, 4*elementBytes*int64(sum(args, starlark.Len)))
 }
 
-// binary is x + y, x * y or x % y.
+// boundVisited is for functions that only look at all elements.
+func boundVisited(t *starlark.Thread, args starlark.Tuple) error {
+	for _, arg := range args {
+		work(t, visit(arg))
+	}
+	return nil
+}
+
+// boundSorted counts what is compared: all elements several times.
+func boundSorted(t *starlark.Thread, args starlark.Tuple) error {
+	for _, arg := range args {
+		for v := range elements(arg) {
+			work(t, 16*(visit(v)+4))
+		}
+	}
+	return boundElements(t, args)
+}
+
+// boundDigits bounds whole numbers that are read.
+func boundDigits(t *starlark.Thread, args starlark.Tuple) error {
+	for _, arg := range args {
+		if s, ok := starlark.AsString(arg); ok && len(s) > maxBits/4 {
+			return fmt.Errorf("%d digits are more than a whole number may have", len(s))
+		}
+	}
+	return nil
+}
+
+// binary is x + y, x * y or x % y, a comparison, or in.
 func binary(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	return operate(t, args[0], args[1], args[2])
 }
@@ -245,6 +310,15 @@ func operate(t *starlark.Thread, operator, x, y starlark.Value) (starlark.Value,
 	op := tokenOf(operator)
 	var bytes int64
 	switch op {
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		work(t, min(visit(x), visit(y)))
+		same, err := starlark.Compare(op, x, y)
+		return starlark.Bool(same), err
+	case syntax.IN, syntax.NOT_IN:
+		if _, hashed := y.(starlark.Mapping); !hashed {
+			work(t, visit(y))
+		}
+		return starlark.Binary(op, x, y)
 	case syntax.PLUS:
 		bytes = sizeOf(x) + sizeOf(y)
 	case syntax.STAR:

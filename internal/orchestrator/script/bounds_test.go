@@ -52,6 +52,15 @@ func TestHostile(t *testing.T) {
 		{"comparing what is deep", deep + "    return x == [x]\n", "maximum recursion depth"},
 		{"encoding what is deep", deep + "    json.encode(x)\n", "nested more than 100 deep"},
 		{"what prints endlessly", "    x = [1]\n    for i in range(40):\n        x = [x, x, x]\n    str(x)\n", "longer than 64 MB"},
+		{"a chain of code alone", "    chain(0, lambda s: s + 1, until = lambda s: False)\n", "the last 100000 turns of this chain asked for nothing"},
+		{"comparing what is large", "    d = {i: i for i in range(1000000)}\n    e = dict(d)\n    for i in range(1000000):\n        if d == e:\n            pass\n", "more than 200000000 steps of execution"},
+		{"copying what is large", "    d = {i: i for i in range(1000000)}\n    for i in range(1000000):\n        d = dict(d)\n", "more than 200000000 steps of execution"},
+		{"looking for what is not there", "    l = list(range(500000))\n    n = 0\n    for i in range(10000000):\n        if -1 in l:\n            n += 1\n", "more than 200000000 steps of execution"},
+		{"sorting long texts", "    a = [\"a\" * 1000000 + str(i) for i in range(60)]\n    for i in range(1000000):\n        a = sorted(a)\n", "more than 200000000 steps of execution"},
+		{"searching a long text", "    s = \"a\" * 30000000 + \"b\"\n    for i in range(1000000):\n        s.count(\"aab\")\n", "more than 200000000 steps of execution"},
+		{"reading a huge number", "    return int(\"9\" * 20000000) % 7\n", "more than a whole number may have"},
+		{"too many items", "    return len(map(range(2000000), lambda x: x))\n", "there may be 1000000"},
+		{"a question without end", "    return ask(\"x\" * 60000000)\n", "the question has 60000000 bytes, and may have"},
 		{"a deep key", "    x = ()\n    for i in range(1000000):\n        x = (x,)\n    return {\"a\": {x: 1}}\n", "nested more than 100 deep"},
 	}
 	for _, test := range tests {

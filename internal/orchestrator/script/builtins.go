@@ -68,6 +68,9 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, fmt.Errorf("map: there are more than %d in each other", maxMaps)
 	}
 	list := slices.Collect(starlark.Elements(items))
+	if len(list) > maxItems {
+		return nil, fmt.Errorf("map: there are %d items, and there may be %d; maker map takes tables of any length", len(list), maxItems)
+	}
 	if err := freeze(starlark.Tuple{starlark.Tuple(list), f}); err != nil {
 		return nil, err
 	}
@@ -80,9 +83,17 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		}
 	}
 	values, failures := make([]starlark.Value, len(list)), make([]error, len(list))
-	took, titles := make([]flow.Outcome, len(list)), make([]string, len(list))
+	var took []flow.Outcome
+	var titles []string
+	if !own {
+		took, titles = make([]flow.Outcome, len(list)), make([]string, len(list))
+	}
+	results := make(chan struct{}, maxResults/resultBytes) // full once there is a look at memory due
 	spent := make(chan struct{}, maxSteps/stepsBetween)
 	err = s.flow.Parallel(key, len(list), func(i int, branch flow.Flow) error {
+		if err := flow.Ended(branch); err != nil {
+			return over(err)
+		}
 		in := s.within(branch, s.prefix+flow.Branch(key, i), numbers[i])
 		in.known = newKnown() // others are beside it
 		if in.spent == nil {
@@ -93,7 +104,9 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		if over, ok := errors.AsType[*overError](err); ok {
 			return over
 		}
-		took[i], titles[i] = in.taken, in.title
+		if !own {
+			took[i], titles[i] = in.taken, in.title
+		}
 		if err != nil && reached(t) {
 			return &boundError{&itemError{i, err}}
 		}
@@ -107,6 +120,9 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 			branch.Emit("completed", in.completed(output))
 		}
 		values[i] = v
+		if err := s.hold(results, len(output)); err != nil {
+			return &boundError{&itemError{i, err}}
+		}
 		return nil
 	})
 	if e, ok := errors.AsType[*boundError](err); ok {
@@ -115,16 +131,37 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if err != nil {
 		return nil, over(err)
 	}
-	if !own {
-		for i := range took {
-			s.add(&took[i])
-			s.title = cmp.Or(s.title, titles[i])
-		}
+	for i := range took {
+		s.add(&took[i])
+		s.title = cmp.Or(s.title, titles[i])
 	}
 	if err := firstOf(failures); err != nil {
 		return nil, err
 	}
 	return starlark.NewList(values), nil
+}
+
+// hold notes that a result of so many bytes is kept, and looks at memory now and then.
+func (s *scope) hold(results chan struct{}, bytes int) error {
+	for range bytes/resultBytes + 1 {
+		select {
+		case results <- struct{}{}:
+			continue
+		default:
+		}
+		for range cap(results) { // others may be doing so too
+			select {
+			case <-results:
+			default:
+			}
+		}
+		if s.Room != nil {
+			if err := s.Room(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // called is what a function makes of a value, also as data.
@@ -230,7 +267,11 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	in := s.within(nil, "", 0) // of one turn after the other: there may be a million of them
 	in.known, in.untitled = s.known, true
 	thread := in.thread(t.Name)
+	idle := 0 // turns in a row that asked for nothing
 	for n := at.N; times < 0 || n < times; n++ {
+		if err := flow.Ended(s.flow); err != nil {
+			return nil, over(err)
+		}
 		if until != nil {
 			// It decides by the state alone: a resume does not ask it about turns that are over.
 			ends, err := starlark.Call(newThread(t.Name, maxSteps, s.Room), until, starlark.Tuple{state}, nil)
@@ -250,6 +291,12 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 				in.fail(err)
 			}
 			return nil, &itemError{n, err}
+		}
+		if idle++; len(in.counts) > 0 {
+			idle = 0
+		}
+		if idle > maxIdle {
+			return nil, &itemError{n, fmt.Errorf("the last %d turns of this chain asked for nothing: is it meant to end? What code works out alone needs no turns: use for", maxIdle)}
 		}
 		done = in.completed(output)
 		turns.Commit(n, &done)

@@ -158,6 +158,11 @@ func guarded(e syntax.Expr) syntax.Expr {
 			if isInt(e.X) && isInt(e.Y) {
 				return e
 			}
+		case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+			if isPlain(e.X) || isPlain(e.Y) {
+				return e
+			}
+		case syntax.IN, syntax.NOT_IN:
 		default:
 			return e
 		}
@@ -218,6 +223,12 @@ func isInt(e syntax.Expr) bool {
 	return ok && l.Token == syntax.INT
 }
 
+// isPlain reports whether an expression is short, whatever it is compared with.
+func isPlain(e syntax.Expr) bool {
+	_, ok := e.(*syntax.Literal)
+	return ok
+}
+
 func literal(op syntax.Token, p syntax.Position) syntax.Expr {
 	return &syntax.Literal{Token: syntax.INT, TokenPos: p, Value: int64(op)}
 }
@@ -261,6 +272,10 @@ var methods = map[string]func(recv starlark.Value, args starlark.Tuple, kwargs [
 	"extend": func(_ starlark.Value, args starlark.Tuple, _ []starlark.Tuple) (int64, error) {
 		return elementBytes * int64(sum(args, starlark.Len)), nil
 	},
+	"count": scanned, "find": scanned, "rfind": scanned, "index": scanned, "rindex": scanned,
+	"startswith": scanned, "endswith": scanned, "removeprefix": scanned, "removesuffix": scanned,
+	"strip": scanned, "lstrip": scanned, "rstrip": scanned, "lower": scanned, "upper": scanned, "title": scanned, "capitalize": scanned,
+	"insert": scanned, "remove": scanned, "pop": scanned, "union": scanned, "update": scanned, "keys": scanned, "values": scanned, "items": scanned,
 	"split": pieces, "rsplit": pieces, "splitlines": pieces,
 	"partition": pieces, "rpartition": pieces,
 	"elems": pieces, "elem_ords": pieces, "codepoints": pieces, "codepoint_ords": pieces,
@@ -277,6 +292,15 @@ var methods = map[string]func(recv starlark.Value, args starlark.Tuple, kwargs [
 	"indent": func(_ starlark.Value, args starlark.Tuple, _ []starlark.Tuple) (int64, error) {
 		return maxNesting * int64(sum(args, starlark.Len)), nil
 	},
+}
+
+// scanned is how much is gone through.
+func scanned(recv starlark.Value, args starlark.Tuple, _ []starlark.Tuple) (int64, error) {
+	total := sizeOf(recv)
+	for _, arg := range args {
+		total += sizeOf(arg)
+	}
+	return min(total, maxValue), nil
 }
 
 // pieces is what a text in pieces takes.

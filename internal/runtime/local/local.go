@@ -479,6 +479,14 @@ func (b *branch) emit(key string, e event.Event) {
 	_ = b.appendKeyed(key, e) // it is remembered
 }
 
+// Ended implements flow.Ender.
+func (b *branch) Ended() error {
+	if b.ctx.Err() != nil {
+		return context.Cause(b.ctx)
+	}
+	return b.failed.get()
+}
+
 // Expect implements flow.Expecter.
 func (b *branch) Expect(questions int) { b.progress.Expected.Store(int64(questions)) }
 
