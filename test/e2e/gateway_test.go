@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -78,13 +77,11 @@ func (g *gatewayServer) post(t testing.TB, path string, body any) (*http.Respons
 	req.Header.Set("Authorization", "Bearer "+g.token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Error(err)
-		return nil, nil
+		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	if data, err = io.ReadAll(resp.Body); err != nil {
-		t.Error(err)
-		return nil, nil
+		t.Fatal(err)
 	}
 	return resp, data
 }
@@ -99,45 +96,36 @@ func TestGatewayIsRight(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"answer":{"type":"integer"}},"required":["answer"],"additionalProperties":false}`)
 	format := map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "sum", "strict": true, "schema": schema}}
 
-	var all sync.WaitGroup
-	var mu sync.Mutex
+	// One after the other, so that the server draws the same samples each time: of a hundred
+	// races with a margin of four at p = 0.8 one is lost in a third of all runs.
 	agreed, unsure, samples := 0, 0, 0
 	for i := range requests {
-		all.Go(func() {
-			resp, body := g.post(t, "/v1/chat/completions", map[string]any{
-				"model": "maker/openai/any?k=4", "response_format": format,
-				"messages": []map[string]string{{"role": "user", "content": fmt.Sprintf("What is %d + %d? Answer in JSON.", i, 3*i+1)}},
-			})
-			if resp == nil {
-				return
-			}
-			var answer struct {
-				Choices []struct{ Message struct{ Content string } }
-				Maker   struct {
-					Samples, Margin int
-					DecidedBy       string `json:"decided_by"`
-				}
-				Error struct{ Code string }
-			}
-			if err := json.Unmarshal(body, &answer); err != nil {
-				t.Errorf("request %d: %s %s", i, resp.Status, body)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if resp.StatusCode == http.StatusUnprocessableEntity && answer.Error.Code == "not_agreed" {
-				unsure++
-				return
-			}
-			want := fmt.Sprintf(`{"answer": %d}`, 4*i+1)
-			if len(answer.Choices) != 1 || answer.Choices[0].Message.Content != want || answer.Maker.DecidedBy != "vote" || answer.Maker.Margin < 4 {
-				t.Errorf("request %d: %s %s, want %s by vote", i, resp.Status, body, want)
-				return
-			}
-			agreed, samples = agreed+1, samples+answer.Maker.Samples
+		resp, body := g.post(t, "/v1/chat/completions", map[string]any{
+			"model": "maker/openai/any?k=4", "response_format": format,
+			"messages": []map[string]string{{"role": "user", "content": fmt.Sprintf("What is %d + %d? Answer in JSON.", i, 3*i+1)}},
 		})
+		var answer struct {
+			Choices []struct{ Message struct{ Content string } }
+			Maker   struct {
+				Samples, Margin int
+				DecidedBy       string `json:"decided_by"`
+			}
+			Error struct{ Code string }
+		}
+		if err := json.Unmarshal(body, &answer); err != nil {
+			t.Fatalf("request %d: %s %s", i, resp.Status, body)
+		}
+		if resp.StatusCode == http.StatusUnprocessableEntity && answer.Error.Code == "not_agreed" {
+			unsure++
+			continue
+		}
+		want := fmt.Sprintf(`{"answer": %d}`, 4*i+1)
+		if len(answer.Choices) != 1 || answer.Choices[0].Message.Content != want || answer.Maker.DecidedBy != "vote" || answer.Maker.Margin < 4 {
+			t.Errorf("request %d: %s %s, want %s by vote", i, resp.Status, body, want)
+			continue
+		}
+		agreed, samples = agreed+1, samples+answer.Maker.Samples
 	}
-	all.Wait()
 	t.Logf("%d of %d agreed on with %d samples, %d not agreed on", agreed, requests, samples, unsure)
 	if agreed < requests*8/10 {
 		t.Errorf("%d of %d are agreed on, want most of them", agreed, requests)
