@@ -119,7 +119,7 @@ func (r *race) checkCall(call model.ToolCall) *redflag.Flag {
 
 // turn is a vote for a turn.
 func turn(key string, t flow.ChatTurn) domain.Answer {
-	value, err := json.Marshal(t)
+	value, err := flow.Encode(t)
 	if err != nil { // its calls are JSON
 		value = json.RawMessage("null")
 	}
