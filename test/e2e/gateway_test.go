@@ -24,15 +24,12 @@ type gatewayServer struct {
 	runs  string // folder of its runs
 }
 
-// startGateway serves in a folder with this maker.yaml; env are further variables, as NAME=value.
-func startGateway(t testing.TB, yaml string, env ...string) *gatewayServer {
+// startGateway serves for a token with this scope; env are further variables, as NAME=value.
+func startGateway(t testing.TB, scope string, env ...string) *gatewayServer {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "maker.yaml"), []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	tokens := filepath.Join(dir, "tokens.json")
-	token := strings.TrimSpace(mustMaker(t, 0, "token", "new", "--name", "app", "--scope", "write", "--token-file", tokens).stdout)
+	token := strings.TrimSpace(mustMaker(t, 0, "token", "new", "--name", "app", "--scope", scope, "--token-file", tokens).stdout)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +89,7 @@ func (g *gatewayServer) post(t testing.TB, path string, body any) (*http.Respons
 func TestGatewayIsRight(t *testing.T) {
 	const requests = 100
 	upstream := startSim(t, "sim/default?p=0.8&seed=11&latency=5ms,0.5", "")
-	g := startGateway(t, "", "OPENAI_BASE_URL="+upstream.base, "OPENAI_API_KEY=none")
+	g := startGateway(t, "write", "OPENAI_BASE_URL="+upstream.base, "OPENAI_API_KEY=none")
 	schema := json.RawMessage(`{"type":"object","properties":{"answer":{"type":"integer"}},"required":["answer"],"additionalProperties":false}`)
 	format := map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "sum", "strict": true, "schema": schema}}
 

@@ -94,8 +94,11 @@ func (r *race) readCalls(resp *model.Response) (domain.Answer, *redflag.Flag) {
 		said.Calls = append(said.Calls, flow.ChatCall(call))
 	}
 	slices.Sort(keys)
-	return turn("call "+strings.Join(keys, "\n"), said), nil
+	return turn(callKey+strings.Join(keys, "\n"), said), nil
 }
+
+// callKey is what the keys of turns that call tools begin with.
+const callKey = "call "
 
 // checkCall says what is wrong with a call.
 func (r *race) checkCall(call model.ToolCall) *redflag.Flag {
