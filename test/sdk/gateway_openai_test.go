@@ -248,7 +248,7 @@ func TestGatewayChatErrors(t *testing.T) {
 	}
 	stranger := v.openai(option.WithAPIKey("maker_nobody"))
 	_, err := stranger.Chat.Completions.New(t.Context(), chatAsk(wrongAtTimes, "x"))
-	if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != 401 {
+	if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != 401 || e.Code != "invalid_api_key" {
 		t.Errorf("with another key: %v, want a 401", err)
 	}
 }
