@@ -81,7 +81,10 @@ func structured(text string) (string, bool) {
 	if grouped.MatchString(bare) {
 		bare = strings.ReplaceAll(bare, ",", "")
 	}
-	for _, candidate := range []string{text, bare} {
+	for i, candidate := range []string{text, bare} {
+		if i > 0 && candidate == text {
+			break // it is none
+		}
 		if key, err := vote.Canonical(json.RawMessage(candidate), vote.KeyOptions{}); err == nil {
 			if inner := ""; strings.HasPrefix(key, `"`) && json.Unmarshal([]byte(key), &inner) == nil {
 				return Canonical(inner), true // which is shorter

@@ -165,8 +165,11 @@ func (g *gatewayLoad) measure(ctx context.Context, calls, rounds int, least, mos
 	}
 	ratio := mean(through) / mean(bare)
 	half := len(sizes) / 2
-	err = bound(fmt.Sprintf("proxy / gateway at %d requests in flight", g.inFlight), 1/ratio, 1/least)
-	fmt.Printf("gateway / proxy: %.2f\n", ratio)
+	verdict := "met"
+	if ratio < least {
+		verdict, err = "MISSED", fmt.Errorf("gateway / proxy: %.2f < %.2f: %w", ratio, least, errBound)
+	}
+	fmt.Printf("gateway / proxy, upstream calls per second at %3d in flight %6.2f  (at least %.2f: %s)\n", g.inFlight, ratio, least, verdict)
 	err = errors.Join(err, bound("memory of the gateway, second half over first", mean(sizes[half:])/mean(sizes[:half]), most))
 	return errors.Join(err, g.left(ctx, before))
 }
