@@ -95,7 +95,7 @@ go test -tags slow -count=1 -timeout 40m ./test/e2e
 say "a release is static, reproducible and says its version"
 go test -tags slow -count=1 ./test/release
 
-say "the vendors' SDKs judge the wire formats (a module of its own; builds for minutes)"
+say "the vendors' SDKs judge the wire formats and the gateway (a module of its own; builds for minutes)"
 go -C test/sdk test -count=1 ./...
 
 say "measurements"
@@ -115,5 +115,6 @@ measure map
 measure script
 measure memory
 measure followers -disks 8
+measure gateway
 
 say "all checks passed"

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -71,4 +72,16 @@ type ChatResult struct {
 type ChatTurn struct {
 	Text  string     `json:"text,omitempty"`
 	Calls []ChatCall `json:"calls,omitempty"`
+}
+
+// Encode writes a part of a conversation as JSON. What clients and models wrote stays as it
+// is: there are no escapes for the sake of web pages in the inputs of calls.
+func Encode(part any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(part); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -191,8 +191,8 @@ type Question struct {
 	// runs; only questions of a run's main line are asked ahead.
 	Next func(answer json.RawMessage) (key string, next *Question) `json:"-"`
 
-	// Scattered is after how many votes that are all for different answers the question is
-	// given up as undecided; 0 means never.
+	// Scattered is after how many votes that are all for different answers, none of which
+	// calls a tool, the question is given up as undecided; 0 means never.
 	Scattered int `json:"scattered,omitempty"`
 
 	// Second says that other voters will be asked if these do not agree: under an adaptive

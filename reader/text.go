@@ -63,8 +63,9 @@ func (t Text) field(raw json.RawMessage) (item, *redflag.Flag) {
 // emphasis around it.
 func (Text) say(said string) (item, *redflag.Flag) {
 	said = plainText(said)
-	if at := conclusion.FindStringIndex(said); at != nil && at[0] == 0 && !strings.Contains(said, "\n") {
-		mark := strings.TrimRight(said[:at[1]], "*_ ")
+	lines := strings.Contains(said, "\n")
+	if begin := announcement.FindString(said); begin != "" && !lines {
+		mark := strings.TrimRight(begin, "*_ ")
 		rest := said[len(mark):]
 		if strings.Count(mark, "**")%2 == 1 { // **Answer:** Paris
 			rest = strings.TrimPrefix(rest, "**")
@@ -73,16 +74,18 @@ func (Text) say(said string) (item, *redflag.Flag) {
 			said = rest
 		}
 	}
-	comparable := said
-	if strings.Contains(said, "\n") { // lines are compared as they are, whether they were in a fence or not
-		comparable = "```\n" + said + "\n```"
+	key := text.Canonical(said)
+	if lines && key != "" { // they are compared as they are, whether they were in a fence or not
+		key = text.Canonical("```\n" + said + "\n```")
 	}
-	key := text.Canonical(comparable)
-	if key == "" || text.Canonical(said) == "" {
+	if key == "" {
 		return item{}, redflag.New(redflag.Empty, "there is nothing in the answer: %s", said)
 	}
 	return textItem(said, key), nil
 }
+
+// announcement is a conclusion with which a text begins.
+var announcement = regexp.MustCompile(`^(?:` + conclusion.String() + `)`)
 
 // emphasis has no space within its marks.
 var emphasis = regexp.MustCompile(`^(\*\*|\*|__|\x60)([^*\x60\s](?:[^*\x60\n]*[^*\x60\s])?)(\*\*|\*|__|\x60)([.!]?)$`)

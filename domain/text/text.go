@@ -81,7 +81,10 @@ func structured(text string) (string, bool) {
 	if grouped.MatchString(bare) {
 		bare = strings.ReplaceAll(bare, ",", "")
 	}
-	for _, candidate := range []string{text, bare} {
+	for i, candidate := range []string{text, bare} {
+		if i > 0 && candidate == text || !mayBeJSON(candidate) {
+			continue
+		}
 		if key, err := vote.Canonical(json.RawMessage(candidate), vote.KeyOptions{}); err == nil {
 			if inner := ""; strings.HasPrefix(key, `"`) && json.Unmarshal([]byte(key), &inner) == nil {
 				return Canonical(inner), true // which is shorter
@@ -93,6 +96,12 @@ func structured(text string) (string, bool) {
 		return canonicalList(items), true
 	}
 	return "", false
+}
+
+// mayBeJSON looks at how a text begins: most are prose, and need not be parsed to know that.
+func mayBeJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0
 }
 
 // canonicalList is the canonical form of a list of numbers.

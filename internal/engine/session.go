@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -56,7 +55,7 @@ func (s *Session) Run() *Run { return s.run }
 // Ask has a request voted on, and returns when the answer is on disk, with the number of its
 // step.
 func (s *Session) Ask(ctx context.Context, r kind.Request) (*flow.Verdict, int, error) {
-	raw, err := json.Marshal(r)
+	raw, err := flow.Encode(r)
 	if err != nil {
 		return nil, 0, fmt.Errorf("maker: the request: %w", err)
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -123,6 +124,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) error {
 	}
 	sum, providers, running := s.totals.now()
 	page.Gauge("maker_runs_here", "Runs that go on in this process.").Set(float64(running))
+	page.Gauge("go_goroutines", "Goroutines of this process.").Set(float64(runtime.NumGoroutine()))
 	page.Gauge("maker_followers", "Those who follow a run.").Set(float64(s.feeds.Followers()))
 	for _, c := range []struct {
 		name, help string

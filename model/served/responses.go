@@ -23,10 +23,10 @@ func (Responses) Body(e Envelope, c *Call, answers []*model.Response) []byte {
 // newResponse is a response of which nothing is written yet.
 func newResponse(e Envelope, c *Call) map[string]any {
 	return map[string]any{
-		"id": "resp_" + e.ID, "object": "response", "created_at": time.Now().Unix(), "status": "in_progress", "background": false,
+		"id": "resp_" + e.ID, "object": "response", "access_programs": nil, "created_at": time.Now().Unix(), "status": "in_progress", "background": false,
 		"error": nil, "incomplete_details": nil, "instructions": nil, "max_output_tokens": nil, "model": e.Model, "output": []any{},
 		"parallel_tool_calls": true, "previous_response_id": nil, "reasoning": map[string]any{"effort": nil, "summary": nil},
-		"store": false, "temperature": c.Request.Temperature, "text": map[string]any{"format": map[string]any{"type": "text"}},
+		"temperature": c.Request.Temperature, "text": map[string]any{"format": map[string]any{"type": "text"}},
 		"tool_choice": "auto", "tools": []any{}, "top_p": nil, "truncation": "disabled", "usage": nil, "metadata": map[string]any{},
 	}
 }
@@ -44,7 +44,7 @@ func finishResponse(r map[string]any, e Envelope, a *model.Response) {
 		r["status"], r["incomplete_details"] = "incomplete", map[string]any{"reason": "max_output_tokens"}
 	}
 	r["usage"] = map[string]any{
-		"input_tokens": prompt, "input_tokens_details": map[string]any{"cached_tokens": a.Usage.CacheRead},
+		"input_tokens": prompt, "input_tokens_details": map[string]any{"cached_tokens": a.Usage.CacheRead, "cache_write_tokens": a.Usage.CacheWrite},
 		"output_tokens": completion, "output_tokens_details": map[string]any{"reasoning_tokens": a.Usage.Reasoning}, "total_tokens": prompt + completion,
 	}
 }
@@ -139,7 +139,7 @@ func (s *responsesStream) Answer(answers []*model.Response, extra map[string]any
 			for _, piece := range pieces(it.input) {
 				send("response.function_call_arguments.delta", map[string]any{"item_id": it.id, "delta": piece})
 			}
-			send("response.function_call_arguments.done", map[string]any{"item_id": it.id, "name": it.whole["name"], "arguments": it.input})
+			send("response.function_call_arguments.done", map[string]any{"item_id": it.id, "arguments": it.input})
 		}
 		send("response.output_item.done", map[string]any{"item": it.whole})
 	}

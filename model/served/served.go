@@ -6,6 +6,7 @@ package served
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/maker-mdap/maker/model"
@@ -100,6 +101,23 @@ type Failure struct {
 	RetryAfter time.Duration
 	RetryNow   bool   // 0 is sent as a wait
 	ID         string // of the request
+}
+
+// For is the format in which a request without a body, or one that nobody has read, is
+// answered.
+func For(r *http.Request) Format {
+	if r.Header.Get("Anthropic-Version") != "" || strings.HasPrefix(r.URL.Path, "/v1/messages") {
+		return Messages{}
+	}
+	return Chat{}
+}
+
+// Refuse answers with an error.
+func Refuse(w http.ResponseWriter, format Format, f *Failure) {
+	status, body := format.Fail(w.Header(), f)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone is not told
 }
 
 // Class is what kind of error it is.

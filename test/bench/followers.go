@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,13 +69,14 @@ type serveProcess struct {
 	client *http.Client
 }
 
-func startServe(ctx context.Context, dir string) (*serveProcess, error) {
+// startServe serves in dir, with further variables of the environment.
+func startServe(ctx context.Context, dir string, env ...string) (*serveProcess, error) {
 	binary, err := buildMaker(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, binary, "serve", "--listen", "127.0.0.1:0")
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -105,7 +107,7 @@ func (s *serveProcess) open(address string) error {
 		return err
 	}
 	s.base = at.Scheme + "://" + at.Host
-	s.client = &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 10}}
+	s.client = &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	resp, err := s.client.Get(address)
 	if err != nil {
 		return err
@@ -119,17 +121,20 @@ func (s *serveProcess) stop() {
 }
 
 // peak is the most memory that the server has had.
-func (s *serveProcess) peak() string {
+func (s *serveProcess) peak() string { return cmp.Or(s.memory("VmHWM"), "not known") }
+
+// memory is a figure about the server's memory, as the system has it; empty if it has none.
+func (s *serveProcess) memory(name string) string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
-		return "not known"
+		return ""
 	}
 	for line := range strings.Lines(string(data)) {
-		if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if kb, ok := strings.CutPrefix(line, name+":"); ok {
 			return strings.TrimSpace(kb)
 		}
 	}
-	return "not known"
+	return ""
 }
 
 // ask sends a request whose answer is JSON.

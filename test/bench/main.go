@@ -10,6 +10,7 @@
 //	go run ./test/bench script
 //	go run ./test/bench memory
 //	go run ./test/bench followers
+//	go run ./test/bench gateway
 package main
 
 import (
@@ -38,6 +39,7 @@ var measurements = []measurement{
 	{"script", "Hanoi as a script against the built-in family", scripting},
 	{"memory", "peak memory of a short and a long run", memory},
 	{"followers", "a run of the server with a thousand followers against one without", followers},
+	{"gateway", "upstream calls per second of the gateway against a bare proxy", gateway},
 }
 
 // errBound says that a measurement missed its bound.

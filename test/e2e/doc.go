@@ -18,6 +18,9 @@
 //   - 2,000 tasks of an outline keep their prompts within the budget, in linear time
 //     and flat memory; one that waits for a person survives being killed
 //     (TestLongOutline, TestKilledWhileWaiting).
+//   - Requests through the gateway to a server that is wrong one time in five are answered
+//     right or not at all, and the real claude program does its task with voted turns, which
+//     without votes it does not (TestGatewayIsRight, TestGatewayClaude).
 //   - One writer a run, a full disk, a read-only folder, no connection leaks
 //     (TestTwoProcesses, TestDiskFull, TestReadOnlyFolder, TestNoLeaks).
 //

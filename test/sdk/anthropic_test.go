@@ -51,7 +51,7 @@ func messagesStream(t *testing.T, c anthropic.Client, p anthropic.MessageNewPara
 	var all anthropic.Message
 	for stream.Next() {
 		event := stream.Current()
-		complete(t, event)
+		complete(t, event, extra)
 		if err := all.Accumulate(event); err != nil {
 			t.Errorf("the client cannot add the event %s: %v", event.RawJSON(), err)
 		}

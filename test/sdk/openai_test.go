@@ -50,7 +50,7 @@ func chatStream(t *testing.T, c openai.Client, p openai.ChatCompletionNewParams)
 	var all openai.ChatCompletionAccumulator
 	for stream.Next() {
 		chunk := stream.Current()
-		complete(t, chunk)
+		complete(t, chunk, extra)
 		if !all.AddChunk(chunk) {
 			t.Errorf("the client cannot add the chunk %s", chunk.RawJSON())
 		}

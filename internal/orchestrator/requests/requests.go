@@ -210,7 +210,7 @@ func (r *Request) parts() ([]event.Value, error) {
 	}
 	values := make([]event.Value, len(list))
 	for i, part := range list {
-		data, err := json.Marshal(part)
+		data, err := flow.Encode(part)
 		if err != nil {
 			return nil, err
 		}

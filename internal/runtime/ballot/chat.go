@@ -94,8 +94,11 @@ func (r *race) readCalls(resp *model.Response) (domain.Answer, *redflag.Flag) {
 		said.Calls = append(said.Calls, flow.ChatCall(call))
 	}
 	slices.Sort(keys)
-	return turn("call "+strings.Join(keys, "\n"), said), nil
+	return turn(callKey+strings.Join(keys, "\n"), said), nil
 }
+
+// callKey is what the keys of turns that call tools begin with.
+const callKey = "call "
 
 // checkCall says what is wrong with a call.
 func (r *race) checkCall(call model.ToolCall) *redflag.Flag {
@@ -119,7 +122,7 @@ func (r *race) checkCall(call model.ToolCall) *redflag.Flag {
 
 // turn is a vote for a turn.
 func turn(key string, t flow.ChatTurn) domain.Answer {
-	value, err := json.Marshal(t)
+	value, err := flow.Encode(t)
 	if err != nil { // its calls are JSON
 		value = json.RawMessage("null")
 	}

@@ -123,3 +123,27 @@ func TestTurnAsJSON(t *testing.T) {
 		t.Errorf("margin %d, -want +got\n%s", v.Voting.Margin, diff)
 	}
 }
+
+// TestScattered: texts that all differ will go on to differ, and are given up; calls of tools
+// are voted on to the end, even if those who would say something are among the first.
+func TestScattered(t *testing.T) {
+	text := func(text string) model.Response { return model.Response{Text: text, Stop: model.StopEnd} }
+	a, b := calls("remove", `{"path":"a"}`), calls("remove", `{"path":"b"}`)
+	for _, c := range []struct {
+		name    string
+		said    []model.Response
+		status  flow.Status
+		samples int
+	}{
+		{"texts", []model.Response{text("one"), text("two"), text("three"), text("three")}, flow.Undecided, 3},
+		{"calls", []model.Response{b, text("No."), a, a, a}, flow.Decided, 5},
+		{"texts that begin to agree", []model.Response{text("one"), text("one"), text("two"), text("one"), text("one")}, flow.Decided, 2},
+	} {
+		q := chat("")
+		q.Scattered = 3
+		v := decideTurn(t, &inTurn{responses: c.said}, q)
+		if v.Status != c.status || v.Voting.Samples != c.samples {
+			t.Errorf("%s: %s after %d samples (%s), want %s after %d", c.name, v.Status, v.Voting.Samples, v.Reason, c.status, c.samples)
+		}
+	}
+}

@@ -199,7 +199,8 @@ func (a *attempt) run() {
 
 // crew runs attempts, each in a goroutine of its own. Goroutines are kept for
 // the next attempt: a fresh one grows its stack again on every call, which
-// costs more than everything else the engine does for a sample.
+// costs more than everything else the engine does for a sample. One that has waited
+// in vain for some time leaves: a run may go on for months after its busiest minute.
 type crew struct {
 	next    chan attempt // reaches a goroutine that waits for work
 	quit    chan struct{}
@@ -221,12 +222,20 @@ func (c *crew) do(a attempt) {
 	}
 }
 
+// crewWaits is how long a goroutine waits for the next attempt.
+const crewWaits = 10 * time.Second
+
 func (c *crew) work(a attempt) {
+	leave := time.NewTimer(crewWaits)
+	defer leave.Stop()
 	for {
 		a.run()
 		c.busy.Done()
+		leave.Reset(crewWaits)
 		select {
 		case a = <-c.next:
+		case <-leave.C:
+			return
 		case <-c.quit:
 			return
 		}

@@ -119,10 +119,14 @@ func (r *race) whyUndecided() string {
 }
 
 // scattered reports whether there are so many different answers, and no two alike, that the
-// question is given up.
+// question is given up. Calls of tools are no prose: those that differ may well agree later.
 func (r *race) scattered() bool {
 	n := r.q.Scattered
-	return n > 0 && r.tally.Votes() >= n && len(r.tally.Counts()) == r.tally.Votes()
+	if n <= 0 || r.tally.Votes() < n {
+		return false
+	}
+	counts := r.tally.Counts()
+	return len(counts) == r.tally.Votes() && !slices.ContainsFunc(counts, func(c vote.Count) bool { return strings.HasPrefix(c.Key, callKey) })
 }
 
 func bestOf(t *vote.Tally) string {

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/maker-mdap/maker/model/served"
 )
 
 // Policy is the content security policy of everything that is served: nothing runs, and nothing
@@ -357,17 +359,21 @@ func (g *Guard) challenge(w http.ResponseWriter, r *http.Request, reason string)
 <pre>maker token link</pre>`)
 }
 
-// refuse answers with a problem.
+// refuse answers with a problem. Clients of models are told in their own format.
 func refuse(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
+	if class, ok := modelErrors[status]; ok && strings.HasPrefix(r.URL.Path, "/v1/") {
+		served.Refuse(w, served.For(r), &served.Failure{Class: class, Message: detail})
+		return
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	problem := map[string]any{"title": title, "status": status, "detail": detail}
-	if strings.HasPrefix(r.URL.Path, "/v1/") { // where clients of models look for what is wrong
-		problem["error"] = map[string]any{"type": "authentication_error", "message": detail}
-	}
 	_ = json.NewEncoder(w).Encode(problem) // they may be gone
 }
+
+// modelErrors are what the formats of models have a word for.
+var modelErrors = map[int]served.Class{http.StatusUnauthorized: served.NoKey, http.StatusForbidden: served.Forbidden}
 
 // writePage answers with a page for a person. All of it is text of this package.
 func writePage(w http.ResponseWriter, status int, title, head, body string) {

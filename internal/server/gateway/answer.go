@@ -28,13 +28,13 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 		ask, f = request(c, m)
 	}
 	if f != nil {
-		g.fail(w, format, f)
+		served.Refuse(w, format, f)
 		return
 	}
 	name := r.Header.Get(SessionHeader)
 	s, err := g.o.Open(r.Context(), name, *m)
 	if err != nil {
-		g.fail(w, format, g.failure(err))
+		served.Refuse(w, format, g.failure(err))
 		return
 	}
 	w.Header().Set("X-Maker-Run", s.Run().ID())

@@ -93,38 +93,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/models":
 		g.models(w, r)
 	default:
-		g.fail(w, formatOf(r), &served.Failure{Class: served.NoPath, Message: "there is nothing at " + r.URL.Path})
+		served.Refuse(w, served.For(r), &served.Failure{Class: served.NoPath, Message: "there is nothing at " + r.URL.Path})
 	}
-}
-
-// formatOf is the format in which a request without a body is answered.
-func formatOf(r *http.Request) served.Format {
-	if r.Header.Get("Anthropic-Version") != "" || strings.HasPrefix(r.URL.Path, "/v1/messages") {
-		return served.Messages{}
-	}
-	return served.Chat{}
-}
-
-// Refuse tells a client of one of the formats that it may not, for a guard that stands before
-// the gateway.
-func Refuse(w http.ResponseWriter, r *http.Request, class served.Class, message string) {
-	write(w, formatOf(r), &served.Failure{Class: class, Message: message})
-}
-
-func (g *Gateway) fail(w http.ResponseWriter, format served.Format, f *served.Failure) {
-	write(w, format, f)
-}
-
-func write(w http.ResponseWriter, format served.Format, f *served.Failure) {
-	status, body := format.Fail(w.Header(), f)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has gone is not told
 }
 
 func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		g.fail(w, formatOf(r), wrongMethod(r, http.MethodGet))
+		served.Refuse(w, served.For(r), wrongMethod(r, http.MethodGet))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -163,7 +138,7 @@ func (g *Gateway) countTokens(w http.ResponseWriter, r *http.Request) {
 	format := served.Messages{Counting: true}
 	_, c, _, f := g.read(w, r, format)
 	if f != nil {
-		g.fail(w, format, f)
+		served.Refuse(w, format, f)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
