@@ -315,7 +315,7 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 		output, answer = event.JSONValue(data), otherwise
 	case result.IsError || result.Unknown:
 		failed := &stepError{step: step, status: flow.Failed, reason: fmt.Sprintf("%s: %s", tool, result.Text)}
-		if result.Refused {
+		if result.Refused || result.Unknown { // the person may say more about it
 			failed.open = []string{s.prefix + key}
 		}
 		return nil, s.failStep(key, own, failed, event.Voting{Strategy: vote.None}, nil)
