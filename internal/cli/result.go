@@ -179,7 +179,7 @@ func (a *app) nextAction(r *maker.Result) string {
 	case r.Kind == "script" && strings.Contains(r.Reason, event.NoArgument):
 		_, missing, _ := strings.Cut(r.Reason, event.NoArgument)
 		missing, _, _ = strings.Cut(missing, "\n") // the calls that led there
-		return fmt.Sprintf("the arguments of a run stay as they are; start anew with: maker script %s --arg %s", r.Task, missing)
+		return "the arguments of a run stay as they are; start anew with: maker script FILE.star --arg " + missing
 	case r.Form == event.FormScript:
 		return "once the script is mended, continue with: " + resume + " --script FILE.star"
 	default:
