@@ -107,3 +107,7 @@ func (OutlineCreated) Type() Type { return TypeOutlineCreated }
 // Uncompared is in the reason why a vote has no winner if nobody could say whether texts
 // say the same: then more samples do not help.
 const Uncompared = "texts could not be compared by meaning"
+
+// NoArgument is in the reason why a script failed that was started without an argument it
+// uses; what to start it with follows.
+const NoArgument = "start the script with --arg "

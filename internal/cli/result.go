@@ -151,7 +151,7 @@ func (a *app) nextAction(r *maker.Result) string {
 	case r.Stop == event.StopDeclined:
 		return "nothing was carried out; you are asked about the plan again with: " + resume
 	case r.Stop == event.StopWaiting:
-		return fmt.Sprintf("answer with: %s\nthen continue with: %s", strings.Replace(resume, "resume", "answer", 1), resume)
+		return answerFirst(resume)
 	case r.Stop == event.StopConfiguration:
 		return "once the cause is mended, continue with: " + resume
 	case r.Stop == "deadline":
@@ -170,15 +170,36 @@ func (a *app) nextAction(r *maker.Result) string {
 		return fmt.Sprintf("allow more samples to continue: %s --max-samples %d", resume, 2*r.Voting.Rule.MaxSamples)
 	}
 	switch ahead := a.outlook(r); {
+	case a.asks(r): // whether a call took effect, which nobody knows
+		return answerFirst(resume)
 	case ahead.AsksAgain:
 		return "you are asked again about the call that you refused with: " + resume
 	case ahead.Further:
 		return "once the cause is gone, continue with: " + resume
+	case r.Kind == "script" && strings.Contains(r.Reason, event.NoArgument):
+		_, missing, _ := strings.Cut(r.Reason, event.NoArgument)
+		missing, _, _ = strings.Cut(missing, "\n") // the calls that led there
+		return "the arguments of a run stay as they are; start anew with: maker script FILE.star --arg " + missing
 	case r.Form == event.FormScript:
 		return "once the script is mended, continue with: " + resume + " --script FILE.star"
 	default:
 		return "" // it would end in the same way
 	}
+}
+
+// answerFirst says what to do about a run that needs the person.
+func answerFirst(resume string) string {
+	return fmt.Sprintf("answer with: %s\nthen continue with: %s", strings.Replace(resume, "resume", "answer", 1), resume)
+}
+
+// asks reports whether a run has a question to the person that is open.
+func (a *app) asks(r *maker.Result) bool {
+	run, err := a.open(r.Run)
+	if err != nil {
+		return false
+	}
+	open, err := run.Waiting()
+	return err == nil && len(open) > 0
 }
 
 // outlook is what a resume would do. Where that cannot be told it may help.

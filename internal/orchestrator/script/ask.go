@@ -38,7 +38,7 @@ func (a *asking) pairs() []any {
 	return []any{
 		"one_of??", &a.oneOf, "number?", &a.number, "unit?", &a.unit, "within??", &a.within, "bool?", &a.boolean, "date?", &a.date,
 		"date_order?", &a.dateOrder, "match?", &a.match, "schema??", &a.schema, "vote_on??", &a.voteOn, "ignore??", &a.ignore,
-		"list?", &a.list, "unordered?", &a.unordered, "compare?", &a.compare, "k?", &a.k, "model?", &a.model, "framings?", &a.framings,
+		"list?", &a.list, "unordered?", &a.unordered, "compare?", &a.compare, "k?", atLeast(1, &a.k), "model?", &a.model, "framings?", &a.framings,
 		"otherwise?", &a.otherwise,
 	}
 }
@@ -84,7 +84,7 @@ func (a *asking) unpack(args starlark.Tuple, kwargs []starlark.Tuple) (prompt st
 				return "", false
 			case name == "framings":
 				a.framings = n
-			case name == "k":
+			case name == "k" && n >= 1:
 				a.k = n
 			default:
 				return "", false
@@ -117,6 +117,9 @@ func actBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 func (a *asking) ask(t *starlark.Thread, what, prompt string, work *flow.Work, maxMoves int) (starlark.Value, error) {
 	s, err := scopeOf(t)
 	if err != nil {
+		if wrong := a.wrong(t, prompt); wrong != nil {
+			return nil, fmt.Errorf("%s: %w", what, wrong)
+		}
 		return nil, err
 	}
 	if len(prompt) > maxPrompt {
@@ -282,29 +285,39 @@ func appendQuoted(b []byte, text string) ([]byte, error) {
 	return append(b, '"'), nil
 }
 
+// wrong is why a question cannot be asked in any run, nil if it can.
+func (a *asking) wrong(t *starlark.Thread, prompt string) error {
+	if err := a.worded(prompt); err != nil {
+		return err
+	}
+	_, err := a.reader(t)
+	return err
+}
+
+// worded refuses what nobody can be asked, however it is answered.
+func (a *asking) worded(prompt string) error {
+	if strings.TrimSpace(prompt) == "" {
+		return errors.New("the question is empty")
+	}
+	switch a.compare {
+	case "", "meaning", "exact":
+		return nil
+	}
+	return fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
+}
+
 // question puts a question into words.
 func (a *asking) question(t *starlark.Thread, s *scope, prompt string) (*flow.Question, *prepared, error) {
-	if strings.TrimSpace(prompt) == "" {
-		return nil, nil, errors.New("the question is empty")
+	if err := a.worded(prompt); err != nil {
+		return nil, nil, err
 	}
 	as, err := a.prepared(t, s)
 	if err != nil {
 		return nil, nil, err
 	}
 	q := &flow.Question{Terms: s.Terms, Model: a.model, Answer: as.format, Schema: as.schema}
-	switch a.compare {
-	case "":
-		if s.Meaning {
-			q.Meaning = &flow.Meaning{}
-		}
-	case "meaning":
+	if a.compare == "meaning" || a.compare == "" && s.Meaning {
 		q.Meaning = &flow.Meaning{}
-	case "exact":
-	default:
-		return nil, nil, fmt.Errorf("compare = %q, want \"meaning\" or \"exact\"", a.compare)
-	}
-	if a.k < 0 {
-		return nil, nil, fmt.Errorf("k = %d, want at least 1", a.k)
 	}
 	if a.k > 0 {
 		q.Rule.Strategy, q.Rule.K = vote.FirstToK, a.k

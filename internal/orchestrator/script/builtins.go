@@ -26,7 +26,10 @@ type builtin struct {
 	variadic bool     // it takes any number
 	anywhere bool     // it may be called outside of functions too
 	ends     []string // one of these last parameters has to be given, so that it ends
-	call     func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
+
+	// call reads its arguments, and refuses wrong ones, before it looks for the run that it is
+	// called in: so a check can have them read.
+	call func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
 }
 
 var builtins = []builtin{
@@ -42,7 +45,10 @@ var builtins = []builtin{
 	{name: "fail", variadic: true, anywhere: true, call: failBuiltin},
 }
 
-var errEndless = errors.New("say when it ends: times = …, until = …, or both")
+var (
+	errEndless = errors.New("say when it ends: times = …, until = …, or both")
+	errInside  = errors.New("it can be called on the main line only; inside of map and chain use for")
+)
 
 // Names are those of the functions that scripts find defined beyond the language itself.
 func Names() []string {
@@ -226,7 +232,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	var step starlark.Callable
 	times := -1
 	var until starlark.Callable
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "state", &state, "step", &step, "times?", &times, "until?", &until); err != nil {
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "state", &state, "step", &step, "times?", atLeast(0, &times), "until?", &until); err != nil {
 		return nil, err
 	}
 	if times < 0 && until == nil {
@@ -237,7 +243,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, err
 	}
 	if s.step != onMainLine {
-		return nil, errors.New("chain: it can be called on the main line only; inside of map and chain use for")
+		return nil, fmt.Errorf("chain: %w", errInside)
 	}
 	if err := freeze(step); err != nil {
 		return nil, err
@@ -356,7 +362,7 @@ func callBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 		output, answer = event.JSONValue(data), otherwise
 	case result.IsError || result.Unknown:
 		failed := &stepError{step: step, status: flow.Failed, reason: fmt.Sprintf("%s: %s", tool, result.Text)}
-		if result.Refused {
+		if result.Refused || result.Unknown { // the person may say more about it
 			failed.open = []string{s.prefix + key}
 		}
 		return nil, s.failStep(key, own, failed, event.Voting{Strategy: vote.None}, nil)
@@ -396,16 +402,17 @@ func humanBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "question", &question, "options?", &options); err != nil {
 		return nil, err
 	}
-	s, err := scopeOf(t)
-	if err != nil {
-		return nil, err
-	}
 	q := &flow.HumanQuestion{Kind: event.ClarifyQuestion, Text: question, Free: true}
 	if options != nil && options != starlark.None {
+		var err error
 		if q.Options, err = texts(options); err != nil {
 			return nil, fmt.Errorf("human: options: %w", err)
 		}
 		q.Free = len(q.Options) == 0
+	}
+	s, err := scopeOf(t)
+	if err != nil {
+		return nil, err
 	}
 	key, err := s.keyOf(t, "human", q)
 	if err != nil {
@@ -451,12 +458,12 @@ func look(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs [
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &path); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
+		return nil, fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
+	}
 	s, err := scopeOf(t)
 	if err != nil {
 		return nil, err
-	}
-	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
-		return nil, fmt.Errorf("%s: %s is an address, want a file of the workspace", b.Name(), path)
 	}
 	key, err := s.keyOf(t, b.Name(), path)
 	if err != nil {

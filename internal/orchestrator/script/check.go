@@ -21,7 +21,7 @@ func checkFiles(main string, files map[string]*syntax.File) []error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
 		problems = append(problems, resolveNames(f)...)
-		c := &checker{functions: map[*syntax.Ident]*syntax.DefStmt{}}
+		c := &checker{functions: map[*syntax.Ident]*syntax.DefStmt{}, inside: map[*syntax.CallExpr]bool{}}
 		for _, d := range defined[name] {
 			c.functions[d.Name] = d
 		}
@@ -64,6 +64,7 @@ func definitions(f *syntax.File) (functions map[string]*syntax.DefStmt, names ma
 // A checker looks at the calls of a file.
 type checker struct {
 	functions map[*syntax.Ident]*syntax.DefStmt // by where their names are bound
+	inside    map[*syntax.CallExpr]bool         // chains that were found where they cannot stand
 }
 
 // load finds names that a loaded file does not have.
@@ -163,6 +164,9 @@ func builtinOf(call *syntax.CallExpr) *builtin {
 func (c *checker) calls(f *syntax.File) []error {
 	var problems []error
 	syntax.Walk(f, func(n syntax.Node) bool {
+		if d, ok := n.(*syntax.DefStmt); ok && c.functions[d.Name] != nil {
+			problems = append(problems, recursion(d)...)
+		}
 		call, ok := n.(*syntax.CallExpr)
 		if !ok {
 			return true
@@ -177,9 +181,12 @@ func (c *checker) calls(f *syntax.File) []error {
 		}
 		var err error
 		if b := builtinOf(call); b != nil {
-			err = b.check(call.Args)
+			if err = b.check(call.Args); err == nil {
+				err = b.checkConstants(call)
+				problems = append(problems, c.checkFunctions(call, b)...)
+			}
 		} else if d := c.functions[binding.First]; d != nil {
-			err = checkCall(d, call.Args)
+			err = checkCall(d.Params, call.Args)
 		}
 		if err != nil {
 			problems = append(problems, at(call.Lparen, fmt.Errorf("%s: %w", id.Name, err)))
@@ -320,13 +327,13 @@ func bounds(params []syntax.Expr) (least, most int) {
 }
 
 // checkCall reports whether a call of a function of the script cannot succeed.
-func checkCall(d *syntax.DefStmt, args []syntax.Expr) error {
+func checkCall(params, args []syntax.Expr) error {
 	positional, named, open := given(args)
 	var names []string
 	required := map[string]bool{}
 	byPosition, rest, keywords := 0, false, false
 	star := false
-	for _, p := range d.Params {
+	for _, p := range params {
 		switch p := p.(type) {
 		case *syntax.Ident:
 			names, required[p.Name] = append(names, p.Name), true

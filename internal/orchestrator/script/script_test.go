@@ -272,14 +272,17 @@ func TestFailures(t *testing.T) {
 		{"no argument", "def main(args):\n    return args.x", "test.star:2:16 in main: args has no x: start the script with --arg x=…", event.StatusFailed},
 		{"a function is no data", "def main():\n    return main", "what main returns: this is not data", event.StatusFailed},
 		{"what is shared is frozen", "def main():\n    seen = []\n    map([1], lambda n: seen.append(n))", "test.star:3:35 in lambda: append: cannot append to frozen list", event.StatusFailed},
-		{"two ways to read", "def main():\n    ask(\"say x!\", number = True, bool = True)", "test.star:2:8 in main: ask: number and bool: an answer is one of these", event.StatusFailed},
-		{"no options", "def main():\n    ask(\"say x!\", one_of = [])", "test.star:2:8 in main: ask: one_of: ", event.StatusFailed},
-		{"no type", "def main():\n    ask(\"say x!\", schema = {\"a\": \"wat\"})", "test.star:2:8 in main: ask: schema: a: \"wat\" is no type", event.StatusFailed},
+		{"two ways to read", "def main():\n    ask(\"say x!\", number = True, bool = len(\"a\") == 1)", "test.star:2:8 in main: ask: number and bool: an answer is one of these", event.StatusFailed},
+		{"no options", "def main():\n    ask(\"say x!\", one_of = list())", "test.star:2:8 in main: ask: one_of: ", event.StatusFailed},
+		{"no type", "def main():\n    ask(\"say x!\", schema = dict(a = \"wat\"))", "test.star:2:8 in main: ask: schema: a: \"wat\" is no type", event.StatusFailed},
 		{"outside of functions", "def f():\n    return ask(\"say x!\")\n\nX = f()\n\ndef main():\n    return X", "test.star:2:15 in f: this can be called by main", event.StatusFailed},
-		{"a chain in a map", "def main():\n    map([1], lambda n: chain(0, lambda s: s, times = 1))", "test.star:2:29 in lambda: chain: it can be called on the main line only", event.StatusFailed},
-		{"a question in until", "def main():\n    chain(0, lambda s: s, until = lambda s: ask(\"say yes!\", bool = True))", "test.star:2:48 in lambda: this can be called by main", event.StatusFailed},
+		{"a chain in a map", "def main():\n    f = lambda n: chain(0, lambda s: s, times = 1)\n    map([1], f)", "test.star:2:24 in lambda: chain: it can be called on the main line only", event.StatusFailed},
+		{"a question in until", "def main():\n    over = lambda s: ask(\"say yes!\", bool = True)\n    chain(0, lambda s: s, until = over)", "test.star:2:25 in lambda: this can be called by main", event.StatusFailed},
 		{"a state that is no data", "def main():\n    chain(main, lambda s: s, times = 1)", "test.star:2:10 in main: chain: its state: this is not data", event.StatusFailed},
-		{"an endless chain", "def main():\n    chain(0, lambda s: s, times = -1)", "test.star:2:10 in main: chain: say when it ends", event.StatusFailed},
+		{"less than no turns", "def main():\n    chain(0, lambda s: s, times = 1 - 2)", "test.star:2:10 in main: chain: for parameter \"times\": got -1, want at least 0", event.StatusFailed},
+		{"less than no turns, and an end", "def main():\n    chain(0, lambda s: s, times = 1 - 2, until = bool)", "test.star:2:10 in main: chain: for parameter \"times\": got -1, want at least 0", event.StatusFailed},
+		{"no votes", "def main():\n    ask(\"say x!\", k = 1 - 1)", "test.star:2:8 in main: ask: for parameter \"k\": got 0, want at least 1", event.StatusFailed},
+		{"fewer votes", "def main():\n    ask(\"say x!\", k = 1 - 2, number = True)", "test.star:2:8 in main: ask: for parameter \"k\": got -1, want at least 1", event.StatusFailed},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 
 	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
+
+	"github.com/maker-mdap/maker/event"
 )
 
 var (
@@ -96,7 +98,7 @@ func (a arguments) AttrNames() []string { return sortedKeys(a) }
 func (a arguments) Attr(name string) (starlark.Value, error) {
 	v, ok := a[name]
 	if !ok {
-		return nil, starlark.NoSuchAttrError(fmt.Sprintf("args has no %s: start the script with --arg %s=…", name, name))
+		return nil, starlark.NoSuchAttrError(fmt.Sprintf("args has no %s: %s%s=…", name, event.NoArgument, name))
 	}
 	return starlark.String(v), nil
 }
