@@ -70,14 +70,8 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	if err != nil {
 		return nil, err
 	}
-	if s.depth >= maxMaps {
-		return nil, fmt.Errorf("map: there are more than %d in each other", maxMaps)
-	}
-	list := slices.Collect(starlark.Elements(items))
-	if len(list) > maxItems {
-		return nil, fmt.Errorf("map: there are %d items, and there may be %d; maker map takes tables of any length", len(list), maxItems)
-	}
-	if err := freeze(starlark.Tuple{starlark.Tuple(list), f}); err != nil {
+	list, err := s.itemsOf(items, f)
+	if err != nil {
 		return nil, err
 	}
 	key := s.key(t, "map", nil)
@@ -145,6 +139,18 @@ func mapBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 		return nil, err
 	}
 	return starlark.NewList(values), nil
+}
+
+// itemsOf are the items of a map, which its function cannot change.
+func (s *scope) itemsOf(items starlark.Iterable, f starlark.Callable) ([]starlark.Value, error) {
+	if s.depth >= maxMaps {
+		return nil, fmt.Errorf("map: there are more than %d in each other", maxMaps)
+	}
+	list := slices.Collect(starlark.Elements(items))
+	if len(list) > maxItems {
+		return nil, fmt.Errorf("map: there are %d items, and there may be %d; maker map takes tables of any length", len(list), maxItems)
+	}
+	return list, freeze(starlark.Tuple{starlark.Tuple(list), f})
 }
 
 // hold notes that a result of so many bytes is kept, and looks at memory now and then.
@@ -254,11 +260,7 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		return nil, over(err)
 	}
 	at := turns.At()
-	if s.Watch != nil {
-		if first, err := toJSON(t, state); err == nil {
-			s.Watch.Chained(s.prefix+key, first)
-		}
-	}
+	s.chained(t, key, state)
 	if at.N == 0 {
 		if at.State, err = toJSON(t, state); err != nil {
 			return nil, fmt.Errorf("chain: its state: %w", err)
@@ -300,9 +302,8 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 		}
 		if idle++; len(in.counts) > 0 {
 			idle = 0
-		}
-		if idle > maxIdle {
-			return nil, &itemError{n, fmt.Errorf("the last %d turns of this chain asked for nothing: is it meant to end? What code works out alone needs no turns: use for", maxIdle)}
+		} else if idle > maxIdle {
+			return nil, &itemError{n, errIdle}
 		}
 		done = in.completed(output)
 		turns.Commit(n, &done)
@@ -312,6 +313,18 @@ func chainBuiltin(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	}
 	return state, nil
 }
+
+// chained tells whoever watches with what state a chain begins.
+func (s *scope) chained(t *starlark.Thread, key string, state starlark.Value) {
+	if s.Watch == nil {
+		return
+	}
+	if first, err := toJSON(t, state); err == nil {
+		s.Watch.Chained(s.prefix+key, first)
+	}
+}
+
+var errIdle = fmt.Errorf("the last %d turns of this chain asked for nothing: is it meant to end? What code works out alone needs no turns: use for", maxIdle)
 
 // callBuiltin calls a tool, once. Code decided on it, not a vote. Otherwise is what is taken if
 // the person or a rule refuses the call, or the tool reports an error.
