@@ -112,13 +112,14 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a test has none
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
+		w.Header().Set("Connection", "close") // nobody waits for the rest of it
 		if isA[*http.MaxBytesError](err) {
 			return err
 		}
 		return problemf(http.StatusBadRequest, "", "the body cannot be read: %v", err)
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	if len(strings.TrimSpace(string(data))) == 0 {
 		return nil
 	}

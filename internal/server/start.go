@@ -272,6 +272,9 @@ func (s *Server) prepareOrder(w http.ResponseWriter, r *http.Request) (*prepared
 	if err := mayAll(c, o.Settings); err != nil {
 		return nil, err
 	}
+	if p, err := paramsOf[map[string]json.RawMessage](o); err == nil && len(p["attach"]) > len("[]") && !c.MayAnswer() {
+		return nil, problemf(http.StatusForbidden, "params.attach", "this token may not have files read; one with the scope answer may")
+	}
 	given, err := texts(o.Settings)
 	if err != nil {
 		return nil, err
@@ -335,7 +338,6 @@ func (p *prepared) command() string {
 	for _, d := range config.Settings() {
 		for _, text := range p.given[d.Name] {
 			switch {
-			case len(p.given[d.Name]) == 1 && text == defaultOf(d, p.kind):
 			case typeOf(d) == "switch" && text == "true":
 				words = append(words, "--"+d.Flag())
 			case typeOf(d) == "switch", strings.HasPrefix(text, "-"):

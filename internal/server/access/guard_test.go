@@ -467,3 +467,15 @@ func TestURL(t *testing.T) {
 		}
 	}
 }
+
+// TestMaySet: who may not answer may not take the place of what the server's folder forbids.
+func TestMaySet(t *testing.T) {
+	for setting, answer := range map[string]bool{"approve": true, "allow": true, "deny": true, "tools": true, "sandbox": true, "base_url": true, "ahead_by": false, "max_usd": false, "model": false} {
+		if may := (Caller{Name: "ci", Scope: Write}).MaySet(setting); may == answer {
+			t.Errorf("who may write may set %s: %t", setting, may)
+		}
+		if !(Caller{Name: "ci", Scope: Answer}).MaySet(setting) {
+			t.Errorf("who may answer may not set %s", setting)
+		}
+	}
+}
