@@ -192,7 +192,7 @@ function parts(run, d) {
     d.first ? before(d) : null,
     flags(d),
     d.effects?.length ? h('section', null, h('h3', null, 'Calls'), d.effects.map((e) => effect(run, e))) : null,
-    d.samples?.length ? samples(run, d.samples) : null,
+    d.samples?.length ? samples(run, d.samples, d.rivals ?? []) : null,
     prompt(d.asked),
   ];
 }
@@ -242,7 +242,7 @@ function rivals(run, d) {
         h(
           'article',
           { class: `rival vote-${Math.min(i, 3)}` },
-          h('header', null, h('b', null, r.won ? 'Won' : first.won ? 'Lost' : r.votes === first.votes ? (list[1]?.votes === first.votes ? 'Tied' : 'Led') : 'Behind'), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
+          h('header', null, h('b', null, r.won ? 'Won' : first.won ? 'Lost' : r.votes === first.votes ? (list[1]?.votes === first.votes ? 'Tied' : 'Led') : 'Behind'), h('span', { class: 'muted' }, `answer ${i + 1}`), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
           i === 0 ? block(votedFor(first), { label: 'leading answer' }) : difference(votedFor(first), votedFor(r), `answer ${i + 1} against the leading one`),
         ),
       ),
@@ -278,16 +278,29 @@ function flags(d) {
 }
 
 /**
+ * ballotKeys are the keys that votes were for, in the order of the rivals, so that "answer 1" is
+ * the same one wherever it is named. What is no rival, such as a vote about a call on the way,
+ * comes behind them.
+ *
+ * @param {Rival[]} rivals
+ * @param {Sample[]} list
+ */
+export function ballotKeys(rivals, list) {
+  return [...new Set([...rivals.map((r) => r.key), ...list.flatMap((s) => (s.outcome === 'vote' ? [s.vote ?? ''] : []))])];
+}
+
+/**
  * samples is the table of all attempts.
  *
  * @param {string} run
  * @param {Sample[]} list
+ * @param {Rival[]} rivals
  */
-function samples(run, list) {
-  const keys = [...new Set(list.filter((s) => s.outcome === 'vote').map((s) => s.vote))];
+function samples(run, list, rivals) {
+  const keys = ballotKeys(rivals, list);
   const questions = new Set(list.map((s) => s.question)).size;
   const rows = list.slice(0, 300).map((s) => {
-    const i = keys.indexOf(s.vote);
+    const i = keys.indexOf(s.vote ?? '');
     const outcome = s.outcome === 'vote' ? h('span', { class: `vote-${Math.min(i, 3)} pick` }, h('i', { 'aria-hidden': 'true' }), `answer ${i + 1}`) : h('span', { class: `tag ${s.outcome === 'flag' ? 'bad' : 'warn'}` }, line(s.flag ?? s.outcome, 40));
     return h(
       'li',

@@ -7,7 +7,7 @@ import { diff, lines, marked, words } from '../page/diff.js';
 import { forest } from '../page/shape.js';
 import { grouped, typed } from '../page/start.js';
 import { heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
-import { lead, tally, votedFor } from '../page/steps.js';
+import { ballotKeys, lead, tally, votedFor } from '../page/steps.js';
 import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
 import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
@@ -206,6 +206,15 @@ test('values', () => {
   const voting = { strategy: '', samples: 7, red_flagged: 0, faults: 0, votes: { a: 2, b: 5 }, margin: 3 };
   assert.equal(lead({ step: 0, output: 1, voting, cost_usd: 0, duration_ms: 0 }), 3 / 7);
   assert.equal(tally(['a', 'b', 'a']), 'a ×2, b');
+});
+
+test('answers have the numbers of the rivals, whoever voted first', () => {
+  const rival = (/** @type {string} */ key, /** @type {number} */ votes, /** @type {boolean} */ won) => ({ key, votes, won, answer: key });
+  const sample = (/** @type {string} */ vote) => ({ question: 'q', sample: 0, outcome: /** @type {const} */ ('vote'), vote, cost_usd: 0, duration_ms: 0 });
+  const flag = { ...sample('x'), outcome: /** @type {const} */ ('flag') };
+  const rivals = [rival('right', 3, true), rival('wrong', 1, false)];
+  assert.deepEqual(ballotKeys(rivals, [flag, sample('wrong'), sample('right'), sample('right'), sample('call'), sample('right')]), ['right', 'wrong', 'call']);
+  assert.deepEqual(ballotKeys([], [sample('b'), sample('a'), sample('b')]), ['b', 'a']);
 });
 
 test('a refusal is one whatever its words are', () => {
