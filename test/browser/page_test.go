@@ -159,7 +159,7 @@ func TestCancelsARun(t *testing.T) {
 	p.click("button", "Start")
 	p.waitText(".meta", "running")
 	p.click(".top button", "Cancel")
-	p.waitText("dialog", "Cancel this run?")
+	p.waitText("dialog", "Cancel the run "+s.newest()+"?")
 	p.click("dialog button", "Back")
 	p.wait(`!document.querySelector('dialog')`)
 	p.waitText(".meta", "running")
@@ -177,6 +177,29 @@ func TestCancelsARun(t *testing.T) {
 	// It is removed elsewhere, and goes from the list by itself.
 	s.maker("rm", s.newest(), "--yes")
 	p.waitText("#main", "There are no runs yet")
+}
+
+// TestLeavesADialog goes back to another run while it is asked whether this one is to be ended.
+func TestLeavesADialog(t *testing.T) {
+	s := newSite(t, nil).serve()
+	s.maker("hanoi", "--disks", "3", "--model", "sim/default?p=1")
+	other := s.newest()
+	p := s.open(1280)
+	p.at("#/runs/" + other)
+	p.waitText(".meta", "completed")
+	p.startRun("hanoi", "", map[string]string{"disks": "12", "model": "sim/default?latency=50ms"})
+	p.click("button", "Start")
+	p.waitText(".meta", "running")
+	p.click(".top button", "Cancel")
+	p.waitText("dialog", "Cancel the run ")
+	p.at("#/runs/" + other)
+	p.waitText(".meta", other)
+	p.wait(`!document.querySelector('dialog')`)
+	p.get(`history.back()`)
+	p.waitText(".meta", "running")
+	p.click(".top button", "Cancel")
+	p.click("dialog button", "Cancel the run")
+	p.waitText(".meta", "cancelled")
 }
 
 // TestSaysWhatIsWrong has what the server refuses shown at the field that is to blame.
