@@ -227,9 +227,16 @@ func TestTellsThatTheConnectionIsLost(t *testing.T) {
 		t.Fatalf("the connection is said to be lost while it is there")
 	}
 	s.stop()
-	p.wait(`!document.querySelector('#lost').hidden`)
+	p.waitText("#lost", "connection to the server is lost")
+	p.wait(`document.querySelector('#main.old')`)
+	// Sessions end with the server, which the page says until there is another one.
 	s.again()
-	p.wait(`document.querySelector('#lost').hidden`)
+	p.waitText("#lost", "maker token link")
+	p.wait(`document.querySelector('#main.old')`)
+	s.maker("hanoi", "--disks", "3", "--model", "sim/default?p=1")
+	p.get(fmt.Sprintf(`void fetch(%q)`, s.link))
+	p.wait(`document.querySelector('#lost').hidden && !document.querySelector('#main.old')`)
+	p.waitText(".runs li", "completed")
 }
 
 // A million steps are opened in a second, and the closest call of them in two clicks.

@@ -11,6 +11,7 @@ import { ballotKeys, lead, tally, votedFor } from '../page/steps.js';
 import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
 import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
+import { look, onConnection } from '../page/api.js';
 import { link, read } from '../page/router.js';
 import { boxes, plain, refOf, split } from '../page/value.js';
 import { rangeOf, tabsOf } from '../page/run.js';
@@ -221,6 +222,33 @@ test('a refusal is one whatever its words are', () => {
   assert.equal(refusal(''), 'no');
   assert.equal(refusal('  wrong '), 'no, wrong');
   assert.equal(refusal('always use Edit'), 'no, always use Edit');
+});
+
+test('what the server answers tells how the page stands with it', async () => {
+  /** @type {string[]} */
+  const told = [];
+  const end = onConnection((now) => told.push(now));
+  const kept = globalThis.fetch;
+  /** @type {(() => Promise<Response>)[]} */
+  const answers = [
+    () => Promise.resolve(Response.json({})),
+    () => Promise.reject(new TypeError('refused')),
+    () => Promise.reject(new TypeError('refused')),
+    () => Promise.resolve(Response.json({ title: 'Who are you?' }, { status: 401 })),
+    () => Promise.resolve(Response.json({ title: 'Too many attempts' }, { status: 429 })),
+    () => Promise.resolve(Response.json({})),
+    () => Promise.resolve(Response.json({ title: 'No such run' }, { status: 404 })),
+  ];
+  try {
+    for (const answer of answers) {
+      globalThis.fetch = answer;
+      await look();
+    }
+  } finally {
+    globalThis.fetch = kept;
+    end();
+  }
+  assert.deepEqual(told, ['lost', 'over', 'up']);
 });
 
 test('settings are sent as what they are', () => {
