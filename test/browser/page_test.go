@@ -423,9 +423,13 @@ func TestKeyboardOnly(t *testing.T) {
 	p.wait(`document.activeElement.getAttribute('role') === 'application'`)
 	p.keys("n") // the first contested one
 	p.waitText(".strip .says", "contested")
+	said := p.get(`document.querySelector('.strip .says').textContent`)
 	p.keys("+")
 	p.wait(`location.hash.includes('from=')`)
 	p.waitText(".strip .where", "of 63")
+	if got := p.get(`document.querySelector('.strip .says').textContent`); got != said {
+		t.Errorf("after + the strip is at %q, want it to stay at %q", got, said)
+	}
 	p.wait(`document.querySelector('[role=application]').getAttribute('aria-label').startsWith('Margins of steps')`)
 	p.keys("0")
 	p.wait(`!location.hash.includes('from=')`)

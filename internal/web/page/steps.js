@@ -221,6 +221,36 @@ export function votedFor(r) {
 }
 
 /**
+ * isCall reports whether an answer proposes a call.
+ *
+ * @param {unknown} answer
+ */
+function isCall(answer) {
+  const v = /** @type {any} */ (plain(answer));
+  return v !== null && typeof v === 'object' && Object.keys(v).length === 2 && typeof v.tool === 'string' && 'input' in v;
+}
+
+/**
+ * onTheWay reports whether an answer proposes a call where the leading one is a result: there is
+ * nothing to compare then.
+ *
+ * @param {Rival} leading
+ * @param {Rival} r
+ */
+export const onTheWay = (leading, r) => isCall(r.answer) && !isCall(leading.answer);
+
+/**
+ * @param {Rival} leading
+ * @param {Rival} r
+ * @param {number} i its place among the rivals
+ */
+function against(leading, r, i) {
+  if (i === 0) return block(votedFor(leading), { label: 'leading answer' });
+  if (!onTheWay(leading, r)) return difference(votedFor(leading), votedFor(r), `answer ${i + 1} against the leading one`);
+  return [h('p', { class: 'note' }, 'A proposal of a call on the way. Answer 1 is shown as the result of the step, so the two are not compared.'), block(votedFor(r), { label: `answer ${i + 1}, a proposed call` })];
+}
+
+/**
  * @param {string} run
  * @param {StepDetail} d
  */
@@ -243,7 +273,7 @@ function rivals(run, d) {
           'article',
           { class: `rival vote-${Math.min(i, 3)}` },
           h('header', null, h('b', null, r.won ? 'Won' : first.won ? 'Lost' : r.votes === first.votes ? (list[1]?.votes === first.votes ? 'Tied' : 'Led') : 'Behind'), h('span', { class: 'muted' }, `answer ${i + 1}`), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
-          i === 0 ? block(votedFor(first), { label: 'leading answer' }) : difference(votedFor(first), votedFor(r), `answer ${i + 1} against the leading one`),
+          against(first, r, i),
         ),
       ),
     ),

@@ -7,7 +7,7 @@ import { diff, lines, marked, words } from '../page/diff.js';
 import { forest } from '../page/shape.js';
 import { grouped, typed } from '../page/start.js';
 import { cellOf, heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
-import { ballotKeys, lead, tally, votedFor } from '../page/steps.js';
+import { ballotKeys, lead, onTheWay, tally, votedFor } from '../page/steps.js';
 import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
 import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
@@ -249,6 +249,21 @@ test('answers have the numbers of the rivals, whoever voted first', () => {
   const rivals = [rival('right', 3, true), rival('wrong', 1, false)];
   assert.deepEqual(ballotKeys(rivals, [flag, sample('wrong'), sample('right'), sample('right'), sample('call'), sample('right')]), ['right', 'wrong', 'call']);
   assert.deepEqual(ballotKeys([], [sample('b'), sample('a'), sample('b')]), ['b', 'a']);
+});
+
+test('a call on the way is not compared with a result', () => {
+  const rival = (/** @type {unknown} */ answer) => ({ key: 'k', votes: 1, won: false, answer });
+  const call = { tool: 'Write', input: { file_path: 'a' } };
+  for (const [leading, other, want] of /** @type {[unknown, unknown, boolean][]} */ ([
+    ['it is written', call, true],
+    [{ total: 14 }, { $value: call }, true],
+    [call, { tool: 'Read', input: {} }, false],
+    ['it is written', 'it is not', false],
+    [{ total: 14 }, { tool: 'hammer', input: 1, weight: 2 }, false],
+    [{ total: 14 }, null, false],
+  ])) {
+    assert.equal(onTheWay(rival(leading), rival(other)), want, JSON.stringify([leading, other]));
+  }
 });
 
 test('a refusal is one whatever its words are', () => {
