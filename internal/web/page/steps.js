@@ -293,10 +293,19 @@ export function tally(voters) {
   return [...by].map(([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(', ');
 }
 
+/**
+ * @param {unknown} output what stands
+ * @param {unknown} answer
+ */
+function earlier(output, answer) {
+  if (isCall(answer) && !isCall(output)) return block(text(answer), { label: 'earlier answer, a proposed call' });
+  return difference(text(output), text(answer), 'earlier answer against the one that stands');
+}
+
 /** @param {StepDetail} d */
 function before(d) {
   const answers = d.first?.answers ?? [];
-  return h('section', null, h('h3', null, 'Those who were asked before'), h('p', null, ballot(d.first)), answers.slice(0, 4).map((c) => h('div', null, h('p', { class: 'muted' }, `${count(c.votes, 'vote')} for`), difference(text(d.output), text(c.answer), 'earlier answer against the one that stands'))));
+  return h('section', null, h('h3', null, 'Those who were asked before'), h('p', null, ballot(d.first)), answers.slice(0, 4).map((c) => h('div', null, h('p', { class: 'muted' }, `${count(c.votes, 'vote')} for`), earlier(d.output, c.answer))));
 }
 
 /** @param {StepDetail} d */
