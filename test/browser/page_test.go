@@ -118,6 +118,21 @@ func TestApprovesACallWithItsDifference(t *testing.T) {
 	p.wait(`document.querySelector('.checklist .check')?.textContent === '✓'`)
 }
 
+// TestShowsCallsOnTheWay looks at a step whose votes were about a call, and which ended with a
+// result: there is nothing to compare.
+func TestShowsCallsOnTheWay(t *testing.T) {
+	s := newSite(t, map[string]string{"script.yaml": script, "notes.txt": "first line\nsecond line\nthird line\n"})
+	s.maker("do", "Rewrite notes.txt for the page.", "--model", "sim/default?p=0.6&seed=5&script=script.yaml", "-k", "3", "--approve", "none")
+	s.serve()
+	p := s.open(1280)
+	p.at("#/runs/" + s.newest() + "/step/0")
+	p.waitText(".rival", "A proposal of a call on the way.")
+	p.waitText(".rival", "Won")
+	if got := p.get(`document.querySelectorAll('.stepview .diff').length`); got != "0" {
+		t.Errorf("%s differences are shown between calls and a result, want none", got)
+	}
+}
+
 func TestRefusesACallWithAWord(t *testing.T) {
 	s := newSite(t, map[string]string{"script.yaml": script, "notes.txt": "kept\n"}).serve()
 	p := s.open(1280)
@@ -159,7 +174,7 @@ func TestCancelsARun(t *testing.T) {
 	p.click("button", "Start")
 	p.waitText(".meta", "running")
 	p.click(".top button", "Cancel")
-	p.waitText("dialog", "Cancel this run?")
+	p.waitText("dialog", "Cancel the run "+s.newest()+"?")
 	p.click("dialog button", "Back")
 	p.wait(`!document.querySelector('dialog')`)
 	p.waitText(".meta", "running")
@@ -177,6 +192,29 @@ func TestCancelsARun(t *testing.T) {
 	// It is removed elsewhere, and goes from the list by itself.
 	s.maker("rm", s.newest(), "--yes")
 	p.waitText("#main", "There are no runs yet")
+}
+
+// TestLeavesADialog goes back to another run while it is asked whether this one is to be ended.
+func TestLeavesADialog(t *testing.T) {
+	s := newSite(t, nil).serve()
+	s.maker("hanoi", "--disks", "3", "--model", "sim/default?p=1")
+	other := s.newest()
+	p := s.open(1280)
+	p.at("#/runs/" + other)
+	p.waitText(".meta", "completed")
+	p.startRun("hanoi", "", map[string]string{"disks": "12", "model": "sim/default?latency=50ms"})
+	p.click("button", "Start")
+	p.waitText(".meta", "running")
+	p.click(".top button", "Cancel")
+	p.waitText("dialog", "Cancel the run ")
+	p.at("#/runs/" + other)
+	p.waitText(".meta", other)
+	p.wait(`!document.querySelector('dialog')`)
+	p.get(`history.back()`)
+	p.waitText(".meta", "running")
+	p.click(".top button", "Cancel")
+	p.click("dialog button", "Cancel the run")
+	p.waitText(".meta", "cancelled")
 }
 
 // TestSaysWhatIsWrong has what the server refuses shown at the field that is to blame.
@@ -204,9 +242,16 @@ func TestTellsThatTheConnectionIsLost(t *testing.T) {
 		t.Fatalf("the connection is said to be lost while it is there")
 	}
 	s.stop()
-	p.wait(`!document.querySelector('#lost').hidden`)
+	p.waitText("#lost", "connection to the server is lost")
+	p.wait(`document.querySelector('#main.old')`)
+	// Sessions end with the server, which the page says until there is another one.
 	s.again()
-	p.wait(`document.querySelector('#lost').hidden`)
+	p.waitText("#lost", "maker token link")
+	p.wait(`document.querySelector('#main.old')`)
+	s.maker("hanoi", "--disks", "3", "--model", "sim/default?p=1")
+	p.get(fmt.Sprintf(`void fetch(%q)`, s.link))
+	p.wait(`document.querySelector('#lost').hidden && !document.querySelector('#main.old')`)
+	p.waitText(".runs li", "completed")
 }
 
 // A million steps are opened in a second, and the closest call of them in two clicks.
@@ -393,9 +438,13 @@ func TestKeyboardOnly(t *testing.T) {
 	p.wait(`document.activeElement.getAttribute('role') === 'application'`)
 	p.keys("n") // the first contested one
 	p.waitText(".strip .says", "contested")
+	said := p.get(`document.querySelector('.strip .says').textContent`)
 	p.keys("+")
 	p.wait(`location.hash.includes('from=')`)
 	p.waitText(".strip .where", "of 63")
+	if got := p.get(`document.querySelector('.strip .says').textContent`); got != said {
+		t.Errorf("after + the strip is at %q, want it to stay at %q", got, said)
+	}
 	p.wait(`document.querySelector('[role=application]').getAttribute('aria-label').startsWith('Margins of steps')`)
 	p.keys("0")
 	p.wait(`!location.hash.includes('from=')`)

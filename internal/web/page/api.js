@@ -40,8 +40,11 @@ export async function ask(method, path, body, signal) {
     answer = await fetch('/api' + path, init);
   } catch (err) {
     if (signal?.aborted) throw err;
+    connection('lost');
     throw new Problem('The server does not answer', 0, 'The server does not answer. It may have been stopped: the page goes on when it is back.');
   }
+  if (answer.ok) connection('up');
+  else if (answer.status === 401) connection('over');
   if (answer.status === 204) return undefined;
   const text = await answer.text();
   /** @type {any} */
@@ -89,34 +92,40 @@ export const of = (run, ...more) => ['/runs', ...[run, ...more].map((p) => encod
 // The longest wait before a lost connection is tried again.
 const longestWait = 15_000;
 
-/** @type {Set<(up: boolean) => void>} */
+/**
+ * Connection is how the page stands with the server: a session that is over, as all are after a
+ * restart, needs a person, and one that is lost comes back by itself.
+ *
+ * @typedef {'up' | 'lost' | 'over'} Connection
+ */
+
+/** @type {Set<(now: Connection, seen: number) => void>} */
 const watchers = new Set();
-let isUp = true;
+/** @type {Connection} */
+let stands = 'up';
+let seen = Date.now(); // when the server last answered
 
 /**
- * onConnection tells when the connection is lost and when it is back.
+ * onConnection tells when the connection is lost, when the session is over and when both are
+ * back, and when the server was last seen. It returns what ends that.
  *
- * @param {(up: boolean) => void} f
+ * @param {(now: Connection, seen: number) => void} f
  */
 export function onConnection(f) {
   watchers.add(f);
+  return () => void watchers.delete(f);
 }
 
-/** @param {boolean} up */
-function connection(up) {
-  if (up === isUp) return;
-  isUp = up;
-  for (const f of watchers) f(up);
+/** @param {Connection} now */
+function connection(now) {
+  if (now === 'up') seen = Date.now();
+  if (now === stands) return;
+  stands = now;
+  for (const f of [...watchers]) f(now, seen);
 }
 
-/** alive looks whether the server is there. */
-async function alive() {
-  try {
-    connection((await fetch('/healthz')).ok);
-  } catch {
-    connection(false);
-  }
-}
+/** look finds out how the page stands with the server; asking tells. */
+export const look = () => get('/me').then(() => {}, () => {});
 
 /**
  * follow hears server-sent events until it is closed, whatever happens to the connection. A
@@ -144,7 +153,7 @@ export function follow(path, o) {
     source = es;
     es.onopen = () => {
       wait = 500;
-      connection(true);
+      connection('up');
       o.opened?.();
     };
     const hear = (/** @type {MessageEvent} */ e) => {
@@ -168,14 +177,15 @@ export function follow(path, o) {
     es.onerror = () => {
       // The browser itself tries again with Last-Event-ID, unless the server refused. A run
       // that has ended has no more to say, which is no loss.
-      void alive();
+      void look();
       if (es.readyState !== EventSource.CLOSED) return;
       clearTimeout(timer);
-      timer = setTimeout(open, wait);
+      // Without a session there is no use in trying: it goes on when there is one.
+      timer = setTimeout(() => stands !== 'over' && open(), wait);
       wait = Math.min(2 * wait, longestWait);
     };
   }
-  function seen() {
+  function visible() {
     if (document.hidden) {
       clearTimeout(timer);
       source?.close();
@@ -184,11 +194,13 @@ export function follow(path, o) {
       open();
     }
   }
-  document.addEventListener('visibilitychange', seen);
+  const unwatch = onConnection((now) => now === 'up' && source?.readyState === EventSource.CLOSED && !over && open());
+  document.addEventListener('visibilitychange', visible);
   if (!document.hidden) open();
   return {
     close() {
-      document.removeEventListener('visibilitychange', seen);
+      unwatch();
+      document.removeEventListener('visibilitychange', visible);
       clearTimeout(timer);
       source?.close();
     },

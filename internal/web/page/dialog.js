@@ -3,7 +3,8 @@
 import { fill, h } from './dom.js';
 
 /**
- * open shows a dialog until it is closed, and says what it was closed with.
+ * open shows a dialog until it is closed, and says what it was closed with. It asks about what
+ * is shown, so that it ends with nothing once the page goes elsewhere.
  *
  * @param {import('./dom.js').Child[]} children
  * @returns {Promise<string>}
@@ -12,7 +13,10 @@ function open(children) {
   const box = h('dialog', null, h('form', { method: 'dialog' }, children));
   document.body.append(box);
   return new Promise((resolve) => {
+    const leave = () => box.close('');
+    addEventListener('hashchange', leave);
     box.addEventListener('close', () => {
+      removeEventListener('hashchange', leave);
       box.remove();
       resolve(box.returnValue);
     });

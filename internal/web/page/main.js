@@ -1,7 +1,7 @@
 // The page: which view is shown, and what all of them have in common.
 
 import { get, onConnection } from './api.js';
-import { fill } from './dom.js';
+import { fill, h } from './dom.js';
 import { help } from './dialog.js';
 import { list } from './list.js';
 import { go, read } from './router.js';
@@ -91,12 +91,18 @@ async function waits() {
     if (n === 0) byID('told').textContent = '';
     waited = n;
   } catch {
-    // that the connection is lost is said elsewhere
+    // what is wrong with the connection is said elsewhere, and this tries it again
   }
 }
 
-onConnection((up) => {
-  byID('lost').hidden = up;
+onConnection((now, seen) => {
+  const up = now === 'up';
+  const old = `What is shown is as of ${new Date(seen).toLocaleTimeString()}.`;
+  const banner = byID('lost');
+  if (now === 'lost') fill(banner, `The connection to the server is lost. ${old} Trying again…`);
+  if (now === 'over') fill(banner, 'Your session is over; a restart of the server ends all of them. Run ', h('code', null, 'maker token link'), ` and open the link in this browser: this page then goes on. ${old}`);
+  banner.hidden = up;
+  byID('main').classList.toggle('old', !up);
   if (up) void waits();
 });
 

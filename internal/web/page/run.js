@@ -295,22 +295,23 @@ export function run(first) {
     );
   }
 
+  const name = line(id, 80);
   /** @type {Record<string, {label: string, danger?: boolean, ask: () => Promise<unknown>}>} */
   const doing = {
-    pause: { label: 'Pause', ask: async () => (await confirm('Pause this run?', 'Its calls in flight are given up; what is committed is kept. It goes on with Resume.', 'Pause')) && post(of(id, 'pause')) },
+    pause: { label: 'Pause', ask: async () => (await confirm(`Pause the run ${name}?`, 'Its calls in flight are given up; what is committed is kept. It goes on with Resume.', 'Pause')) && post(of(id, 'pause')) },
     resume: {
       label: 'Resume',
       ask: async () => {
-        const more = await prompt('Resume this run?', 'It goes on after the last committed step. A limit that stopped it has to be larger now.', 'Resume', ['max_usd', 'max_calls', 'max_tokens', 'deadline']);
+        const more = await prompt(`Resume the run ${name}?`, 'It goes on after the last committed step. A limit that stopped it has to be larger now.', 'Resume', ['max_usd', 'max_calls', 'max_tokens', 'deadline']);
         return more && post(of(id, 'resume'), { settings: more });
       },
     },
-    cancel: { label: 'Cancel', danger: true, ask: async () => (await confirm('Cancel this run?', 'Its calls in flight are given up; what is committed is kept.', 'Cancel the run', true)) && post(of(id, 'cancel')) },
+    cancel: { label: 'Cancel', danger: true, ask: async () => (await confirm(`Cancel the run ${name}?`, 'Its calls in flight are given up; what is committed is kept.', 'Cancel the run', true)) && post(of(id, 'cancel')) },
     delete: {
       label: 'Remove',
       danger: true,
       ask: async () => {
-        if (!(await confirm('Remove this run?', 'Its folder with all that it logged is deleted. This cannot be undone.', 'Remove for good', true))) return;
+        if (!(await confirm(`Remove the run ${name}?`, 'Its folder with all that it logged is deleted. This cannot be undone.', 'Remove for good', true))) return;
         await remove(of(id));
         go('#/');
       },

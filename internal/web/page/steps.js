@@ -192,7 +192,7 @@ function parts(run, d) {
     d.first ? before(d) : null,
     flags(d),
     d.effects?.length ? h('section', null, h('h3', null, 'Calls'), d.effects.map((e) => effect(run, e))) : null,
-    d.samples?.length ? samples(run, d.samples) : null,
+    d.samples?.length ? samples(run, d.samples, d.rivals ?? []) : null,
     prompt(d.asked),
   ];
 }
@@ -221,6 +221,36 @@ export function votedFor(r) {
 }
 
 /**
+ * isCall reports whether an answer proposes a call.
+ *
+ * @param {unknown} answer
+ */
+function isCall(answer) {
+  const v = /** @type {any} */ (plain(answer));
+  return v !== null && typeof v === 'object' && Object.keys(v).length === 2 && typeof v.tool === 'string' && 'input' in v;
+}
+
+/**
+ * onTheWay reports whether an answer proposes a call where the leading one is a result: there is
+ * nothing to compare then.
+ *
+ * @param {Rival} leading
+ * @param {Rival} r
+ */
+export const onTheWay = (leading, r) => isCall(r.answer) && !isCall(leading.answer);
+
+/**
+ * @param {Rival} leading
+ * @param {Rival} r
+ * @param {number} i its place among the rivals
+ */
+function against(leading, r, i) {
+  if (i === 0) return block(votedFor(leading), { label: 'leading answer' });
+  if (!onTheWay(leading, r)) return difference(votedFor(leading), votedFor(r), `answer ${i + 1} against the leading one`);
+  return [h('p', { class: 'note' }, 'A proposal of a call on the way. Answer 1 is shown as the result of the step, so the two are not compared.'), block(votedFor(r), { label: `answer ${i + 1}, a proposed call` })];
+}
+
+/**
  * @param {string} run
  * @param {StepDetail} d
  */
@@ -242,8 +272,8 @@ function rivals(run, d) {
         h(
           'article',
           { class: `rival vote-${Math.min(i, 3)}` },
-          h('header', null, h('b', null, r.won ? 'Won' : first.won ? 'Lost' : r.votes === first.votes ? (list[1]?.votes === first.votes ? 'Tied' : 'Led') : 'Behind'), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
-          i === 0 ? block(votedFor(first), { label: 'leading answer' }) : difference(votedFor(first), votedFor(r), `answer ${i + 1} against the leading one`),
+          h('header', null, h('b', null, r.won ? 'Won' : first.won ? 'Lost' : r.votes === first.votes ? (list[1]?.votes === first.votes ? 'Tied' : 'Led') : 'Behind'), h('span', { class: 'muted' }, `answer ${i + 1}`), h('span', { class: 'num' }, count(r.votes, 'vote')), r.voters?.length ? h('span', { class: 'muted who' }, line(tally(r.voters), 160)) : null),
+          against(first, r, i),
         ),
       ),
     ),
@@ -263,10 +293,19 @@ export function tally(voters) {
   return [...by].map(([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(', ');
 }
 
+/**
+ * @param {unknown} output what stands
+ * @param {unknown} answer
+ */
+function earlier(output, answer) {
+  if (isCall(answer) && !isCall(output)) return block(text(answer), { label: 'earlier answer, a proposed call' });
+  return difference(text(output), text(answer), 'earlier answer against the one that stands');
+}
+
 /** @param {StepDetail} d */
 function before(d) {
   const answers = d.first?.answers ?? [];
-  return h('section', null, h('h3', null, 'Those who were asked before'), h('p', null, ballot(d.first)), answers.slice(0, 4).map((c) => h('div', null, h('p', { class: 'muted' }, `${count(c.votes, 'vote')} for`), difference(text(d.output), text(c.answer), 'earlier answer against the one that stands'))));
+  return h('section', null, h('h3', null, 'Those who were asked before'), h('p', null, ballot(d.first)), answers.slice(0, 4).map((c) => h('div', null, h('p', { class: 'muted' }, `${count(c.votes, 'vote')} for`), earlier(d.output, c.answer))));
 }
 
 /** @param {StepDetail} d */
@@ -278,16 +317,29 @@ function flags(d) {
 }
 
 /**
+ * ballotKeys are the keys that votes were for, in the order of the rivals, so that "answer 1" is
+ * the same one wherever it is named. What is no rival, such as a vote about a call on the way,
+ * comes behind them.
+ *
+ * @param {Rival[]} rivals
+ * @param {Sample[]} list
+ */
+export function ballotKeys(rivals, list) {
+  return [...new Set([...rivals.map((r) => r.key), ...list.flatMap((s) => (s.outcome === 'vote' ? [s.vote ?? ''] : []))])];
+}
+
+/**
  * samples is the table of all attempts.
  *
  * @param {string} run
  * @param {Sample[]} list
+ * @param {Rival[]} rivals
  */
-function samples(run, list) {
-  const keys = [...new Set(list.filter((s) => s.outcome === 'vote').map((s) => s.vote))];
+function samples(run, list, rivals) {
+  const keys = ballotKeys(rivals, list);
   const questions = new Set(list.map((s) => s.question)).size;
   const rows = list.slice(0, 300).map((s) => {
-    const i = keys.indexOf(s.vote);
+    const i = keys.indexOf(s.vote ?? '');
     const outcome = s.outcome === 'vote' ? h('span', { class: `vote-${Math.min(i, 3)} pick` }, h('i', { 'aria-hidden': 'true' }), `answer ${i + 1}`) : h('span', { class: `tag ${s.outcome === 'flag' ? 'bad' : 'warn'}` }, line(s.flag ?? s.outcome, 40));
     return h(
       'li',

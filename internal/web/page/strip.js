@@ -61,19 +61,40 @@ export function words(s, i) {
 }
 
 /**
- * zoomed is a range with another width around a step, within all steps.
+ * zoomed is a range with another width that has certain steps in it as a whole, about where they
+ * were, within all steps.
  *
  * @param {Range} r
  * @param {number} total
  * @param {number} factor below 1 comes closer
- * @param {number} at the step that stays where it is
+ * @param {Range} keep the steps that stay; an empty range is a place between two
  * @returns {Range}
  */
-export function zoomed(r, total, factor, at) {
-  const width = Math.min(total, Math.max(Math.min(fewest, total), Math.round((r.to - r.from) * factor)));
-  const share = (at - r.from) / Math.max(1, r.to - r.from);
-  const from = Math.round(Math.min(Math.max(0, at - share * width), total - width));
+export function zoomed(r, total, factor, keep) {
+  const kept = keep.to - keep.from;
+  const width = Math.min(total, Math.max(Math.min(fewest, total), kept, Math.round((r.to - r.from) * factor)));
+  // As much of the room around them is on their left as before, so that what is at an edge stays there.
+  const share = (keep.from - r.from) / Math.max(1, r.to - r.from - kept);
+  const from = Math.min(Math.max(0, Math.round(keep.from - share * (width - kept))), total - width);
   return { from, to: from + width };
+}
+
+/**
+ * cellOf is the cell for steps that were selected in another strip: the first contested one of
+ * those that they are in now; -1 if they are not in the strip.
+ *
+ * @param {Strip} s
+ * @param {Range} steps
+ */
+export function cellOf(s, steps) {
+  const from = Math.max(steps.from, s.from);
+  const to = Math.min(steps.to, s.to);
+  if (from >= to) return -1;
+  const cell = (/** @type {number} */ step) => Math.floor(((step - s.from) * s.count.length) / (s.to - s.from));
+  const cells = Array.from({ length: cell(to - 1) - cell(from) + 1 }, (_, i) => cell(from) + i);
+  const inside = cells.filter((i) => spanOf(s, i).from >= steps.from && spanOf(s, i).to <= steps.to);
+  const contested = (/** @type {number} */ i) => (s.contested[i] ?? 0) > 0;
+  return inside.find(contested) ?? cells.find(contested) ?? inside[0] ?? cell(from);
 }
 
 /**
@@ -105,6 +126,8 @@ export function strip(run, o) {
   let range = null;
   let selected = -1;
   let cursor = -1; // the cell that the keyboard or the pointer is at
+  /** @type {Range | null} */
+  let held = null; // its steps, which stay selected when cells are others
   /** @type {{from: number, to: number} | null} */
   let drag = null;
 
@@ -142,15 +165,15 @@ export function strip(run, o) {
   const load = paced(150, async () => {
     const width = Math.max(20, Math.floor((field.clientWidth || 600) / cellWidth));
     try {
-      const all = get(of(run, 'strip'), { width });
-      const wanted = range;
-      part = wanted ? await get(of(run, 'strip'), { from: wanted.from, to: wanted.to, width }) : null;
-      whole = await all;
+      [whole, part] = await Promise.all([get(of(run, 'strip'), { width }), range && get(of(run, 'strip'), { from: range.from, to: range.to, width })]);
     } catch (err) {
       says.textContent = err instanceof Error ? err.message : String(err);
       tellDrawn();
       return;
     }
+    const s = shown();
+    if (s && held && !drag) cursor = cellOf(s, held);
+    tell();
     draw();
     performance.mark('strip'); // for who measures how long it takes
     tellDrawn();
@@ -165,8 +188,8 @@ export function strip(run, o) {
   function zoom(factor) {
     const s = shown();
     if (!s) return;
-    const at = cursor >= 0 ? spanOf(s, cursor).from : (s.from + s.to) / 2;
-    show(zoomed(s, end(), factor, at));
+    const middle = (s.from + s.to) / 2;
+    show(zoomed(s, end(), factor, cursor >= 0 ? spanOf(s, cursor) : { from: middle, to: middle }));
   }
   /** @param {MouseEvent} e */
   function cellAt(e) {
@@ -179,18 +202,25 @@ export function strip(run, o) {
   function enter(i) {
     const s = shown();
     if (!s || i < 0) return;
-    const { from, to } = spanOf(s, i);
-    if (to - from > 1) show(zoomed(s, end(), 1 / 16, (from + to) / 2));
-    else if (s.count[i]) o.open(from);
+    const cell = spanOf(s, i);
+    if (cell.to - cell.from > 1) show(zoomed(s, end(), 1 / 16, cell));
+    else if (s.count[i]) o.open(cell.from);
   }
   function tell() {
     const s = shown();
     if (!s) return;
-    says.textContent = cursor >= 0 ? words(s, cursor) : '';
+    const text = cursor >= 0 ? words(s, cursor) : '';
+    if (says.textContent !== text) says.textContent = text; // what is said again is read out again
+  }
+  /** hold notes which steps are selected, once a person has moved. */
+  function hold() {
+    const s = shown();
+    held = s && cursor >= 0 ? spanOf(s, cursor) : null;
   }
 
   canvas.addEventListener('pointermove', (e) => {
     cursor = cellAt(e);
+    hold();
     if (drag) drag.to = cursor;
     tell();
     draw();
@@ -198,6 +228,7 @@ export function strip(run, o) {
   canvas.addEventListener('pointerleave', () => {
     if (drag) return;
     cursor = -1;
+    hold();
     tell();
     draw();
   });
@@ -212,7 +243,10 @@ export function strip(run, o) {
     const [a, b] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
     drag = null;
     if (b - a < 2) enter(a);
-    else show(zoomed({ from: spanOf(s, a).from, to: spanOf(s, b).to }, end(), 1, spanOf(s, a).from));
+    else {
+      const dragged = { from: spanOf(s, a).from, to: spanOf(s, b).to };
+      show(zoomed(dragged, end(), 1, dragged));
+    }
   });
   canvas.addEventListener('pointercancel', () => {
     drag = null;
@@ -250,6 +284,7 @@ export function strip(run, o) {
     e.preventDefault();
     e.stopPropagation();
     act();
+    hold();
     tell();
     draw();
   });
@@ -311,7 +346,6 @@ export function strip(run, o) {
       selected = state.selected;
       if (other) {
         range = state.range;
-        cursor = -1;
         load.ask();
       } else {
         draw();

@@ -6,11 +6,12 @@ import test from 'node:test';
 import { diff, lines, marked, words } from '../page/diff.js';
 import { forest } from '../page/shape.js';
 import { grouped, typed } from '../page/start.js';
-import { heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
-import { lead, tally, votedFor } from '../page/steps.js';
+import { cellOf, heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
+import { ballotKeys, lead, onTheWay, tally, votedFor } from '../page/steps.js';
 import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
 import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
+import { look, onConnection } from '../page/api.js';
 import { link, read } from '../page/router.js';
 import { boxes, plain, refOf, split } from '../page/value.js';
 import { rangeOf, tabsOf } from '../page/run.js';
@@ -154,12 +155,45 @@ test('heat grows as leads shrink', () => {
 });
 
 test('a zoom stays within the run and keeps its place', () => {
-  assert.deepEqual(zoomed({ from: 0, to: 1000 }, 1000, 0.5, 500), { from: 250, to: 750 });
-  assert.deepEqual(zoomed({ from: 0, to: 1000 }, 1000, 2, 500), { from: 0, to: 1000 });
-  assert.deepEqual(zoomed({ from: 0, to: 1000 }, 1000, 0.001, 999), { from: 987, to: 999 });
-  assert.deepEqual(zoomed({ from: 0, to: 3 }, 3, 0.1, 1), { from: 0, to: 3 });
+  const all = { from: 0, to: 1000 };
+  const at = (/** @type {number} */ from, to = from) => ({ from, to });
+  assert.deepEqual(zoomed(all, 1000, 0.5, at(500)), { from: 250, to: 750 });
+  assert.deepEqual(zoomed(all, 1000, 2, at(500)), all);
+  assert.deepEqual(zoomed(all, 1000, 0.001, at(999, 1000)), { from: 988, to: 1000 }, 'the last step');
+  assert.deepEqual(zoomed(all, 1000, 0.001, at(0, 1)), { from: 0, to: 12 }, 'the first step');
+  assert.deepEqual(zoomed({ from: 0, to: 3 }, 3, 0.1, at(1, 2)), { from: 0, to: 3 });
+  assert.deepEqual(zoomed(all, 1000, 1 / 16, at(300, 400)), { from: 300, to: 400 }, 'a cell that is wider than the window');
+  assert.deepEqual(zoomed(at(990, 1000), 1000, 1, at(990, 1000)), { from: 988, to: 1000 }, 'a drag that is too narrow');
   assert.deepEqual(moved({ from: 10, to: 20 }, 25, 50), { from: 15, to: 25 });
   assert.deepEqual(moved({ from: 10, to: 20 }, 25, -50), { from: 0, to: 10 });
+});
+
+test('a zoom has the selected cell in it as a whole, and it stays selected', () => {
+  /** @param {{from: number, to: number}} r @param {number} n @param {number} hot the step that is contested */
+  const strip = (r, n, hot) => {
+    const zeros = Array.from({ length: n }, () => 0);
+    const s = { ...r, steps: r.to - r.from, total: r.to, count: zeros, margin: zeros, lead: zeros, contested: zeros, flagged: zeros };
+    return { ...s, contested: zeros.map((_, i) => (spanOf(s, i).from <= hot && hot < spanOf(s, i).to ? 1 : 0)) };
+  };
+  const has = (/** @type {{from: number, to: number}} */ a, /** @type {{from: number, to: number}} */ b) => a.from <= b.from && b.to <= a.to;
+  for (const whole of [{ from: 0, to: 100_003 }, { from: 1234, to: 5001 }, { from: 96_000, to: 100_003 }]) {
+    const s = strip(whole, 333, -1);
+    for (let i = 0; i < 333; i++) {
+      const cell = spanOf(s, i);
+      for (const factor of [1 / 16, 0.5, 2]) {
+        const to = zoomed(s, 100_003, factor, cell);
+        assert.ok(has({ from: 0, to: 100_003 }, to) && has(to, cell), `${JSON.stringify(to)} does not have ${JSON.stringify(cell)}`);
+        const hot = i % 2 ? cell.from : cell.to - 1;
+        const closer = strip(to, 333, hot);
+        const found = spanOf(closer, cellOf(closer, cell));
+        assert.ok(found.from <= hot && hot < found.to, `${JSON.stringify(found)} is selected, which does not have ${hot}`);
+      }
+    }
+  }
+  assert.equal(cellOf(cells, { from: 0, to: 10 }), 1, 'the first contested one');
+  assert.equal(cellOf(cells, { from: 1, to: 2 }), 0);
+  assert.equal(cellOf(cells, { from: 9, to: 30 }), 2);
+  assert.equal(cellOf(cells, { from: 10, to: 20 }), -1);
 });
 
 test('steps are below what they need, and circles do no harm', () => {
@@ -208,10 +242,61 @@ test('values', () => {
   assert.equal(tally(['a', 'b', 'a']), 'a ×2, b');
 });
 
+test('answers have the numbers of the rivals, whoever voted first', () => {
+  const rival = (/** @type {string} */ key, /** @type {number} */ votes, /** @type {boolean} */ won) => ({ key, votes, won, answer: key });
+  const sample = (/** @type {string} */ vote) => ({ question: 'q', sample: 0, outcome: /** @type {const} */ ('vote'), vote, cost_usd: 0, duration_ms: 0 });
+  const flag = { ...sample('x'), outcome: /** @type {const} */ ('flag') };
+  const rivals = [rival('right', 3, true), rival('wrong', 1, false)];
+  assert.deepEqual(ballotKeys(rivals, [flag, sample('wrong'), sample('right'), sample('right'), sample('call'), sample('right')]), ['right', 'wrong', 'call']);
+  assert.deepEqual(ballotKeys([], [sample('b'), sample('a'), sample('b')]), ['b', 'a']);
+});
+
+test('a call on the way is not compared with a result', () => {
+  const rival = (/** @type {unknown} */ answer) => ({ key: 'k', votes: 1, won: false, answer });
+  const call = { tool: 'Write', input: { file_path: 'a' } };
+  for (const [leading, other, want] of /** @type {[unknown, unknown, boolean][]} */ ([
+    ['it is written', call, true],
+    [{ total: 14 }, { $value: call }, true],
+    [call, { tool: 'Read', input: {} }, false],
+    ['it is written', 'it is not', false],
+    [{ total: 14 }, { tool: 'hammer', input: 1, weight: 2 }, false],
+    [{ total: 14 }, null, false],
+  ])) {
+    assert.equal(onTheWay(rival(leading), rival(other)), want, JSON.stringify([leading, other]));
+  }
+});
+
 test('a refusal is one whatever its words are', () => {
   assert.equal(refusal(''), 'no');
   assert.equal(refusal('  wrong '), 'no, wrong');
   assert.equal(refusal('always use Edit'), 'no, always use Edit');
+});
+
+test('what the server answers tells how the page stands with it', async () => {
+  /** @type {string[]} */
+  const told = [];
+  const end = onConnection((now) => told.push(now));
+  const kept = globalThis.fetch;
+  /** @type {(() => Promise<Response>)[]} */
+  const answers = [
+    () => Promise.resolve(Response.json({})),
+    () => Promise.reject(new TypeError('refused')),
+    () => Promise.reject(new TypeError('refused')),
+    () => Promise.resolve(Response.json({ title: 'Who are you?' }, { status: 401 })),
+    () => Promise.resolve(Response.json({ title: 'Too many attempts' }, { status: 429 })),
+    () => Promise.resolve(Response.json({})),
+    () => Promise.resolve(Response.json({ title: 'No such run' }, { status: 404 })),
+  ];
+  try {
+    for (const answer of answers) {
+      globalThis.fetch = answer;
+      await look();
+    }
+  } finally {
+    globalThis.fetch = kept;
+    end();
+  }
+  assert.deepEqual(told, ['lost', 'over', 'up']);
 });
 
 test('settings are sent as what they are', () => {
