@@ -86,7 +86,7 @@ func (f *flags) tls() (*tls.Config, error) {
 	}
 	p := &pair{cert: f.tlsCert, key: f.tlsKey}
 	if _, err := p.get(nil); err != nil {
-		return nil, &maker.ConfigError{Field: "tls_cert", Err: err}
+		return nil, &maker.ConfigError{Field: "tls_cert", Err: fmt.Errorf("the certificate with its key of --tls-key: %w", err)}
 	}
 	return &tls.Config{GetCertificate: p.get, MinVersion: tls.VersionTLS12}, nil
 }
