@@ -103,7 +103,7 @@ func give(w http.ResponseWriter, status int, v any) error {
 const mostBody = 32 << 20
 
 // bodyTime is how long a body may take.
-const bodyTime = time.Minute
+var bodyTime = time.Minute
 
 // read reads the body of a request. An empty one leaves v as it is. Fields that nobody knows
 // are refused: they would be without effect.
