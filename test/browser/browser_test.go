@@ -290,12 +290,20 @@ func (p *tab) at(hash string) {
 	p.get(fmt.Sprintf(`location.hash = %q`, hash))
 }
 
-// click clicks on what has a text in it, as a mouse does: it has to be seen.
+// click clicks on what has a text in it. It has to be seen where it is clicked on, as with a
+// mouse. All of it is one script: the page may draw itself anew in between.
 func (p *tab) click(selector, text string) {
 	p.t.Helper()
-	mark := fmt.Sprintf(`(() => { const e = [...document.querySelectorAll(%q)].find((e) => e.innerText.includes(%q) && e.checkVisibility() && !e.disabled); document.querySelectorAll('[data-clicked]').forEach((o) => delete o.dataset.clicked); if (e) e.dataset.clicked = ''; return e; })()`, selector, text)
-	p.wait(mark)
-	p.do(chromedp.Click(chromedp.CSS(`[data-clicked]`)))
+	p.wait(fmt.Sprintf(`(() => {
+		const e = [...document.querySelectorAll(%q)].find((e) => e.innerText.includes(%q) && e.checkVisibility() && !e.disabled);
+		if (!e) return false;
+		e.scrollIntoView({ block: 'nearest' });
+		const r = e.getClientRects()[0];
+		const top = r && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+		if (!top || !e.contains(top)) return false;
+		e.click();
+		return true;
+	})()`, selector, text))
 }
 
 // keys presses keys one after the other. A key whose default is prevented types nothing, as on
