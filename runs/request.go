@@ -1,15 +1,12 @@
 package runs
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
-	"github.com/maker-mdap/maker/internal/runtime/runlog"
 )
 
 // Request is what a step of a session was asked: the conversation as a text, turn by turn.
@@ -18,20 +15,11 @@ func (r *Run) Request(step int) (string, error) {
 	if r.Form() != event.FormRequests {
 		return "", nil
 	}
-	begin, end := r.around(step)
-	mark := []byte(`"step":` + strconv.Itoa(step))
-	for line, err := range runlog.ReadBetween(r.dir, begin, end) {
+	for e, err := range r.about(step, event.TypeStepStarted) {
 		if err != nil {
 			return "", err
 		}
-		if line.Type != event.TypeStepStarted || !bytes.Contains(line.Raw, mark) {
-			continue
-		}
-		rec, err := line.Decode()
-		if err != nil {
-			return "", damaged(r.dir, line, err)
-		}
-		if e, ok := rec.Event.(event.StepStarted); ok && e.Step == step {
+		if e, ok := e.(event.StepStarted); ok && e.Step == step {
 			return r.conversation(e.Request)
 		}
 	}

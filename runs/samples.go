@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -61,26 +62,12 @@ func sampleOf(s event.Sample, outcome string) Sample {
 // contested steps, unless it was told to keep all. Large texts are left where they are; see
 // [Run.Load]. It reads the part of the log that can have them.
 func (r *Run) Samples(step int) ([]Sample, error) {
-	begin, end := r.around(step)
 	list := []Sample{}
-	mark := []byte(`"step":` + strconv.Itoa(step))
-	for line, err := range runlog.ReadBetween(r.dir, begin, end) {
+	for e, err := range r.about(step, event.TypeSampleCompleted, event.TypeSampleRedFlagged, event.TypeSampleFaulted) {
 		if err != nil {
 			return nil, err
 		}
-		switch line.Type {
-		case event.TypeSampleCompleted, event.TypeSampleRedFlagged, event.TypeSampleFaulted:
-		default:
-			continue
-		}
-		if !bytes.Contains(line.Raw, mark) {
-			continue
-		}
-		rec, err := line.Decode()
-		if err != nil {
-			return nil, damaged(r.dir, line, err)
-		}
-		switch e := rec.Event.(type) {
+		switch e := e.(type) {
 		case event.SampleCompleted:
 			if e.Step == step {
 				s := sampleOf(e.Sample, SampleVote)
@@ -100,6 +87,29 @@ func (r *Run) Samples(step int) ([]Sample, error) {
 		}
 	}
 	return list, nil
+}
+
+// about yields the events of some types that may be about a step, from the part of the log that
+// can have them.
+func (r *Run) about(step int, types ...event.Type) iter.Seq2[event.Event, error] {
+	begin, end := r.around(step)
+	mark := []byte(`"step":` + strconv.Itoa(step))
+	return func(yield func(event.Event, error) bool) {
+		for line, err := range runlog.ReadBetween(r.dir, begin, end) {
+			if err == nil && (!slices.Contains(types, line.Type) || !bytes.Contains(line.Raw, mark)) {
+				continue
+			}
+			var rec event.Record
+			if err == nil {
+				if rec, err = line.Decode(); err != nil {
+					err = damaged(r.dir, line, err)
+				}
+			}
+			if !yield(rec.Event, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // lookBack is how many steps before one, in the order of their commits, its samples may be:

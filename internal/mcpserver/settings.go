@@ -1,7 +1,7 @@
 package mcpserver
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,13 +60,10 @@ func (s *Server) options(kind config.Kinds, c Choice) (*maker.Options, error) {
 	return o, err
 }
 
-// elsewhere are settings of the program, and those that are no part of a configuration.
-var elsewhere = []string{"json", "quiet", "no_input", "log_dir", "attach", "planner", "max_rounds"}
-
 // settable finds a setting that an agent may set.
 func settable(name string, kind config.Kinds) (*config.Setting, error) {
 	d := config.Find(name)
-	if d == nil || d.For&kind == 0 || slices.Contains(elsewhere, d.Name) {
+	if d == nil || d.For&kind == 0 || !d.OfRuns() {
 		var names []string
 		for _, d := range config.Settings() {
 			if d.For&kind != 0 && !personal(d) {
@@ -84,35 +81,17 @@ func settable(name string, kind config.Kinds) (*config.Setting, error) {
 // personal reports whether a setting is the person's: what could run programs, let calls pass,
 // send data elsewhere or open files, and what holds agents back.
 func personal(d *config.Setting) bool {
-	return d.NeedsTrust || d.Group == config.Find("approve").Group || slices.Contains(elsewhere, d.Name) ||
+	return d.NeedsTrust || d.Group == config.Find("approve").Group || !d.OfRuns() ||
 		d.Names != config.Nothing && d.Names != config.InModels
 }
 
 // textsOf is the value of a setting as the command line takes it.
 func textsOf(d *config.Setting, v any) ([]string, error) {
-	list, isList := v.([]any)
-	if !isList {
-		list = []any{v}
+	texts, err := config.Texts(v)
+	for _, text := range texts {
+		err = errors.Join(err, checkText(d, text))
 	}
-	var texts []string
-	for _, item := range list {
-		var text string
-		switch v := item.(type) {
-		case string:
-			text = v
-		case float64:
-			text = strconv.FormatFloat(v, 'f', -1, 64)
-		case json.Number, bool:
-			text = fmt.Sprint(v)
-		default:
-			return nil, fmt.Errorf("want a text, a number, true or false, or a list of these")
-		}
-		if err := checkText(d, text); err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
-	}
-	return texts, nil
+	return texts, err
 }
 
 // checkText refuses values that name files.

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -150,20 +148,7 @@ func (s *Server) records(in MapInput) (iter.Seq2[maker.Record, error], string, e
 	case in.File != "":
 		return s.inFile(in.File)
 	}
-	names := map[string]bool{}
-	for _, r := range in.Records {
-		for name := range r {
-			names[name] = true
-		}
-	}
-	columns := slices.Sorted(maps.Keys(names))
-	return func(yield func(maker.Record, error) bool) {
-		for i, values := range in.Records {
-			if !yield(maker.Record{Line: i + 1, Columns: columns, Values: values}, nil) {
-				return
-			}
-		}
-	}, "an agent's call", nil
+	return table.Objects(in.Records), "an agent's call", nil
 }
 
 // inFile are the records of a file below the folder, whatever links there are.

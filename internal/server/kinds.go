@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/domain/hanoi"
+	"github.com/maker-mdap/maker/internal/text/table"
 	"github.com/maker-mdap/maker/outline"
 )
 
@@ -233,14 +234,7 @@ func beginMap(o order, _ *maker.Options) (*begun, error) {
 	if args = append(args, p.Answer.args()...); p.Dedupe {
 		args = append(args, "--dedupe")
 	}
-	columns := columnsOf(p.Records)
-	t.Records = func(yield func(maker.Record, error) bool) {
-		for i, values := range p.Records {
-			if !yield(maker.Record{Line: i + 1, Columns: columns, Values: values}, nil) {
-				return
-			}
-		}
-	}
+	t.Records = table.Objects(p.Records)
 	var lines strings.Builder
 	enc := json.NewEncoder(&lines)
 	enc.SetEscapeHTML(false)
@@ -254,17 +248,6 @@ func beginMap(o order, _ *maker.Options) (*begun, error) {
 
 // mostShown is how many records a command line shows.
 const mostShown = 20
-
-// columnsOf are the names of all columns.
-func columnsOf(records []map[string]any) []string {
-	all := map[string]bool{}
-	for _, r := range records {
-		for name := range r {
-			all[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
 
 func beginScript(o order, _ *maker.Options) (*begun, error) {
 	p, err := paramsOf[struct {

@@ -156,7 +156,7 @@ func (s *Server) question(run *runs.Run, q runs.Asked) Question {
 // waiting are the questions that a run waits for.
 func (s *Server) waiting(run *runs.Run) ([]Question, error) {
 	list := []Question{}
-	if run.Form() == event.FormChain || run.Form() == event.FormRecords { // which ask no person
+	if run.Form().Alone() { // which ask no person
 		return list, nil
 	}
 	open, err := run.Waiting()

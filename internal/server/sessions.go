@@ -161,12 +161,14 @@ func (s *Server) openSession(ctx context.Context, owner, task string, settings m
 		if one.Kind != maker.KindSession || one.Owner != owner || one.Task != task {
 			continue
 		}
-		kept, err := s.wasKept(one)
-		if err != nil {
-			return err
+		kept := one.State == event.StatusStopped
+		if one.State == runs.StatusInterrupted || one.State == event.StopPaused {
+			if kept, err = s.wasKept(one); err != nil {
+				return err
+			}
 		}
 		switch {
-		case (one.State == runs.StatusInterrupted || one.State == event.StopPaused) && kept, one.State == event.StatusStopped:
+		case kept:
 			var in resumption
 			if more := s.lease(ctx, settings); one.Stop == "max_usd" && one.CostUSD != nil && more > 0 {
 				in.Settings = map[string]any{"max_usd": *one.CostUSD + more}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker"
@@ -96,12 +95,8 @@ func (s *Server) listKinds(w http.ResponseWriter, _ *http.Request) error {
 	return give(w, http.StatusOK, KindList{list})
 }
 
-// elsewhere are settings that are no settings of a run here: those of the program, and those
-// that are parameters.
-var elsewhere = []string{"json", "quiet", "no_input", "log_dir", "attach", "planner", "max_rounds"}
-
 func settable(d *config.Setting, k config.Kinds) bool {
-	return d.For&k != 0 && !slices.Contains(elsewhere, d.Name)
+	return d.For&k != 0 && d.OfRuns()
 }
 
 // typeOf is what kind of value a setting has.
@@ -151,12 +146,9 @@ func mayAll(c Caller, given map[string]any) error {
 		if !c.MaySet(d.Name) {
 			return problemf(http.StatusForbidden, "settings."+d.Name, "this token may not set %s, which could run programs, let calls pass or send data elsewhere; one with the scope answer may", d.Name)
 		}
-		list, isList := v.([]any)
-		if !isList {
-			list = []any{v}
-		}
-		for _, item := range list {
-			if text, err := textOf(item); err == nil && opens(d, text) && !c.MayAnswer() {
+		list, _ := config.Texts(v) // what is no value is refused as one
+		for _, text := range list {
+			if opens(d, text) && !c.MayAnswer() {
 				return problemf(http.StatusForbidden, "settings."+d.Name, "this token may not have the file read that %s names; one with the scope answer may", d.Name)
 			}
 		}
@@ -184,37 +176,18 @@ func texts(given map[string]any) (map[string][]string, error) {
 	for name, v := range given {
 		d := config.Find(name)
 		field := "settings." + name
-		if d == nil || slices.Contains(elsewhere, d.Name) {
+		if d == nil || !d.OfRuns() {
 			return nil, problemf(http.StatusBadRequest, field, "there is no setting %s of a run; GET /api/kinds lists those that there are", name)
 		}
 		if _, twice := out[d.Name]; twice {
 			return nil, problemf(http.StatusBadRequest, field, "%s is there under two names", d.Name)
 		}
-		list, isList := v.([]any)
-		if !isList {
-			list = []any{v}
-		}
-		for _, item := range list {
-			text, err := textOf(item)
-			if err != nil {
-				return nil, problemf(http.StatusBadRequest, field, "%s: %v", field, err)
-			}
-			out[d.Name] = append(out[d.Name], text)
+		var err error
+		if out[d.Name], err = config.Texts(v); err != nil {
+			return nil, problemf(http.StatusBadRequest, field, "%s: %v", field, err)
 		}
 	}
 	return out, nil
-}
-
-func textOf(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case json.Number:
-		return v.String(), nil
-	case float64, bool:
-		return fmt.Sprint(v), nil
-	}
-	return "", fmt.Errorf("want a text, a number, true or false, or a list of these")
 }
 
 // UnmarshalJSON keeps numbers as they are written.

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"text/template"
@@ -187,4 +189,22 @@ func Columns(list []Record) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Objects are records that came as JSON.
+func Objects(list []map[string]any) iter.Seq2[Record, error] {
+	names := map[string]bool{}
+	for _, values := range list {
+		for name := range values {
+			names[name] = true
+		}
+	}
+	columns := slices.Sorted(maps.Keys(names))
+	return func(yield func(Record, error) bool) {
+		for i, values := range list {
+			if !yield(Record{Line: i + 1, Columns: columns, Values: values}, nil) {
+				return
+			}
+		}
+	}
 }
