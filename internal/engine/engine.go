@@ -85,35 +85,44 @@ func (e *Engine) launchParams(ctx context.Context, name string, params any) (*Ru
 	return e.launch(ctx, name, raw, nil)
 }
 
-// launch starts a run of the given kind. Fill, if it is not nil, puts what the run needs
-// into its folder and completes the parameters.
-func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage, fill func(dir string) (json.RawMessage, error)) (*Run, error) {
-	if err := e.shared.check(); err != nil {
-		return nil, err
-	}
+// prepare finds out what a new run of the given kind does, and with which settings.
+func (e *Engine) prepare(name string, params json.RawMessage) (kind.Kind, config.Config, *kind.Job, error) {
 	k := kind.Of(name)
+	if err := e.shared.check(); err != nil {
+		return k, config.Config{}, nil, err
+	}
 	cfg, err := configFor(e.opts.Config, k.Settings)
 	if err != nil {
-		return nil, err
+		return k, cfg, nil, err
 	}
 	if e.long(k, params, cfg) {
 		given := e.opts.Config
 		given.Voting.Strategy = vote.Adaptive
 		if cfg, err = configFor(given, k.Settings); err != nil {
-			return nil, err
+			return k, cfg, nil, err
 		}
 	}
 	if err := e.warm(&cfg); err != nil {
-		return nil, err
+		return k, cfg, nil, err
 	}
 	if err := e.checkOwn(cfg); err != nil {
-		return nil, err
+		return k, cfg, nil, err
 	}
 	e.comparePrices(&cfg)
 	j, err := e.job(k, params, &cfg)
 	if err == nil {
 		err = checkWarm(cfg, j)
 	}
+	if err != nil {
+		return k, cfg, nil, err
+	}
+	return k, cfg, j, nil
+}
+
+// launch starts a run of the given kind. Fill, if it is not nil, puts what the run needs
+// into its folder and completes the parameters.
+func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage, fill func(dir string) (json.RawMessage, error)) (*Run, error) {
+	k, cfg, j, err := e.prepare(name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -138,15 +147,20 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 			return nil, errors.Join(err, log.Close(), stack.close(), runlog.RemoveEmpty(log.Dir()))
 		}
 	}
+	return e.start(ctx, log, stack, j, e.submitted(name, params, stored, stack, j), nil)
+}
+
+// submitted is the event that a run begins with.
+func (e *Engine) submitted(name string, params, stored json.RawMessage, s *stack, j *kind.Job) event.TaskSubmitted {
 	first := event.TaskSubmitted{
 		Format: event.Format, Maker: Version, Kind: name, Form: j.Form, Task: j.Task,
-		Params: params, Config: stored, Steps: j.Steps, Simulated: stack.simulated, Setup: stack.setup(),
+		Params: params, Config: stored, Steps: j.Steps, Simulated: s.simulated, Setup: s.setup(),
 		Prompts: j.Prompts.Hashes(), Races: j.Races, Checks: j.Checks, Owner: e.opts.Owner, Keeper: e.opts.Keeper,
 	}
 	if len(j.Classes) == 1 {
 		first.Class = j.Classes[0]
 	}
-	return e.start(ctx, log, stack, j, first, nil)
+	return first
 }
 
 // comparePrices works out what a sample of the second pool costs in samples of the first,
@@ -413,16 +427,36 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		}
 		return log.Sync(ctx)
 	})
-	looks := j.Looks
-	if j.Agents {
-		looks = s.toolLooks()
-	}
 	submitted, ok := first.(event.TaskSubmitted)
 	if !ok {
 		submitted = past.Submitted
 	}
-	cfg := s.config
 	j.Dir = log.Dir()
+	o := e.runtime(s, j, submitted, past)
+	arrivals := make(chan *local.Arrival) // of a session
+	o.Log, o.Person, o.Keep, o.Arrivals = log, e.people(log.Dir(), s.secrets), s.keeper(log.Dir()), arrivals
+	r := &Run{
+		log: log, stack: s, steps: j.Steps, kind: j.Kind, task: j.Task, form: j.Form, done: make(chan struct{}), ballot: o.Ballot, arrivals: arrivals,
+		runtime: local.New(o),
+	}
+	var at chain.Checkpoint
+	if past != nil {
+		at = past.Checkpoint
+		at.Ended = past.Records.Ended
+	}
+	go r.run(ctx, func(ctx context.Context) error {
+		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.Run(f, at) })
+	})
+	return r, nil
+}
+
+// runtime are the options of a runtime for a run, but for its log and its person.
+func (e *Engine) runtime(s *stack, j *kind.Job, submitted event.TaskSubmitted, past *history.History) local.Options {
+	cfg := s.config
+	looks := j.Looks
+	if j.Agents {
+		looks = s.toolLooks()
+	}
 	lean := j.Form.Alone() // it says all that a resume needs to know of it
 	voting := ballot.New(s.voters, j.AllReaders(), &ballot.Options{
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
@@ -438,25 +472,11 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 	if j.Prompts != nil {
 		same = askSame(j.Prompts, kind.Terms(cfg))
 	}
-	arrivals := make(chan *local.Arrival) // of a session
-	r := &Run{
-		log: log, stack: s, steps: j.Steps, kind: j.Kind, task: j.Task, form: j.Form, done: make(chan struct{}), ballot: voting, arrivals: arrivals,
-		runtime: local.New(local.Options{
-			Log: log, Ballot: voting, Ledger: s.ledger,
-			Setup: s.setup(), Arrivals: arrivals,
-			Alike: j.Form == event.FormRecords, Apart: j.Form.Apart(), Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), KeepSamples: j.Form == event.FormRecords && j.Steps <= fewRecords, Past: past, Redact: s.secrets.RedactBytes,
-			Tools: s.registry(), Approve: s.policy, Person: e.people(log.Dir(), s.secrets), Keep: s.keeper(log.Dir()), Holds: s.holds, Looks: looks, Same: same,
-			Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form.Apart()}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
-			Extra: *cfg.Extra, Calm: s.calm, Width: width, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
-		}),
+	return local.Options{
+		Ballot: voting, Ledger: s.ledger, Setup: s.setup(),
+		Alike: j.Form == event.FormRecords, Apart: j.Form.Apart(), Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), KeepSamples: j.Form == event.FormRecords && j.Steps <= fewRecords, Past: past, Redact: s.secrets.RedactBytes,
+		Tools: s.registry(), Approve: s.policy, Holds: s.holds, Looks: looks, Same: same,
+		Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form.Apart()}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
+		Extra: *cfg.Extra, Calm: s.calm, Width: width, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 	}
-	var at chain.Checkpoint
-	if past != nil {
-		at = past.Checkpoint
-		at.Ended = past.Records.Ended
-	}
-	go r.run(ctx, func(ctx context.Context) error {
-		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.Run(f, at) })
-	})
-	return r, nil
 }

@@ -74,7 +74,12 @@ var logNames = sync.OnceValue(func() []string {
 })
 
 func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job) (*stack, error) {
-	s := &stack{config: cfg, engine: e, prompts: j.Prompts}
+	return e.newStackWith(ctx, cfg, spent, j, nil)
+}
+
+// newStackWith is newStack with tools that are open already, if they are not nil.
+func (e *Engine) newStackWith(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job, tools *toolbox.Toolbox) (*stack, error) {
+	s := &stack{config: cfg, engine: e, prompts: j.Prompts, tools: tools}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
 	s.routes = route.Options{
 		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.shared.transport, Prices: e.opts.Prices,
@@ -179,19 +184,10 @@ func noVoter() ballot.Voter {
 
 // equip gives the voters agents, and the agents tools.
 func (s *stack) equip(ctx context.Context, j *kind.Job) error {
-	files, own, err := s.protected()
-	if err != nil {
-		return fmt.Errorf("maker: %w", err)
-	}
-	s.tools, err = toolbox.Open(ctx, s.config.Tools, toolbox.Options{
-		Env: s.engine.opts.Env, Version: Version, Extra: s.engine.opts.Tools,
-		Protected: files, Own: own,
-		Warn: func(text string) { s.engine.opts.Logger.Warn(text) },
-	})
+	err := s.openTools(ctx)
 	if err != nil {
 		return err
 	}
-	s.closers = append(s.closers, s.tools)
 	if s.policy, err = toolbox.Policy(s.config.Tools); err != nil {
 		return err
 	}
@@ -221,6 +217,26 @@ func (s *stack) equip(ctx context.Context, j *kind.Job) error {
 		}
 	}
 	return nil
+}
+
+// openTools opens the tools of the run, unless it has them.
+func (s *stack) openTools(ctx context.Context) error {
+	if s.tools != nil {
+		return nil
+	}
+	files, own, err := s.protected()
+	if err != nil {
+		return fmt.Errorf("maker: %w", err)
+	}
+	s.tools, err = toolbox.Open(ctx, s.config.Tools, toolbox.Options{
+		Env: s.engine.opts.Env, Version: Version, Extra: s.engine.opts.Tools,
+		Protected: files, Own: own,
+		Warn: func(text string) { s.engine.opts.Logger.Warn(text) },
+	})
+	if err == nil {
+		s.closers = append(s.closers, s.tools)
+	}
+	return err
 }
 
 // protected lists what tools must not change: files that say what they may do, and what

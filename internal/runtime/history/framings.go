@@ -44,6 +44,24 @@ func (f *Framings) Retired(class, voter string) []int {
 	return nil
 }
 
+// AllRetired are the framings in which voters are not asked any more, by class and voter.
+func (f *Framings) AllRetired() map[string]map[string][]int {
+	var all map[string]map[string][]int
+	for of, p := range f.pages {
+		if len(p.retired) == 0 {
+			continue
+		}
+		if all == nil {
+			all = map[string]map[string][]int{}
+		}
+		if all[of.class] == nil {
+			all[of.class] = map[string][]int{}
+		}
+		all[of.class][of.voter] = slices.Clone(p.retired)
+	}
+	return all
+}
+
 // Count adds what a vote says about framings. It returns those that are now to be retired.
 func (f *Framings) Count(class string, shares []event.Share) []event.FramingRetired {
 	var voters []string

@@ -274,6 +274,14 @@ func (h *History) learn(rec event.Record) error {
 	return nil
 }
 
+// Learn takes an event of the run, as Visit takes a line of its log.
+func (h *History) Learn(rec event.Record) error {
+	if err := h.learnHeld(); err != nil {
+		return err
+	}
+	return h.learn(rec)
+}
+
 // ending learns from the events that end a session or are about its budget, and reports
 // whether it was one.
 func (h *History) ending(e event.Event) bool {

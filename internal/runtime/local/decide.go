@@ -293,19 +293,25 @@ func (b *branch) compare(key string, q *flow.Question, v history.Verdict) error 
 	if v.Asked == nil || b.past.Changed[key] {
 		return nil
 	}
-	var changed []string
-	now := partsOf(q)
-	all := maps.Clone(v.Asked)
-	maps.Copy(all, now)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if v.Asked[name] != now[name] {
-			changed = append(changed, name)
-		}
-	}
+	changed := ChangedParts(q, v.Asked)
 	if len(changed) == 0 {
 		return nil
 	}
 	return b.append(event.QuestionChanged{Question: key, Step: q.Step, Changed: changed})
+}
+
+// ChangedParts names what of a question is not as it was asked, by the hashes of its parts.
+func ChangedParts(q *flow.Question, asked map[string]string) []string {
+	var changed []string
+	now := partsOf(q)
+	all := maps.Clone(asked)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if asked[name] != now[name] {
+			changed = append(changed, name)
+		}
+	}
+	return changed
 }
 
 // partsOf are hashes of what a question consists of, but for its rule, which the

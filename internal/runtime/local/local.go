@@ -102,6 +102,10 @@ type Options struct {
 	Warm         map[string]adaptive.Learnt
 	GoOnIfFutile bool
 
+	// Told, if not nil, is what is known about questions by whoever has them decided here one by
+	// one: then nothing is learnt here.
+	Told *Told
+
 	// Pool names the voters who are asked where others are split, and PoolPrice is what
 	// they cost, as in [adaptive.Options].
 	Pool      string
@@ -109,6 +113,12 @@ type Options struct {
 
 	// Past is what the log held when it was opened, nil for a new run.
 	Past *history.History
+}
+
+// Told is what a runtime is told about questions.
+type Told struct {
+	Policies map[string]adaptive.Change  // of an adaptive rule, by class
+	Retired  map[string]map[string][]int // framings in which voters are not asked any more, by class and voter
 }
 
 // Looks are ways to look at the world, by the kind of look. What one sees must be
@@ -385,18 +395,11 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 		holds = q.Holds
 	}
 	if !asked || j.past.Stale[key] {
-		request := event.ClarificationRequested{
-			Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan,
-			Holds: holds, Against: q.Against,
+		request, err := Request(key, q, holds)
+		if err == nil {
+			err = j.Append(request)
 		}
-		if q.Call != nil {
-			call, err := json.Marshal(q.Call)
-			if err != nil {
-				return nil, fmt.Errorf("local: %w", err)
-			}
-			request.Call = call
-		}
-		if err := j.Append(request); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		if err := j.opts.Log.Sync(ctx); err != nil {
@@ -422,6 +425,23 @@ func (j journal) Ask(ctx context.Context, key string, q *flow.HumanQuestion) (*f
 	_ = person.Discard(j.opts.Log.Dir(), key) // it is in the log; what stays is thrown away by a resume
 	a.Holds = holds
 	return a, nil
+}
+
+// Request is the event that puts a question to the person, with what the file holds that it is
+// about.
+func Request(key string, q *flow.HumanQuestion, holds string) (event.ClarificationRequested, error) {
+	request := event.ClarificationRequested{
+		Question: key, Step: q.Step, Kind: q.Kind, Text: q.Text, Options: q.Options, Free: q.Free, Voting: q.Voting, Folder: q.Folder, Plan: q.Plan,
+		Holds: holds, Against: q.Against,
+	}
+	if q.Call != nil {
+		call, err := json.Marshal(q.Call)
+		if err != nil {
+			return request, fmt.Errorf("local: %w", err)
+		}
+		request.Call = call
+	}
+	return request, nil
 }
 
 // append adds an event to the log and remembers if that failed.
@@ -452,7 +472,7 @@ func (b *branch) Emit(key string, e event.Event) {
 		var err error
 		key = b.prefix + key
 		known := false
-		if !ends(e) {
+		if !EndsSession(e) {
 			if err = b.claimKey(byEmit, key); err == nil {
 				known, err = b.past.Emitted(key, e, b.opts.Redact)
 			}
@@ -512,8 +532,8 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	}
 }
 
-// ends reports whether an event ends a session: there is one in each.
-func ends(e event.Event) bool {
+// EndsSession reports whether an event ends a session: there is one in each.
+func EndsSession(e event.Event) bool {
 	switch e.(type) {
 	case event.TaskCompleted, event.TaskFailed, event.BudgetExhausted, event.RunCancelled, event.RunPaused:
 		return true

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/engine/kind"
+	"github.com/maker-mdap/maker/internal/engine/toolbox"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// Submit is what a run of a kind begins with, which is to be done elsewhere: its settings are
+// complete, and its models and tools can be opened here.
+func (e *Engine) Submit(ctx context.Context, name string, params json.RawMessage) (event.TaskSubmitted, error) {
+	_, cfg, j, err := e.prepare(name, params)
+	if err != nil {
+		return event.TaskSubmitted{}, err
+	}
+	stored, err := json.Marshal(cfg)
+	if err != nil {
+		return event.TaskSubmitted{}, fmt.Errorf("maker: %w", err)
+	}
+	s, err := e.newStack(ctx, cfg, usage.Spent{}, j)
+	if err != nil {
+		return event.TaskSubmitted{}, err
+	}
+	return e.submitted(name, params, stored, s, j), s.close()
+}
+
+// Parts are what a run consists of, for runtimes that do it in several places: its orchestrator
+// for one, and models and tools for others.
+type Parts struct {
+	engine    *Engine
+	submitted event.TaskSubmitted
+	config    config.Config
+	job       *kind.Job
+	tools     *toolbox.Toolbox
+}
+
+// Parts takes apart a run that [Engine.Submit] has begun. It is to be closed.
+func (e *Engine) Parts(submitted event.TaskSubmitted) (*Parts, error) {
+	p := &Parts{engine: e, submitted: submitted}
+	var err error
+	if p.config, err = config.Parse(submitted.Config); err != nil {
+		return nil, fmt.Errorf("maker: %w", err)
+	}
+	if err := e.checkOwn(p.config); err != nil {
+		return nil, err
+	}
+	if p.job, err = kind.Of(submitted.Kind).Job(e.env(), submitted.Params, p.config); err != nil {
+		return nil, err
+	}
+	if !maps.Equal(p.job.Prompts.Hashes(), submitted.Prompts) {
+		return nil, errors.New("maker: the run was begun with other prompts than there are here (prompts_dir, or another version of the program)")
+	}
+	return p, nil
+}
+
+// Config is how the run is done.
+func (p *Parts) Config() config.Config { return p.config }
+
+// Run runs the orchestrator.
+func (p *Parts) Run(f flow.Flow) error { return p.job.Run(f, chain.Checkpoint{}) }
+
+// OpenTools opens the tools of the run, which its runtimes then share.
+func (p *Parts) OpenTools(ctx context.Context) error {
+	if !p.job.Agents || p.tools != nil {
+		return nil
+	}
+	s := &stack{config: p.config, engine: p.engine}
+	err := s.openTools(ctx)
+	p.tools = s.tools
+	return err
+}
+
+// Runtime are the options of a runtime that does one part of the run within its limits, but for
+// its log. The function gives back what they hold.
+func (p *Parts) Runtime(ctx context.Context, limits budget.Limits) (local.Options, func() error, error) {
+	cfg := p.config
+	cfg.MaxCalls, cfg.MaxTokens, cfg.MaxUSD = limits.MaxCalls, limits.MaxTokens, limits.MaxUSD
+	s, err := p.engine.newStackWith(ctx, cfg, usage.Spent{}, p.job, p.tools)
+	if err != nil {
+		return local.Options{}, nil, err
+	}
+	return p.engine.runtime(s, p.job, p.submitted, nil), s.close, nil
+}
+
+// Close ends the tools.
+func (p *Parts) Close() error {
+	if p.tools == nil {
+		return nil
+	}
+	return p.tools.Close()
+}

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/maker-mdap/maker/temporal/internal/wire"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// A loan is what a part of the run may spend. It counts as spent until the part says what it
+// was, and for good if its worker is lost.
+type loan struct {
+	allowance wire.Allowance
+	all       bool // nothing was left when it was made, and nobody else had anything
+}
+
+// share is which part of what is left is lent at first.
+const share = 4
+
+// lend makes a loan. One that was too small is made again with all there is, once nobody else
+// has any of it.
+func (s *Session) lend(ctx workflow.Context, tries int) (*loan, error) {
+	l := &loan{}
+	limits := s.opts.Limits
+	if limits.MaxCalls == 0 && limits.MaxTokens == 0 && limits.MaxUSD == 0 {
+		return l, nil
+	}
+	if tries > 0 {
+		if err := workflow.Await(ctx, func() bool { return len(s.lent) == 0 }); err != nil {
+			return l, ErrCancelled
+		}
+	}
+	parts := int64(share)
+	if l.all = tries > 0; l.all {
+		parts = 1
+	}
+	free := s.free()
+	if limits.MaxCalls > 0 {
+		l.allowance.Calls = max(free.Calls/parts, 1)
+	}
+	if limits.MaxTokens > 0 {
+		l.allowance.Tokens = max(free.Tokens/parts, 1)
+	}
+	if limits.MaxUSD > 0 {
+		l.allowance.USD = max(free.USD/float64(parts), leastUSD)
+	}
+	s.lent[l] = true
+	return l, nil
+}
+
+// leastUSD is lent where nothing is left: no call fits into it.
+const leastUSD = 1e-12
+
+// free is what is neither spent nor lent.
+func (s *Session) free() wire.Allowance {
+	used := s.taken()
+	limits := s.opts.Limits
+	return wire.Allowance{
+		Calls:  max(limits.MaxCalls-used.Calls, 0),
+		Tokens: max(limits.MaxTokens-used.Tokens, 0),
+		USD:    max(limits.MaxUSD-used.USD, 0),
+	}
+}
+
+// taken is what is spent or lent.
+func (s *Session) taken() wire.Allowance {
+	used := wire.Allowance{
+		Calls: s.spent.Calls, Tokens: s.spent.Tokens.Total() + s.spent.HeldTokens, USD: s.spent.USD + s.spent.HeldUSD,
+	}
+	for l := range s.lent { // sums do not depend on the order
+		used.Calls += l.allowance.Calls
+		used.Tokens += l.allowance.Tokens
+		used.USD += l.allowance.USD
+	}
+	return used
+}
+
+// settle takes in what a part has spent of its loan.
+func (s *Session) settle(l *loan, spent usage.Spent) {
+	delete(s.lent, l)
+	s.spent = s.spent.Add(spent)
+}
+
+// giveBack ends a loan of which nothing was spent.
+func (s *Session) giveBack(l *loan) { delete(s.lent, l) }
+
+// forfeit takes a loan as spent, whose worker is lost.
+func (s *Session) forfeit(l *loan) {
+	if !s.lent[l] {
+		return
+	}
+	delete(s.lent, l)
+	s.spent = s.spent.Add(usage.Spent{
+		Calls: l.allowance.Calls, HeldTokens: l.allowance.Tokens, HeldUSD: l.allowance.USD, Abandoned: 1,
+	})
+}

@@ -1,0 +1,330 @@
+// Package session runs orchestrators as workflows: it implements flow.Flow with activities.
+//
+// A session is one execution of the workflow of a run. Its events go to the store in chunks,
+// each before what is built on it; a session that comes later, because the one before was
+// cancelled, terminated or became too long, reads them there and goes on, as a resume does on
+// one machine. Code here is that of a workflow: it runs again from the beginning whenever a
+// worker has to find out how far it is, so that all that it does follows from what is recorded.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/effect"
+	"github.com/maker-mdap/maker/internal/runtime/history"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/temporal/internal/wire"
+	"github.com/maker-mdap/maker/temporal/store"
+	"github.com/maker-mdap/maker/usage"
+)
+
+// Options are what a session needs to know.
+type Options struct {
+	Store  store.Store
+	Run    string
+	Limits budget.Limits // of the run, over all its sessions
+
+	// Heartbeat is after how long without a word a worker counts as lost.
+	Heartbeat time.Duration
+
+	// NoInput ends the session where only a person can say how it goes on, instead of waiting.
+	NoInput bool
+
+	// GoOnIfFutile goes on when more votes will not help.
+	GoOnIfFutile bool
+
+	// Setup is stamped on the events that end the session.
+	Setup event.Setup
+}
+
+// ErrCancelled is why a session ends that was cancelled.
+var ErrCancelled = errors.New("the run was cancelled")
+
+// A Session is a session of a run.
+type Session struct {
+	opts    Options
+	ctx     workflow.Context
+	started time.Time
+	number  int
+	past    *history.History
+
+	seq     uint64 // of the next event
+	chunk   int    // the next one
+	pending wire.Lines
+
+	used    map[usedKey]bool
+	decided map[string]int // how often, by key
+	effects map[string]int // events, by key
+	samples map[string]wire.Lines
+	failed  error
+
+	spent   usage.Spent // settled
+	lent    map[*loan]bool
+	answers map[string]*waiting
+}
+
+// Open begins a session: it reads what those before it recorded. First is the event that
+// begins the run, which is the first of the first session; others begin with again.
+func Open(ctx workflow.Context, o Options, first, again event.Event) (*Session, error) {
+	s := &Session{
+		opts: o, ctx: ctx, started: workflow.Now(ctx), past: history.New(""), used: map[usedKey]bool{},
+		decided: map[string]int{}, effects: map[string]int{}, samples: map[string]wire.Lines{}, answers: map[string]*waiting{}, lent: map[*loan]bool{},
+	}
+	var begun wire.Begun
+	in := wire.BeginRequest{Run: o.Run, Owner: workflow.GetInfo(ctx).WorkflowExecution.RunID}
+	if err := workflow.ExecuteActivity(s.short(ctx), wire.Begin, in).Get(ctx, &begun); err != nil {
+		return nil, s.ended(ctx, err)
+	}
+	s.number = begun.Session
+	// The store has these for good, so that reading them is the same each time.
+	err := wire.ReadSessions(context.Background(), o.Store, o.Run, s.number, func(line json.RawMessage) error {
+		rec, err := event.Decode(line)
+		if err == nil {
+			err = s.learn(rec, line)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.past.Finish()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the events of %s: %w", o.Run, err)
+	}
+	s.spent = s.past.Spent
+	begins := first
+	if s.seq > 0 {
+		begins = again
+	}
+	if err := s.append("", begins); err != nil {
+		return nil, err
+	}
+	return s, s.serve()
+}
+
+// Flow is that of the session's main line.
+func (s *Session) Flow() flow.Flow { return &branch{Session: s, ctx: s.ctx} }
+
+// Past is what the run has recorded.
+func (s *Session) Past() *history.History { return s.past }
+
+// Close writes what is left to write, also if the session was cancelled.
+func (s *Session) Close() error {
+	ctx, _ := workflow.NewDisconnectedContext(s.ctx)
+	return errors.Join(s.failed, s.flush(ctx))
+}
+
+// short are the options of activities that only write or read something small.
+func (s *Session) short(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+}
+
+// learn takes an event that the run has.
+func (s *Session) learn(rec event.Record, line json.RawMessage) error {
+	if err := s.past.Learn(rec); err != nil {
+		return err
+	}
+	s.seq++
+	switch e := rec.Event.(type) {
+	case event.SampleCompleted:
+		s.samples[e.Question] = append(s.samples[e.Question], line)
+	case event.SampleRedFlagged:
+		s.samples[e.Question] = append(s.samples[e.Question], line)
+	case event.SampleFaulted:
+		s.samples[e.Question] = append(s.samples[e.Question], line)
+	case event.VoteCompleted:
+		s.decided[e.Question]++
+		delete(s.samples, e.Question)
+	case event.EffectClaimed:
+		s.effects[e.Effect]++
+	case event.EffectReleased:
+		s.effects[e.Effect]++
+	case event.EffectDone:
+		s.effects[e.Effect]++
+	case event.EffectRefused:
+		s.effects[e.Effect]++
+	case event.EffectUnknown:
+		s.effects[e.Effect]++
+	}
+	return nil
+}
+
+// append adds an event to the run.
+func (s *Session) append(key string, e event.Event) error {
+	return s.record(event.Record{Time: workflow.Now(s.ctx), Key: key, Event: e})
+}
+
+func (s *Session) record(rec event.Record) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	rec.Seq, rec.Run = s.seq, s.opts.Run
+	line, err := rec.AppendJSON(nil)
+	if err == nil {
+		err = s.learn(rec, line)
+	}
+	if err != nil {
+		s.failed = err
+		return err
+	}
+	s.pending = append(s.pending, line)
+	return s.follow()
+}
+
+// follow adds what follows from the votes so far.
+func (s *Session) follow() error {
+	for _, due := range s.past.Framings.Due() {
+		if err := s.append("", due); err != nil {
+			return err
+		}
+	}
+	for _, due := range s.past.Policies.Due() {
+		if err := s.append("", due); err != nil {
+			return err
+		}
+		if f, ok := due.(event.PolicyFutile); ok && !s.opts.GoOnIfFutile {
+			s.failed = &local.FutileError{Futility: f.Futility}
+			return s.failed
+		}
+	}
+	return nil
+}
+
+// take adds the events of a part, which has spent something since then.
+func (s *Session) take(lines wire.Lines) error {
+	for _, line := range lines {
+		rec, err := event.Decode(line)
+		if err != nil {
+			return err
+		}
+		rec.Event = withSpent(rec.Event, s.spent)
+		if err := s.record(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withSpent is an event of a part with what the run has spent in all.
+func withSpent(e event.Event, all usage.Spent) event.Event {
+	switch e := e.(type) {
+	case event.VoteCompleted:
+		e.Spent = all
+		return e
+	case event.EffectDone:
+		e.Spent = all
+		return e
+	}
+	return e
+}
+
+// piece is what is to be written next, nil if there is nothing.
+func (s *Session) piece() *wire.Chunk {
+	if len(s.pending) == 0 {
+		return nil
+	}
+	c := &wire.Chunk{Run: s.opts.Run, Session: s.number, N: s.chunk, Lines: s.pending}
+	s.chunk++
+	s.pending = nil
+	return c
+}
+
+// flush writes what has not been written.
+func (s *Session) flush(ctx workflow.Context) error {
+	c := s.piece()
+	if c == nil {
+		return nil
+	}
+	return s.ended(ctx, workflow.ExecuteActivity(s.short(ctx), wire.Append, c).Get(ctx, nil))
+}
+
+// ended is what an error of an activity means for the run.
+func (s *Session) ended(ctx workflow.Context, err error) error {
+	if err != nil && (temporal.IsCanceledError(err) || ctx.Err() != nil) {
+		return ErrCancelled
+	}
+	return err
+}
+
+// MaxLost is how many workers may be lost over one part before it counts as what kills them.
+const MaxLost = 5
+
+// A LostError says that workers were lost over one part of the run.
+type LostError struct {
+	Key string
+	Err error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%d workers in a row were lost while they were at %s, the last one because of this: %v; look at their output, then resume the run", MaxLost, e.Key, e.Err)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// part has a worker do a part, another one if that is lost. Request makes what it is asked,
+// and settle takes in what came of it; it reports whether the part has to be asked for again.
+// Lost is called for each worker of which nobody knows what it has done.
+func (s *Session) part(ctx workflow.Context, name, key string, request func() any, settle func(workflow.Future) (again bool, err error), lost func()) error {
+	wait := time.Second
+	for n := 1; ; {
+		did := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+			StartToCloseTimeout: longest, HeartbeatTimeout: s.opts.Heartbeat, WaitForCancellation: true,
+			RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		}), name, request())
+		again, err := settle(did)
+		if err == nil {
+			if !again {
+				return nil
+			}
+			n, wait = 1, time.Second
+			continue
+		}
+		lost()
+		if ended := s.ended(ctx, err); errors.Is(ended, ErrCancelled) {
+			return ended
+		}
+		if n == MaxLost {
+			return &LostError{key, err}
+		}
+		n++
+		if err := workflow.Sleep(ctx, wait); err != nil {
+			return ErrCancelled
+		}
+		wait = min(2*wait, time.Minute)
+	}
+}
+
+// longest is how long a part may take: as long as its worker is alive it is the part's own
+// limits that end it.
+const longest = 10 * 365 * 24 * time.Hour
+
+type usedKey struct {
+	method string
+	key    string
+}
+
+// about are those of the person's answers that concern an effect, and the questions about it
+// that were put.
+func (s *Session) about(key string) (answers map[string]*flow.Answer, asked map[string]bool) {
+	answers, asked = map[string]*flow.Answer{}, map[string]bool{}
+	for q, a := range s.past.Answers {
+		mine := q == key || strings.HasPrefix(q, key+"/")
+		if mine {
+			asked[q] = true
+		}
+		if _, allows := effect.Allows(q, a); a != nil && (mine || allows) {
+			answers[q] = a
+		}
+	}
+	return answers, asked
+}
