@@ -51,6 +51,9 @@ func (b *branch) Ended() error {
 	if b.ctx.Err() != nil {
 		return ErrCancelled
 	}
+	if workflow.GetInfo(b.ctx).GetContinueAsNewSuggested() {
+		return ErrTooLong
+	}
 	return nil
 }
 
@@ -365,7 +368,9 @@ func isWaiting(err error) bool {
 
 // endsAlone reports whether an error is no reason to end the branches beside the one that it
 // is from.
-func endsAlone(err error) bool { return isWaiting(err) || errors.Is(err, budget.ErrExhausted) }
+func endsAlone(err error) bool {
+	return isWaiting(err) || errors.Is(err, budget.ErrExhausted) || errors.Is(err, ErrTooLong)
+}
 
 var errBranch = errors.New("another branch of the run failed")
 

@@ -48,8 +48,11 @@ type Options struct {
 	Setup event.Setup
 }
 
-// ErrCancelled is why a session ends that was cancelled.
-var ErrCancelled = errors.New("the run was cancelled")
+// Why a session ends before its run does.
+var (
+	ErrCancelled = errors.New("the run was cancelled")
+	ErrTooLong   = errors.New("the history is long: another session goes on")
+)
 
 // A Session is a session of a run.
 type Session struct {
@@ -75,8 +78,8 @@ type Session struct {
 }
 
 // Open begins a session: it reads what those before it recorded. First is the event that
-// begins the run, which is the first of the first session; others begin with again.
-func Open(ctx workflow.Context, o Options, first, again event.Event) (*Session, error) {
+// begins the run, which is the first of the first session; others begin with a resume.
+func Open(ctx workflow.Context, o Options, first event.TaskSubmitted) (*Session, error) {
 	s := &Session{
 		opts: o, ctx: ctx, started: workflow.Now(ctx), past: history.New(""), used: map[usedKey]bool{},
 		decided: map[string]int{}, effects: map[string]int{}, samples: map[string]wire.Lines{}, answers: map[string]*waiting{}, lent: map[*loan]bool{},
@@ -102,9 +105,9 @@ func Open(ctx workflow.Context, o Options, first, again event.Event) (*Session, 
 		return nil, fmt.Errorf("the events of %s: %w", o.Run, err)
 	}
 	s.spent = s.past.Spent
-	begins := first
+	var begins event.Event = first
 	if s.seq > 0 {
-		begins = again
+		begins = event.RunResumed{Maker: first.Maker, Step: s.past.Steps, Config: first.Config, Spent: s.spent, Setup: o.Setup}
 	}
 	if err := s.append("", begins); err != nil {
 		return nil, err
@@ -327,4 +330,19 @@ func (s *Session) about(key string) (answers map[string]*flow.Answer, asked map[
 		}
 	}
 	return answers, asked
+}
+
+// Stop says among the events why the run ended before its task did, unless the store is the
+// reason.
+func (s *Session) Stop(events []event.Event) {
+	if _, over := errors.AsType[*local.FutileError](s.failed); over || errors.Is(s.failed, budget.ErrExhausted) {
+		s.failed = nil
+	}
+	for _, e := range events {
+		if end, ok := e.(event.TaskFailed); ok && end.Step == 0 {
+			end.Step = s.past.Steps
+			e = end
+		}
+		s.Flow().Emit("end", e)
+	}
 }

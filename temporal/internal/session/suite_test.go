@@ -126,7 +126,7 @@ func (r *remote) work(s store.Store) {
 }
 
 func (r *remote) workflow(ctx workflow.Context, shared store.Store) error {
-	s, err := session.Open(ctx, session.Options{Store: shared, Run: r.run, Heartbeat: heartbeat, NoInput: true}, submission, event.RunResumed{})
+	s, err := session.Open(ctx, session.Options{Store: shared, Run: r.run, Heartbeat: heartbeat, NoInput: true}, submission)
 	if err != nil {
 		return r.end(err)
 	}

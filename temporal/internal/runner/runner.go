@@ -1,0 +1,227 @@
+// Package runner runs MAKER's runs on Temporal: workflows whose orchestrators are the engine's,
+// and activities with its models and tools.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/engine"
+	"github.com/maker-mdap/maker/internal/runtime/budget"
+	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/person"
+	"github.com/maker-mdap/maker/temporal/internal/part"
+	"github.com/maker-mdap/maker/temporal/internal/session"
+	"github.com/maker-mdap/maker/temporal/internal/wire"
+	"github.com/maker-mdap/maker/temporal/store"
+)
+
+// Workflow is the name of the workflow of a run.
+const Workflow = "maker.run"
+
+// Input is what the workflow of a run begins with.
+type Input struct {
+	Version int    `json:"version"` // of the workflow's code
+	Run     string `json:"run"`
+	NoInput bool   `json:"no_input,omitempty"` // end where only a person can say how it goes on
+}
+
+// Output is how a session of a run ended.
+type Output struct {
+	Status string `json:"status"`
+	Stop   string `json:"stop,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// A Runner is what a worker does runs with.
+type Runner struct {
+	Engine *engine.Engine
+	Store  store.Store
+	Person person.Person // answers given in advance, may be nil
+	Temp   string
+
+	// Lost is after how long without a word a worker counts as lost.
+	Lost time.Duration
+
+	mu      sync.Mutex
+	benches map[string]*bench
+}
+
+// Register registers workflow and activities with a worker.
+func (r *Runner) Register(w worker.Registry) {
+	a := &part.Activities{Store: r.Store, Open: r.open, Person: r.Person, Temp: r.Temp, Heartbeat: r.Lost / 5}
+	for name, f := range map[string]any{
+		wire.Begin: a.Begin, wire.Append: a.Append, wire.Decide: a.Decide, wire.Perform: a.Perform, wire.Observe: a.Observe, wire.Answer: a.Answer,
+	} {
+		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+	w.RegisterWorkflowWithOptions(r.Workflow, workflow.RegisterOptions{Name: Workflow})
+}
+
+// Submitted is what a run began with.
+func Submitted(ctx context.Context, s store.Store, run string) (event.TaskSubmitted, error) {
+	line, err := s.Get(ctx, wire.Submitted(run))
+	if err != nil {
+		return event.TaskSubmitted{}, err
+	}
+	rec, err := event.Decode(line)
+	if err != nil {
+		return event.TaskSubmitted{}, err
+	}
+	submitted, ok := rec.Event.(event.TaskSubmitted)
+	if !ok {
+		return submitted, fmt.Errorf("the run %s begins with %s", run, rec.Event.Type())
+	}
+	return submitted, nil
+}
+
+// Workflow runs the orchestrator of a run.
+func (r *Runner) Workflow(ctx workflow.Context, in Input) (*Output, error) {
+	if in.Version != wire.Version {
+		return nil, final(fmt.Errorf("the run %s was begun by version %d of the workflow, and this worker has %d: finish it with a worker of its version, or start it anew", in.Run, in.Version, wire.Version))
+	}
+	// What a run began with does not change: reading it is the same each time.
+	submitted, err := Submitted(context.Background(), r.Store, in.Run)
+	if err != nil {
+		return nil, final(err)
+	}
+	parts, err := r.Engine.Parts(submitted)
+	if err != nil {
+		return nil, final(err)
+	}
+	cfg := parts.Config()
+	s, err := session.Open(ctx, session.Options{
+		Store: r.Store, Run: in.Run, Limits: budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD},
+		Heartbeat: r.Lost, NoInput: in.NoInput, GoOnIfFutile: cfg.OnFutile == "warn", Setup: submitted.Setup,
+	}, submitted)
+	if err != nil {
+		return nil, final(err)
+	}
+	err = parts.Run(s.Flow())
+	if errors.Is(err, session.ErrTooLong) {
+		if err := s.Close(); err != nil {
+			return nil, final(err)
+		}
+		if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+			return nil, err
+		}
+		return nil, workflow.NewContinueAsNewError(ctx, Workflow, in)
+	}
+	if err != nil {
+		s.Stop(stopOf(err))
+	}
+	if err := s.Close(); err != nil {
+		return nil, final(err)
+	}
+	return outputOf(s.Past().End), nil
+}
+
+// final is an error that trying again does not mend.
+func final(err error) error {
+	if temporal.IsCanceledError(err) {
+		return err
+	}
+	return temporal.NewNonRetryableApplicationError(err.Error(), "maker", err)
+}
+
+// stopOf are the events that say why a run ended before its task did.
+func stopOf(cause error) []event.Event {
+	end := event.TaskFailed{Status: event.StatusStopped, Reason: cause.Error()}
+	var first event.Event
+	exhausted, outOfBudget := errors.AsType[*budget.ExhaustedError](cause)
+	waiting, needsPerson := errors.AsType[*person.WaitingError](cause)
+	_, isFutile := errors.AsType[*local.FutileError](cause)
+	switch {
+	case needsPerson:
+		end.Stop, end.Step = event.StopWaiting, waiting.Question.Step
+	case isFutile:
+		end.Stop = event.StopFutile
+	case outOfBudget:
+		end.Stop, first = exhausted.Limit, event.BudgetExhausted{Limit: exhausted.Limit, Max: exhausted.Max}
+	case errors.Is(cause, session.ErrCancelled):
+		end.Stop, first = event.StopCancelled, event.RunCancelled{Reason: cause.Error()}
+	default:
+		end.Status = event.StatusFailed
+	}
+	if first == nil {
+		return []event.Event{end}
+	}
+	return []event.Event{first, end}
+}
+
+func outputOf(end event.Event) *Output {
+	switch e := end.(type) {
+	case event.TaskCompleted:
+		return &Output{Status: event.StatusCompleted}
+	case event.TaskFailed:
+		return &Output{Status: e.Status, Stop: e.Stop, Reason: e.Reason}
+	}
+	return &Output{Status: event.StatusFailed, Reason: "the orchestrator ended without saying how"}
+}
+
+// A bench is what this worker has open for a run.
+type bench struct {
+	parts *engine.Parts
+	tools sync.Once
+	err   error
+}
+
+// open is the bench of a run, which stays open: its next part comes soon.
+func (r *Runner) open(ctx context.Context, run string, submitted event.TaskSubmitted) (part.Bench, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.benches[run]; b != nil {
+		return b, nil
+	}
+	parts, err := r.Engine.Parts(submitted)
+	if err != nil {
+		return nil, err
+	}
+	if r.benches == nil {
+		r.benches = map[string]*bench{}
+	}
+	b := &bench{parts: parts}
+	r.benches[run] = b
+	return b, nil
+}
+
+// Options implements [part.Bench].
+func (b *bench) Options(ctx context.Context, a wire.Allowance) (local.Options, func() error, error) {
+	b.tools.Do(func() { b.err = b.parts.OpenTools(context.WithoutCancel(ctx)) })
+	if b.err != nil {
+		return local.Options{}, nil, b.err
+	}
+	return b.parts.Runtime(ctx, budget.Limits{MaxCalls: a.Calls, MaxTokens: a.Tokens, MaxUSD: a.USD})
+}
+
+// Close ends what is open.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, b := range r.benches {
+		errs = append(errs, b.parts.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Submit puts what a run begins with into the store.
+func Submit(ctx context.Context, s store.Store, run string, e event.TaskSubmitted) error {
+	line, err := event.Record{Time: time.Now(), Run: run, Event: e}.AppendJSON(nil)
+	if err != nil {
+		return err
+	}
+	return store.Put(ctx, s, wire.Submitted(run), line)
+}
+
+// Follow visits the events of a run that have come since the last time.
+type Follow = wire.Tail
