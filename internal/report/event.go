@@ -3,7 +3,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -205,34 +204,10 @@ func votesOf(v event.Voting) string {
 
 // Call is a call in a few words: what a file or a command is about, and not all that is in it.
 func Call(tool string, input event.Value) string {
-	var in struct {
-		FilePath string  `json:"file_path"`
-		Content  *string `json:"content"`
-		Command  string  `json:"command"`
+	if input.Ref != nil {
+		return show.Line(tool) + " " + brief(input)
 	}
-	_ = json.Unmarshal(input.JSON, &in) // of other tools, and of what is not here, there is a brief
-	switch {
-	case tool == "Write" && in.FilePath != "" && in.Content != nil:
-		return fmt.Sprintf("Write %s (%s bytes)", clip.Line(show.Line(in.FilePath), 120), Thousands(len(*in.Content)))
-	case tool == "Edit" && in.FilePath != "":
-		return "Edit " + clip.Line(show.Line(in.FilePath), 120)
-	case tool == "Bash" && in.Command != "":
-		return "Bash $ " + clip.Line(show.Line(in.Command), 120)
-	}
-	return strings.TrimRight(show.Line(tool)+" "+arguments(input), " ")
-}
-
-// arguments are those of a call on one line, as an approval lists them one by one.
-func arguments(input event.Value) string {
-	var in map[string]json.RawMessage
-	if input.Ref != nil || json.Unmarshal(input.JSON, &in) != nil {
-		return brief(input)
-	}
-	var parts []string
-	for _, a := range show.Arguments(in) {
-		parts = append(parts, a.Name+": "+clip.Text(a.Value, 80)) // one that is long leaves room for others
-	}
-	return clip.Text(show.Line(strings.Join(parts, ", ")), 120)
+	return show.CallLine(tool, input.JSON)
 }
 
 // brief is a value in a few words.
