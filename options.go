@@ -75,6 +75,11 @@ type Options struct {
 	// what it was doing when it is started again: see [runs.Run.Session].
 	Keeper string
 
+	// Hold, if not nil, has new runs wait before their first step: they are paused at once,
+	// and Hold is called with the folder of each. Whoever goes on with one may be another
+	// program, on another machine.
+	Hold func(dir string)
+
 	// Families are the tasks that the engine can run, in addition to the
 	// built-in ones.
 	Families []domain.Family

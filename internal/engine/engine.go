@@ -444,6 +444,10 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		at = past.Checkpoint
 		at.Ended = past.Records.Ended
 	}
+	if e.opts.Hold != nil && past == nil {
+		go r.hold(ctx)
+		return r, nil
+	}
 	go r.run(ctx, func(ctx context.Context) error {
 		return r.runtime.Run(ctx, func(f flow.Flow) error { return j.Run(f, at) })
 	})

@@ -32,6 +32,7 @@ type Options struct {
 	LogDir    string
 	Owner     string
 	Keeper    string
+	Hold      func(dir string)
 	Families  []domain.Family
 	Domains   map[string]domain.Adapter
 	Prices    *price.Table

@@ -203,7 +203,20 @@ func (r *Run) run(ctx context.Context, orchestrate func(context.Context) error) 
 	if err := errors.Join(r.stack.close(), r.log.Close()); r.err == nil {
 		r.err = err
 	}
+	if held := r.stack.engine.opts.Hold; held != nil && r.err == nil && errors.Is(context.Cause(ctx), errHeld) {
+		held(r.log.Dir())
+	}
 }
+
+// hold ends the session before anything is done.
+func (r *Run) hold(ctx context.Context) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	cancel(errHeld)
+	r.run(ctx, context.Cause)
+}
+
+// errHeld is why a run has not begun.
+var errHeld = fmt.Errorf("%w before its first step", ErrPaused)
 
 // logStop says in the log why the run ended before the task did. If the log
 // itself is the reason, there is nothing left to say there.
