@@ -77,7 +77,28 @@ func collectAt(percent int) {
 }
 
 // Main runs the command line and returns the exit code.
-func Main(args []string, s Streams) int {
+func Main(args []string, s Streams) int { return run(args, s, nil) }
+
+// Hold runs the command line of a run without doing it: whoever goes on with the folder that it
+// returns does. Without one the exit code says why, as the command has.
+func Hold(args []string, s Streams) (dir string, code int) {
+	held := make(chan string, 1)
+	s.Out = io.Discard // it would tell how to resume here
+	code = run(args, s, func(dir string) {
+		select {
+		case held <- dir:
+		default: // a command has one run
+		}
+	})
+	select {
+	case dir = <-held:
+		return dir, exitDone
+	default:
+		return "", code
+	}
+}
+
+func run(args []string, s Streams, hold func(dir string)) int {
 	// What is alive is small and what a step leaves behind is much: a larger
 	// heap, still only some tens of megabytes, is collected less often.
 	collectAt(400)
@@ -86,7 +107,7 @@ func Main(args []string, s Streams) int {
 	log.SetOutput(io.Discard)
 	out := newOutput(s.Out)
 	s.Out = out
-	a := &app{Streams: s, sources: map[string]string{}, watched: make(chan struct{})}
+	a := &app{Streams: s, sources: map[string]string{}, watched: make(chan struct{}), hold: hold}
 	ctx := a.interruptible(context.Background())
 	defer a.end(nil)
 	stop := onInterrupt(func() { a.end(maker.ErrInterrupted) }, a.abandon)
@@ -269,6 +290,7 @@ type app struct {
 	logDir  string
 	table   bool // the records of a run were written
 	noInput bool
+	hold    func(dir string)                                      // has runs wait before their first step
 	server  func(context.Context, maker.Question) (string, error) // asks for a run of a server
 
 	interrupt atomic.Pointer[context.CancelCauseFunc] // ends what goes on
@@ -300,7 +322,7 @@ func (a *app) value(d *config.Setting) config.Value {
 
 // newEngine makes an engine that lives until the program ends.
 func (a *app) newEngine(o *maker.Options) (*maker.Engine, error) {
-	o.Protected = a.protected.Files
+	o.Protected, o.Hold = a.protected.Files, a.hold
 	e, err := maker.New(o)
 	if err == nil {
 		a.engines = append(a.engines, e)

@@ -295,7 +295,12 @@ func appendLine(lines []byte, r event.Record) ([]byte, error) {
 }
 
 // AppendKeyed is Append for an event that has a key.
-func (l *Log) AppendKeyed(key string, e event.Event) error {
+func (l *Log) AppendKeyed(key string, e event.Event) error { return l.appendAt(time.Time{}, key, e) }
+
+// AppendRecord is AppendKeyed for an event that happened elsewhere, at its time.
+func (l *Log) AppendRecord(r event.Record) error { return l.appendAt(r.Time, r.Key, r.Event) }
+
+func (l *Log) appendAt(t time.Time, key string, e event.Event) error {
 	if event.Largest(e) > maxPlain {
 		var err error
 		if e, err = event.WithValues(e, l.store); err != nil {
@@ -303,9 +308,9 @@ func (l *Log) AppendKeyed(key string, e event.Event) error {
 		}
 	}
 	if step, ok := e.(event.StepCompleted); ok {
-		return l.add(key, &step, nil, nil)
+		return l.add(t, key, &step, nil, nil)
 	}
-	return l.add(key, nil, nil, e)
+	return l.add(t, key, nil, nil, e)
 }
 
 // AppendStep is AppendKeyed for a step, which is not kept.
@@ -313,7 +318,7 @@ func (l *Log) AppendStep(key string, step *event.StepCompleted) error {
 	if len(step.Output.JSON) > maxPlain {
 		return l.AppendKeyed(key, *step)
 	}
-	return l.add(key, step, nil, nil)
+	return l.add(time.Time{}, key, step, nil, nil)
 }
 
 // AppendVote is Append for a verdict, which is not kept.
@@ -321,11 +326,11 @@ func (l *Log) AppendVote(v *event.VoteCompleted) error {
 	if len(v.Answer.JSON) > maxPlain {
 		return l.Append(*v)
 	}
-	return l.add("", nil, v, nil)
+	return l.add(time.Time{}, "", nil, v, nil)
 }
 
-// add hands a step, a verdict or another event to the writer.
-func (l *Log) add(key string, step *event.StepCompleted, v *event.VoteCompleted, other event.Event) error {
+// add hands a step, a verdict or another event to the writer. The zero time is now.
+func (l *Log) add(now time.Time, key string, step *event.StepCompleted, v *event.VoteCompleted, other event.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.err == nil && l.pending.events >= maxPending {
@@ -339,7 +344,10 @@ func (l *Log) add(key string, step *event.StepCompleted, v *event.VoteCompleted,
 	if l.closing {
 		return errors.New("run log: append after close")
 	}
-	g, at, now := &l.pending, len(l.pending.lines), l.clock()
+	if now.IsZero() {
+		now = l.clock()
+	}
+	g, at := &l.pending, len(l.pending.lines)
 	lines := g.lines
 	if step != nil {
 		lines = step.AppendLine(lines, event.Header{Seq: l.seq, Timestamp: now, Run: l.run, Key: key})

@@ -1,0 +1,140 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli"
+	"github.com/maker-mdap/maker/internal/engine"
+	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/temporal/internal/claimcheck"
+	"github.com/maker-mdap/maker/temporal/internal/devserver"
+	"github.com/maker-mdap/maker/temporal/internal/runner"
+	"github.com/maker-mdap/maker/temporal/internal/wire"
+	"github.com/maker-mdap/maker/temporal/store"
+)
+
+// cluster is a server with a store.
+type cluster struct {
+	server *devserver.Server
+	store  *store.Folder
+	client client.Client
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	server, err := devserver.Start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Kill() })
+	c := &cluster{server: server}
+	if c.store, err = store.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	data, failures, err := claimcheck.Converters(c.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.client, err = client.Dial(client.Options{HostPort: server.Address, DataConverter: data, FailureConverter: failures, Logger: devserver.Quiet{}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.client.Close)
+	return c
+}
+
+func (c *cluster) work(t *testing.T) {
+	t.Helper()
+	e, err := engine.New(engine.Options{LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	r := &runner.Runner{Engine: e, Store: c.store, Lost: 2 * time.Second, Temp: t.TempDir()}
+	w := worker.New(c.client, "maker", worker.Options{MaxHeartbeatThrottleInterval: 400 * time.Millisecond})
+	r.Register(w)
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		w.Stop()
+		_ = r.Close()
+	})
+}
+
+// hold begins a run of a command line and puts it into the store.
+func (c *cluster) hold(t *testing.T, args ...string) string {
+	t.Helper()
+	var said bytes.Buffer
+	dir, code := cli.Hold(append(args, "--log-dir", t.TempDir()), cli.Streams{In: bytes.NewReader(nil), Out: &said, Err: &said})
+	if dir == "" {
+		t.Fatalf("maker %q = %d: %s", args, code, &said)
+	}
+	run, _, err := runner.Import(t.Context(), c.store, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func (c *cluster) do(t *testing.T, run string) *runner.Output {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("the run takes too long"))
+	defer cancel()
+	w, err := c.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: run, TaskQueue: "maker"}, runner.Workflow, runner.Input{Version: wire.Version, Run: run})
+	var out runner.Output
+	if err == nil {
+		err = w.Get(ctx, &out)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", run, err)
+	}
+	return &out
+}
+
+// TestKinds: runs of each kind come to the same end as on one machine, and what is exported is
+// a run like any other.
+func TestKinds(t *testing.T) {
+	c := newCluster(t)
+	c.work(t)
+	for name, args := range map[string][]string{
+		"ask":    {"ask", "Is the sky blue?", "--yes-no", "-k", "3", "--model", "sim/default"},
+		"solve":  {"solve", "Multiply 48163 by 729", "--domain", "math", "--ahead-by", "3", "--model", "sim/default?p=0.9&rivals=3&seed=4"},
+		"exec":   {"exec", "testdata/plan.yaml", "-k", "2", "--model", "sim/default"},
+		"script": {"script", "testdata/count.star", "--model", "sim/default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := c.hold(t, args...)
+			if out := c.do(t, run); out.Status != event.StatusCompleted {
+				t.Errorf("%s ended as %+v", run, out)
+			}
+			dir := filepath.Join(t.TempDir(), run)
+			if err := runner.Export(t.Context(), c.store, run, dir); err != nil {
+				t.Fatal(err)
+			}
+			r, err := runs.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := r.Store()
+			if err != nil || result.Status != event.StatusCompleted {
+				t.Errorf("the result is %+v, %v", result, err)
+			}
+			for _, command := range [][]string{{"replay", dir}, {"show", dir}, {"certify", dir}} {
+				var out, said bytes.Buffer
+				if code := cli.Main(command, cli.Streams{In: os.Stdin, Out: &out, Err: &said}); code != 0 {
+					t.Errorf("maker %q = %d\n%s%s", command, code, &out, &said)
+				}
+			}
+		})
+	}
+}
