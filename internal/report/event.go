@@ -167,24 +167,33 @@ func stepColumn(form event.Form, step int) string {
 
 // saySetup says how a session votes, and what confines its commands.
 func saySetup(form event.Form, s event.Setup) string {
-	var lines []string
-	step := "step"
-	if form == event.FormTasks {
-		step = "task"
-	}
-	switch r := s.Rule; {
-	case form == event.FormMeasurement, r.Strategy == "":
-	case r.Strategy == vote.None:
-		lines = append(lines, fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", step))
-	case r.Strategy == vote.FirstToK && r.K == 1, r.Strategy == vote.Majority && r.N == 1:
-		lines = append(lines, fmt.Sprintf("voting   not voted: the first answer a %s that is not discarded, of at most %d samples; -k 2 votes", step, r.MaxSamples))
-	default:
-		lines = append(lines, "voting   "+runs.DescribeRule(s.Rule))
-	}
+	line := Voting(form, s.Rule)
 	if s.Sandbox != "" {
-		lines = append(lines, "sandbox  "+s.Sandbox)
+		line = strings.TrimPrefix(line+"\nsandbox  "+s.Sandbox, "\n")
 	}
-	return strings.Join(lines, "\n")
+	return line
+}
+
+// Voting says in a line how a run votes; empty if it does not go by a rule.
+func Voting(form event.Form, r vote.Rule) string {
+	one := "step"
+	switch form {
+	case event.FormTasks:
+		one = "task"
+	case event.FormRecords:
+		one = "record"
+	case event.FormRequests:
+		one = "request"
+	}
+	switch {
+	case form == event.FormMeasurement, r.Strategy == "":
+		return ""
+	case r.Strategy == vote.None:
+		return fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", one)
+	case r.Strategy == vote.FirstToK && r.K == 1, r.Strategy == vote.Majority && r.N == 1:
+		return fmt.Sprintf("voting   not voted: the first answer a %s that is not discarded, of at most %d samples; -k 2 votes", one, r.MaxSamples)
+	}
+	return "voting   " + runs.DescribeRule(r)
 }
 
 // votesOf says how a decision came about.
