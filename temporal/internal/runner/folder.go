@@ -52,7 +52,7 @@ func Import(ctx context.Context, s store.Store, dir string) (run string, submitt
 				return run, submitted, fmt.Errorf("the log in %s begins with %s", dir, rec.Event.Type())
 			}
 			run = rec.Run
-			if err := store.Put(ctx, s, wire.Submitted(run), raw); err != nil {
+			if err := importing(ctx, s, run, raw); err != nil {
 				return run, submitted, err
 			}
 		}
@@ -66,14 +66,19 @@ func Import(ctx context.Context, s store.Store, dir string) (run string, submitt
 	if run == "" {
 		return run, submitted, fmt.Errorf("there is no run in %s", dir)
 	}
-	if err := flush(); err != nil {
-		return run, submitted, err
+	return run, submitted, flush()
+}
+
+// importing begins a run in the store that was begun elsewhere.
+func importing(ctx context.Context, s store.Store, run string, first []byte) error {
+	if err := store.Put(ctx, s, wire.Submitted(run), first); err != nil {
+		return err
 	}
-	first, err := wire.BeginSession(ctx, s, run, imported)
-	if err == nil && first != 0 {
-		err = fmt.Errorf("the store has a run %s already", run)
+	n, err := wire.BeginSession(ctx, s, run, imported)
+	if err == nil && n != 0 {
+		err = fmt.Errorf("the store has a run %s already, which goes on there", run)
 	}
-	return run, submitted, err
+	return err
 }
 
 // imported is whose the first session of a run is, which was begun elsewhere.

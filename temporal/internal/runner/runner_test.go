@@ -101,18 +101,42 @@ func (c *cluster) do(t *testing.T, run string) *runner.Output {
 	return &out
 }
 
+// workspace is a folder with what the tasks of the tests are about.
+func workspace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	tickets, err := os.ReadFile("../../../examples/tickets.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"tickets.csv": tickets, "src/a.c": []byte("// TODO: one\n// TODO: two\n"), "src/b.c": []byte("// TODO: three\n")} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // TestKinds: runs of each kind come to the same end as on one machine, and what is exported is
 // a run like any other.
 func TestKinds(t *testing.T) {
 	c := newCluster(t)
 	c.work(t)
 	for name, args := range map[string][]string{
-		"ask":    {"ask", "Is the sky blue?", "--yes-no", "-k", "3", "--model", "sim/default"},
+		"ask":    {"ask", "Which queue? Thank you: That is all!", "--one-of", "billing,bug,other", "-k", "3", "--model", "sim/default?script=../../../examples/scripts/triage.yaml"},
 		"solve":  {"solve", "Multiply 48163 by 729", "--domain", "math", "--ahead-by", "3", "--model", "sim/default?p=0.9&rivals=3&seed=4"},
-		"exec":   {"exec", "testdata/plan.yaml", "-k", "2", "--model", "sim/default"},
-		"script": {"script", "testdata/count.star", "--model", "sim/default"},
+		"run":    {"run", "Find the files with TODO comments in src, count them per file, and write a summary to summary.md.", "--yes", "-k", "2", "--approve", "none", "--model", "sim/default?p=0.9"},
+		"script": {"script", "../../../examples/scripts/triage.star", "--arg", "file=tickets.csv", "--approve", "none", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			workspace := workspace(t)
+			if name != "ask" && name != "solve" {
+				args = append(args, "--workspace", workspace)
+			}
 			run := c.hold(t, args...)
 			if out := c.do(t, run); out.Status != event.StatusCompleted {
 				t.Errorf("%s ended as %+v", run, out)
