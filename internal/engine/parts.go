@@ -101,3 +101,7 @@ func (p *Parts) Close() error {
 	}
 	return p.tools.Close()
 }
+
+// HasTools reports whether the run is one of agents with tools, which need the folder that they
+// work in.
+func (p *Parts) HasTools() bool { return p.job.Agents }
