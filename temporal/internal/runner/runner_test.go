@@ -130,11 +130,14 @@ func TestKinds(t *testing.T) {
 		"ask":    {"ask", "Which queue? Thank you: That is all!", "--one-of", "billing,bug,other", "-k", "3", "--model", "sim/default?script=../../../examples/scripts/triage.yaml"},
 		"solve":  {"solve", "Multiply 48163 by 729", "--domain", "math", "--ahead-by", "3", "--model", "sim/default?p=0.9&rivals=3&seed=4"},
 		"run":    {"run", "Find the files with TODO comments in src, count them per file, and write a summary to summary.md.", "--yes", "-k", "2", "--approve", "none", "--model", "sim/default?p=0.9"},
+		"chain":  {"hanoi", "--disks", "11", "--model", "sim/default"},
+		"map":    {"map", "../../../examples/tickets.csv", "--prompt", "Which queue? {{.subject}}: {{.body}}", "--one-of", "billing,bug,other", "-k", "2", "--voting", "first_to_k", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
+		"adapt":  {"map", "../../../examples/tickets.csv", "--prompt", "Which queue? {{.subject}}: {{.body}}", "--one-of", "billing,bug,other", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
 		"script": {"script", "../../../examples/scripts/triage.star", "--arg", "file=tickets.csv", "--approve", "none", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			workspace := workspace(t)
-			if name != "ask" && name != "solve" {
+			if name == "run" || name == "script" {
 				args = append(args, "--workspace", workspace)
 			}
 			run := c.hold(t, args...)

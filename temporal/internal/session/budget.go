@@ -72,6 +72,11 @@ func (s *Session) taken() wire.Allowance {
 		used.Tokens += l.allowance.Tokens
 		used.USD += l.allowance.USD
 	}
+	for _, spent := range s.owed {
+		used.Calls += spent.Calls
+		used.Tokens += spent.Tokens.Total() + spent.HeldTokens
+		used.USD += spent.USD + spent.HeldUSD
+	}
 	return used
 }
 
@@ -79,6 +84,12 @@ func (s *Session) taken() wire.Allowance {
 func (s *Session) settle(l *loan, spent usage.Spent) {
 	delete(s.lent, l)
 	s.spent = s.spent.Add(spent)
+}
+
+// owe is settle for what becomes part of what the run has spent later.
+func (s *Session) owe(l *loan, spent usage.Spent) {
+	delete(s.lent, l)
+	s.owed[l] = spent
 }
 
 // giveBack ends a loan of which nothing was spent.

@@ -78,7 +78,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	tries := 0
 	request := func() any {
 		return wire.DecideRequest{
-			Chunk: b.piece(), Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
+			Chunks: b.pieces(), Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
 			Earlier: b.samples[key], Allowance: loan.allowance,
 		}
 	}
@@ -185,7 +185,7 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 	request := func() any {
 		answers, asked := b.about(key)
 		return wire.PerformRequest{
-			Chunk: b.piece(), Run: b.opts.Run, Key: key, Effect: *e, Known: b.effects[key], Answers: answers, Asked: asked, Absent: absent,
+			Chunks: b.pieces(), Run: b.opts.Run, Key: key, Effect: *e, Known: b.effects[key], Answers: answers, Asked: asked, Absent: absent,
 		}
 	}
 	settle := func(did workflow.Future) (bool, error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/effect"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/temporal/internal/wire"
 	"github.com/maker-mdap/maker/temporal/store"
 	"github.com/maker-mdap/maker/usage"
@@ -65,6 +66,7 @@ type Session struct {
 	seq     uint64 // of the next event
 	chunk   int    // the next one
 	pending wire.Lines
+	chunks  []*wire.Chunk // that nobody was asked to write yet
 
 	used    map[usedKey]bool
 	decided map[string]int // how often, by key
@@ -74,6 +76,8 @@ type Session struct {
 
 	spent   usage.Spent // settled
 	lent    map[*loan]bool
+	owed    map[*loan]usage.Spent // not yet among what is spent
+	done    map[int]wire.BlockRef // blocks
 	answers map[string]*waiting
 }
 
@@ -82,7 +86,7 @@ type Session struct {
 func Open(ctx workflow.Context, o Options, first event.TaskSubmitted) (*Session, error) {
 	s := &Session{
 		opts: o, ctx: ctx, started: workflow.Now(ctx), past: history.New(""), used: map[usedKey]bool{},
-		decided: map[string]int{}, effects: map[string]int{}, samples: map[string]wire.Lines{}, answers: map[string]*waiting{}, lent: map[*loan]bool{},
+		decided: map[string]int{}, effects: map[string]int{}, samples: map[string]wire.Lines{}, answers: map[string]*waiting{}, lent: map[*loan]bool{}, owed: map[*loan]usage.Spent{}, done: map[int]wire.BlockRef{},
 	}
 	var begun wire.Begun
 	in := wire.BeginRequest{Run: o.Run, Owner: workflow.GetInfo(ctx).WorkflowExecution.RunID}
@@ -94,10 +98,11 @@ func Open(ctx workflow.Context, o Options, first event.TaskSubmitted) (*Session,
 	err := wire.ReadSessions(context.Background(), o.Store, o.Run, s.number, func(line json.RawMessage) error {
 		rec, err := event.Decode(line)
 		if err == nil {
-			err = s.learn(rec, line)
+			err = s.past.Visit(runlog.Line{Type: rec.Event.Type(), Seq: s.seq, Raw: line})
 		}
+		s.note(rec.Event, line)
 		return err
-	})
+	}, func(b wire.BlockRef) { s.done[b.N] = b })
 	if err == nil {
 		err = s.past.Finish()
 	}
@@ -137,8 +142,14 @@ func (s *Session) learn(rec event.Record, line json.RawMessage) error {
 	if err := s.past.Learn(rec); err != nil {
 		return err
 	}
+	s.note(rec.Event, line)
+	return nil
+}
+
+// note counts an event that the run has.
+func (s *Session) note(e event.Event, line json.RawMessage) {
 	s.seq++
-	switch e := rec.Event.(type) {
+	switch e := e.(type) {
 	case event.SampleCompleted:
 		s.samples[e.Question] = append(s.samples[e.Question], line)
 	case event.SampleRedFlagged:
@@ -159,7 +170,6 @@ func (s *Session) learn(rec event.Record, line json.RawMessage) error {
 	case event.EffectUnknown:
 		s.effects[e.Effect]++
 	}
-	return nil
 }
 
 // append adds an event to the run.
@@ -231,24 +241,30 @@ func withSpent(e event.Event, all usage.Spent) event.Event {
 	return e
 }
 
-// piece is what is to be written next, nil if there is nothing.
-func (s *Session) piece() *wire.Chunk {
-	if len(s.pending) == 0 {
-		return nil
-	}
-	c := &wire.Chunk{Run: s.opts.Run, Session: s.number, N: s.chunk, Lines: s.pending}
+// chunked ends a chunk, perhaps with a block.
+func (s *Session) chunked(block *wire.BlockRef) {
+	s.chunks = append(s.chunks, &wire.Chunk{Run: s.opts.Run, Session: s.number, N: s.chunk, Lines: s.pending, Block: block})
 	s.chunk++
 	s.pending = nil
-	return c
+}
+
+// pieces are what is to be written next.
+func (s *Session) pieces() []*wire.Chunk {
+	if len(s.pending) > 0 {
+		s.chunked(nil)
+	}
+	list := s.chunks
+	s.chunks = nil
+	return list
 }
 
 // flush writes what has not been written.
 func (s *Session) flush(ctx workflow.Context) error {
-	c := s.piece()
-	if c == nil {
+	list := s.pieces()
+	if len(list) == 0 {
 		return nil
 	}
-	return s.ended(ctx, workflow.ExecuteActivity(s.short(ctx), wire.Append, c).Get(ctx, nil))
+	return s.ended(ctx, workflow.ExecuteActivity(s.short(ctx), wire.Append, list).Get(ctx, nil))
 }
 
 // ended is what an error of an activity means for the run.
