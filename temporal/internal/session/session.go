@@ -63,10 +63,11 @@ type Session struct {
 	number  int
 	past    *history.History
 
-	seq     uint64 // of the next event
-	chunk   int    // the next one
-	pending wire.Lines
-	chunks  []*wire.Chunk // that nobody was asked to write yet
+	seq       uint64 // of the next event
+	chunk     int    // the next one
+	pending   wire.Lines
+	following bool          // what follows from votes is being added
+	chunks    []*wire.Chunk // that nobody was asked to write yet
 
 	used    map[usedKey]bool
 	decided map[string]int // how often, by key
@@ -194,14 +195,23 @@ func (s *Session) record(rec event.Record) error {
 	return s.follow()
 }
 
-// follow adds what follows from the votes so far.
+// follow adds what follows from the votes so far, one after the other: each is due until the
+// run has it.
 func (s *Session) follow() error {
-	for _, due := range s.past.Framings.Due() {
-		if err := s.append("", due); err != nil {
-			return err
-		}
+	if s.following {
+		return nil
 	}
-	for _, due := range s.past.Policies.Due() {
+	s.following = true
+	defer func() { s.following = false }()
+	for {
+		var due event.Event
+		if list := s.past.Framings.Due(); len(list) > 0 {
+			due = list[0]
+		} else if list := s.past.Policies.Due(); len(list) > 0 {
+			due = list[0]
+		} else {
+			return nil
+		}
 		if err := s.append("", due); err != nil {
 			return err
 		}
@@ -210,7 +220,6 @@ func (s *Session) follow() error {
 			return s.failed
 		}
 	}
-	return nil
 }
 
 // take adds the events of a part, which has spent something since then.
