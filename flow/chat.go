@@ -17,6 +17,9 @@ type Chat struct {
 	// [CallAny], or the name of the one that it has to call.
 	Call string `json:"call,omitempty"`
 
+	// OneCall says that it may make one call at most.
+	OneCall bool `json:"one_call,omitempty"`
+
 	// Stop are texts before which the text of the turn ends.
 	Stop []string `json:"stop,omitempty"`
 }

@@ -428,7 +428,7 @@ func (e *Engine) start(ctx context.Context, log *runlog.Log, s *stack, j *kind.J
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
-		Alone: j.Form.Apart(), Answered: past != nil && past.Steps > 0,
+		Alone: j.Form.Apart(), Answered: past != nil && past.Steps > 0, Served: j.Form == event.FormRequests,
 	})
 	var width func() int
 	if j.Form.Apart() { // of which there are many to choose from

@@ -182,13 +182,12 @@ func (Messages) Fail(header http.Header, f *Failure) (int, []byte) {
 		status, kind = http.StatusForbidden, "permission_error"
 	case NoBudget:
 		status, kind = http.StatusPaymentRequired, "billing_error"
-		header.Set("X-Should-Retry", "false")
 	case NotAgreed:
 		status, kind = http.StatusUnprocessableEntity, "not_agreed"
-		header.Set("X-Should-Retry", "false")
 	case BadUpstream:
 		status, kind = http.StatusBadGateway, "api_error"
 	}
+	f.hint(header)
 	return status, marshal(map[string]any{
 		"type":       "error",
 		"error":      map[string]string{"type": kind, "message": f.Message},

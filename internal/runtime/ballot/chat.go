@@ -80,6 +80,9 @@ func (r *race) readCalls(resp *model.Response) (domain.Answer, *redflag.Flag) {
 	if resp.Stop == model.StopLength {
 		return domain.Answer{}, redflag.New(redflag.Truncated, "it was cut at the limit of its length")
 	}
+	if n := len(resp.ToolCalls); n > 1 && r.q.Chat.OneCall {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "it makes %d calls, and was to make one", n)
+	}
 	said := flow.ChatTurn{Text: resp.Text}
 	var keys []string
 	for _, call := range resp.ToolCalls {

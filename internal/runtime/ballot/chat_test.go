@@ -106,6 +106,18 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestOneCall: a turn with several calls is discarded where one at most was asked for.
+func TestOneCall(t *testing.T) {
+	one := calls("remove", `{"path":"a"}`)
+	m := &inTurn{responses: []model.Response{calls("remove", `{"path":"a"}`, "remove", `{"path":"b"}`), one, one}}
+	q := chat("")
+	q.Chat.OneCall = true
+	v := decideTurn(t, m, q)
+	if want := `{"text":"I will.","calls":[{"id":"idremove","name":"remove","input":{"path":"a"}}]}`; v.Status != flow.Decided || string(v.Answer) != want || v.Voting.RedFlagged != 1 {
+		t.Errorf("%s %s with %d discarded (%s), want %s with 1", v.Status, v.Answer, v.Voting.RedFlagged, v.Reason, want)
+	}
+}
+
 // TestTurnAsJSON: what was written around the JSON that was asked for does not reach whoever
 // asked.
 func TestTurnAsJSON(t *testing.T) {

@@ -27,11 +27,14 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 	if f == nil {
 		ask, f = request(c, m)
 	}
+	var name string
+	if f == nil {
+		name, f = sessionOf(r)
+	}
 	if f != nil {
 		served.Refuse(w, format, f)
 		return
 	}
-	name := r.Header.Get(SessionHeader)
 	s, err := g.o.Open(r.Context(), name, *m)
 	if err != nil {
 		served.Refuse(w, format, g.failure(err))
@@ -136,8 +139,13 @@ func (r *result) failure(g *Gateway) *served.Failure {
 	switch v.Status {
 	case flow.Failed:
 		f := &served.Failure{Class: served.BadUpstream, Message: v.Reason}
-		if model.Kind(v.Fault) == model.TooLong {
+		switch model.Kind(v.Fault) {
+		case model.TooLong:
 			f.Class, f.Code, f.Message = served.BadRequest, "context_length_exceeded", "prompt is too long: "+v.Reason
+		case model.Invalid:
+			f.Class = served.BadRequest
+		case model.Auth: // the server's key, about which the client can do nothing
+			f.Final = true
 		}
 		return f
 	default:
