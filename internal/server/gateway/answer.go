@@ -57,10 +57,12 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 	}
 }
 
-// ask puts a request to a session. One that has just spent what it was lent may be lent more.
+// ask puts a request to a session. One that has just spent what it was lent may be lent more,
+// and one that was just paused because nobody used it goes on.
 func (g *Gateway) ask(ctx context.Context, s *maker.Session, r maker.ChatRequest, again func() (*maker.Session, error)) (*maker.ChatVerdict, error) {
 	v, err := s.Ask(ctx, r)
-	if ended, ok := errors.AsType[*maker.SessionEndedError](err); !ok || ended.Result.Stop != "max_usd" {
+	ended, ok := errors.AsType[*maker.SessionEndedError](err)
+	if !ok || ended.Result.Stop != "max_usd" && ended.Result.Stop != event.StopPaused {
 		return v, err
 	}
 	more, failed := again()
