@@ -107,6 +107,69 @@ func TestSessionsRest(t *testing.T) {
 	}
 }
 
+// TestTwoModelsAtOnce: a program that asks two models with one token, as the claude program does
+// for titles and the like, has two runs beside each other, and each answer is of the model that
+// was asked.
+func TestTwoModelsAtOnce(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Model string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"I am %s."}}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, in.Model)
+	}))
+	t.Cleanup(upstream.Close)
+	s := serve(t, t.TempDir(), func(o *server.Options) {
+		settings := o.Settings
+		o.Settings = func(k config.Kinds, given map[string][]string) (*maker.Options, error) {
+			opts, err := settings(k, given)
+			if err == nil {
+				opts.Config.BaseURL = upstream.URL + "/v1"
+			}
+			return opts, err
+		}
+	})
+	const each = 10
+	var mu sync.Mutex
+	steps := map[string]map[int]bool{} // by run
+	var all sync.WaitGroup
+	for i := range 2 * each {
+		all.Go(func() {
+			name, spec, margin := "large", "maker/compat/large?k=3", 3
+			if i%2 == 1 {
+				name, spec, margin = "small", "maker/compat/small?voting=none", 1
+			}
+			status, body := s.ask("POST", "/v1/messages?beta=true", fmt.Sprintf(`{"model":"%s","max_tokens":50,"messages":[{"role":"user","content":"Who are you, for the %dth time?"}]}`, spec, i))
+			var got struct {
+				Content []struct{ Text string }
+				Maker   struct {
+					Run          string
+					Step, Margin int
+				}
+			}
+			if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK || len(got.Content) != 1 || got.Content[0].Text != "I am "+name+"." || got.Maker.Margin != margin {
+				t.Errorf("%s: %d %s", spec, status, body)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if steps[got.Maker.Run] == nil {
+				steps[got.Maker.Run] = map[int]bool{}
+			}
+			steps[got.Maker.Run][got.Maker.Step] = true
+		})
+	}
+	all.Wait()
+	if len(steps) != 2 {
+		t.Errorf("they are steps of %d runs, want 2", len(steps))
+	}
+	for run, list := range steps {
+		if len(list) != each || !list[0] || !list[each-1] {
+			t.Errorf("%s has the steps %v, want 0 to %d", run, list, each-1)
+		}
+	}
+}
+
 // TestSessionsShareABudget: the sessions of a token are lent parts of its budget, so that all of
 // them can go on until it is used up, and no more than that is spent.
 func TestSessionsShareABudget(t *testing.T) {
