@@ -125,7 +125,12 @@ func (r *result) said() map[string]any {
 // response is the answer as one of a model.
 func (r *result) response(name string) *model.Response {
 	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Usage: r.verdict.Tokens, Model: name}
-	for _, c := range r.turn.Calls {
+	known := map[string]bool{"": true} // ids, by which the client says which result is whose
+	for i, c := range r.turn.Calls {
+		if known[c.ID] { // not every server gives any
+			c.ID = fmt.Sprintf("call_%s_%d", newID(), i)
+		}
+		known[c.ID] = true
 		a.ToolCalls = append(a.ToolCalls, model.ToolCall(c))
 		a.Stop = model.StopToolUse
 	}

@@ -285,6 +285,30 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestCallsHaveIDs: calls can be told apart by the client, whatever the server made of their ids.
+func TestCallsHaveIDs(t *testing.T) {
+	for name, ids := range map[string][2]string{"none": {"", `"id":"",`}, "the same": {`"id":"x",`, `"id":"x",`}, "their own": {`"id":"x",`, `"id":"y",`}} {
+		s := serve(t, maker.Config{Model: "compat/m", BaseURL: proposer(t, func(int64) string {
+			return fmt.Sprintf(`"tool_calls":[{%s"type":"function","function":{"name":"remove","arguments":"{\"path\":\"a\"}"}},{%s"type":"function","function":{"name":"remove","arguments":"{\"path\":\"b\"}"}}]`, ids[0], ids[1])
+		}), Voting: maker.FirstToK(2)}, gateway.Options{})
+		_, body := s.post(t, "/v1/chat/completions", `{"model": "maker/compat/m", "messages": [{"role": "user", "content": "Tidy up."}], `+tools+`}`)
+		var got struct {
+			Choices []struct {
+				Message struct {
+					ToolCalls []struct{ ID string } `json:"tool_calls"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Choices) != 1 || len(got.Choices[0].Message.ToolCalls) != 2 {
+			t.Fatalf("ids %s: %v %s", name, err, body)
+		}
+		calls := got.Choices[0].Message.ToolCalls
+		if calls[0].ID == "" || calls[1].ID == "" || calls[0].ID == calls[1].ID || name == "their own" && (calls[0].ID != "x" || calls[1].ID != "y") {
+			t.Errorf("ids %s: %q and %q", name, calls[0].ID, calls[1].ID)
+		}
+	}
+}
+
 // TestPolicies: text that is not agreed on is answered with the first one, and a header says
 // so, unless something else is asked for; data is not.
 func TestPolicies(t *testing.T) {
