@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/served"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/usage"
 )
 
@@ -122,9 +123,14 @@ func (r *result) said() map[string]any {
 	return map[string]any{"maker": told}
 }
 
-// response is the answer as one of a model.
-func (r *result) response(name string) *model.Response {
-	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Usage: r.verdict.Tokens, Model: name}
+// response is the answer as one of a model, to a client that was told how much was read as far
+// as that was known.
+func (r *result) response(e *served.Envelope) *model.Response {
+	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Usage: r.verdict.Tokens, Model: e.Model}
+	if a.Usage.Total() == 0 { // not every server counts, and clients reckon with it
+		a.Usage = e.Read
+		a.Usage.Output = max(redflag.EstimateTokens(string(r.verdict.Answer)), 1)
+	}
 	known := map[string]bool{"": true} // ids, by which the client says which result is whose
 	for i, c := range r.turn.Calls {
 		if known[c.ID] { // not every server gives any
@@ -246,7 +252,7 @@ func (o *reply) finish(r *result, begun bool) {
 		return
 	}
 	o.envelope.Extra = r.said()
-	body := o.format.Body(o.envelope, o.call, []*model.Response{r.response(o.call.Model)})
+	body := o.format.Body(o.envelope, o.call, []*model.Response{r.response(&o.envelope)})
 	if !begun {
 		o.w.Header().Set("Content-Type", "application/json")
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -294,7 +300,7 @@ func (o *reply) stream(ctx context.Context, decided <-chan result) {
 			case r.by == "":
 				o.send(s.Fail(r.failure(o.gateway))...)
 			default:
-				o.send(s.Answer([]*model.Response{r.response(o.call.Model)}, r.said())...)
+				o.send(s.Answer([]*model.Response{r.response(&o.envelope)}, r.said())...)
 			}
 			return
 		}

@@ -12,6 +12,23 @@ import (
 	"github.com/maker-mdap/maker/internal/server/gateway"
 )
 
+// TestUpstreamDoesNotCount: a server that does not say what an answer took has it estimated:
+// clients reckon with it.
+func TestUpstreamDoesNotCount(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"yes"}}]}`)
+	}))
+	t.Cleanup(upstream.Close)
+	s := serve(t, maker.Config{Model: "compat/m", BaseURL: upstream.URL + "/v1", Voting: maker.FirstToK(2)}, gateway.Options{})
+	for _, stream := range []string{"false", "true"} {
+		_, body := s.post(t, "/v1/messages", `{"model": "maker/compat/m", "max_tokens": 9, "stream": `+stream+`, "messages": [{"role": "user", "content": "Is it so?"}]}`)
+		if !strings.Contains(body, "yes") || strings.Contains(body, `"input_tokens":0`) || strings.Contains(body, `"output_tokens":0`) {
+			t.Errorf("stream %s: %s", stream, body)
+		}
+	}
+}
+
 // TestUpstreamRefuses: a request that the provider does not take is refused, in its words, and
 // so is one for which the key of the server will not do; neither ends the session, nor the vote
 // of another request.
