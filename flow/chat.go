@@ -75,6 +75,8 @@ type ChatResult struct {
 type ChatTurn struct {
 	Text  string     `json:"text,omitempty"`
 	Calls []ChatCall `json:"calls,omitempty"`
+
+	Stopped string `json:"stopped,omitempty"` // the one of [Chat.Stop] before which the text ends
 }
 
 // Encode writes a part of a conversation as JSON. What clients and models wrote stays as it

@@ -86,7 +86,7 @@ func TestTurns(t *testing.T) {
 		{"it has to call", flow.CallAny, []model.Response{text("Done."), a}, `{"text":"I will.","calls":[{"id":"idremove","name":"remove","input":{"path":"a"}}]}`, "it calls no tool, and has to call one"},
 		{"it has to call another", "list", []model.Response{a, calls("list", `{"path":"a"}`)}, `{"text":"I will.","calls":[{"id":"idlist","name":"list","input":{"path":"a"}}]}`, "it calls remove, and was to call list"},
 		{"cut in a call", "", []model.Response{{ToolCalls: a.ToolCalls, Stop: model.StopLength}, text("Done.")}, `{"text":"Done."}`, "it was cut at the limit of its length"},
-		{"text ends before", flow.CallNone, []model.Response{text("Done.\nEND of it"), text("Done.")}, `{"text":"Done."}`, ""},
+		{"text ends before", flow.CallNone, []model.Response{text("Done.\nEND of it"), text("Done.\nEND")}, `{"text":"Done.","stopped":"\nEND"}`, ""},
 		{"nothing", "", []model.Response{text(" "), text("Done.")}, `{"text":"Done."}`, "visible"},
 	} {
 		m := &inTurn{responses: c.said}

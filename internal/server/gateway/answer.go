@@ -126,7 +126,7 @@ func (r *result) said() map[string]any {
 // response is the answer as one of a model, to a client that was told how much was read as far
 // as that was known.
 func (r *result) response(e *served.Envelope) *model.Response {
-	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Usage: r.verdict.Tokens, Model: e.Model}
+	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Stopped: r.turn.Stopped, Usage: r.verdict.Tokens, Model: e.Model}
 	if a.Usage.Total() == 0 { // not every server counts, and clients reckon with it
 		a.Usage = e.Read
 		a.Usage.Output = max(redflag.EstimateTokens(string(r.verdict.Answer)), 1)

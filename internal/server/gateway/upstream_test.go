@@ -29,6 +29,18 @@ func TestUpstreamDoesNotCount(t *testing.T) {
 	}
 }
 
+// TestStopSequence: a text ends before the first of those that the request names, and the client
+// is told which one that was.
+func TestStopSequence(t *testing.T) {
+	s := serve(t, maker.Config{Model: "compat/m", BaseURL: proposer(t, func(int64) string { return `"content":"one, two. three; four"` }), Voting: maker.FirstToK(2)}, gateway.Options{})
+	for _, stream := range []string{"false", "true"} {
+		_, body := s.post(t, "/v1/messages", `{"model": "maker/compat/m", "max_tokens": 9, "stop_sequences": [";", ".", ":"], "stream": `+stream+`, "messages": [{"role": "user", "content": "Count."}]}`)
+		if !strings.Contains(body, `"one, two"`) || strings.Contains(body, "three") || !strings.Contains(body, `"stop_reason":"stop_sequence"`) || !strings.Contains(body, `"stop_sequence":"."`) {
+			t.Errorf("stream %s: %s", stream, body)
+		}
+	}
+}
+
 // TestUpstreamRefuses: a request that the provider does not take is refused, in its words, and
 // so is one for which the key of the server will not do; neither ends the session, nor the vote
 // of another request.
