@@ -260,6 +260,9 @@ func between(first, other json.RawMessage) string {
 
 // alike reports whether two answers are calls of one tool, or both none.
 func alike(a, b json.RawMessage) bool {
+	if len(callsOf(a)) > 1 || len(callsOf(b)) > 1 {
+		return false
+	}
 	left, isCall := callOf(a)
 	right, too := callOf(b)
 	return isCall == too && left.Tool == right.Tool
@@ -267,7 +270,7 @@ func alike(a, b json.RawMessage) bool {
 
 // instead is an answer as it is set against another: a text is quoted, a call is none.
 func instead(answer json.RawMessage) string {
-	if _, ok := callOf(answer); ok {
+	if _, ok := callOf(answer); ok || len(callsOf(answer)) > 0 {
 		return legible(answer)
 	}
 	return clip.Line(string(answer), 80)
@@ -285,10 +288,10 @@ func legible(answer json.RawMessage) string {
 	if calls := callsOf(answer); len(calls) > 0 {
 		lines := make([]string, len(calls))
 		for i, c := range calls {
-			lines[i] = fmt.Sprintf("call %s %s", c.Tool, c.Input)
+			lines[i] = "call " + show.CallLine(c.Tool, c.Input)
 		}
 		slices.Sort(lines) // their order was not voted on
-		return strings.Join(lines, "\n")
+		return strings.Join(lines, " and ")
 	}
 	return string(answer)
 }

@@ -79,7 +79,7 @@ func TestTurnDissent(t *testing.T) {
 		want      []string
 	}{
 		{"one call", turn("I will.", call("c1", "tmp")), turn("Gladly.", call("c2", "home")), []string{`1 vote for path: "home" instead of "tmp"`}},
-		{"a call more", turn("", call("c1", "a")), turn("", call("c3", "b"), call("c2", "a")), []string{`1 vote for "call remove {\"path\":\"a\"}\ncall remove {\"path\":\"b\"}" instead of "call remove {\"path\":\"a\"}"`}},
+		{"a call more", turn("", call("c1", "a")), turn("", call("c3", "b"), call("c2", "a")), []string{`1 vote for call remove path: "a" and call remove path: "b" instead of call remove path: "a"`}},
 	} {
 		v := event.Voting{Samples: 4, Votes: map[string]int{"sha256:0": 3, "sha256:1": 1}, Answers: []event.Candidate{{Answer: test.lost, Votes: 1}}}
 		if diff := cmp.Diff(test.want, runs.DescribeDissent(v, event.JSONValue(test.won))); diff != "" {
