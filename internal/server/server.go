@@ -74,6 +74,10 @@ type Options struct {
 	Models map[string]string
 	Model  string
 
+	// Sessions is how many sessions of the gateway are kept open; those in which nothing was
+	// asked for the longest time are paused, and go on with their next request. 0 means 64.
+	Sessions int
+
 	// Families are the user's own.
 	Families []domain.Family
 
@@ -291,7 +295,8 @@ func (s *Server) running(id string) *maker.Run {
 }
 
 // Resume goes on with the runs that a server in this folder was keeping going before: those
-// that were killed with it, and those that it paused when it was shut down. It returns their
+// that were killed with it, and those that it paused when it was shut down, but for sessions,
+// which go on when something is asked in them. It returns their
 // names, and what kept others from going on.
 func (s *Server) Resume(ctx context.Context) (resumed []string, err error) {
 	all, err := runs.List(s.o.LogDir)
@@ -299,6 +304,9 @@ func (s *Server) Resume(ctx context.Context) (resumed []string, err error) {
 		return nil, err
 	}
 	for _, one := range all {
+		if one.Kind == maker.KindSession {
+			continue // its next request goes on with it
+		}
 		switch one.State {
 		case runs.StatusInterrupted, event.StopPaused, runs.StateAnswered:
 		default:
