@@ -55,9 +55,10 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 		loan, err = s.lend(ctx, tries)
 		return true, err
 	}
-	err = s.part(ctx, wire.Block, "a block", request, settle, func() {
+	err = s.part(ctx, wire.Block, "a block", request, settle, func() error {
 		s.forfeit(loan)
-		loan, _ = s.lend(ctx, tries)
+		loan, err = s.lend(ctx, tries)
+		return err
 	})
 	s.giveBack(loan)
 	if err != nil {

@@ -302,7 +302,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 // part has a worker do a part, another one if that is lost. Request makes what it is asked,
 // and settle takes in what came of it; it reports whether the part has to be asked for again.
 // Lost is called for each worker of which nobody knows what it has done.
-func (s *Session) part(ctx workflow.Context, name, key string, request func() any, settle func(workflow.Future) (again bool, err error), lost func()) error {
+func (s *Session) part(ctx workflow.Context, name, key string, request func() any, settle func(workflow.Future) (again bool, err error), lost func() error) error {
 	wait := time.Second
 	for n := 1; ; {
 		did := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -317,9 +317,14 @@ func (s *Session) part(ctx workflow.Context, name, key string, request func() an
 			n, wait = 1, time.Second
 			continue
 		}
-		lost()
+		if errors.Is(err, budget.ErrExhausted) {
+			return err
+		}
 		if ended := s.ended(ctx, err); errors.Is(ended, ErrCancelled) {
-			return ended
+			return errors.Join(ended, lost())
+		}
+		if err := lost(); err != nil {
+			return err
 		}
 		if n == MaxLost {
 			return &LostError{key, err}
