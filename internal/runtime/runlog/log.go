@@ -358,7 +358,7 @@ func (l *Log) add(key string, step *event.StepCompleted, v *event.VoteCompleted,
 	lines = append(seal(append(lines[:at], l.redact(lines[at:])...), at), '\n')
 	g.lines = lines
 	if step != nil {
-		indexed := newStep(l.end, len(lines)-at, now, step)
+		indexed := NewStep(l.end, len(lines)-at, now, step)
 		indexed.Sole = l.since.sole(step)
 		l.since = sinceNothing
 		g.steps = indexed.append(g.steps)
