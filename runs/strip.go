@@ -223,30 +223,6 @@ func (f *farthest) Pop() any {
 	return last
 }
 
-// Pace is how many steps a second the run has lately committed; 0 if it has no two.
-func (r *Run) Pace() (float64, error) {
-	x, err := runlog.OpenIndex(r.dir)
-	if err != nil {
-		return 0, nil // everything but the log can be lost
-	}
-	defer x.Close()
-	const lately = 200
-	n := min(x.Len(), lately)
-	if n < 2 {
-		return 0, nil
-	}
-	first, err := x.At(x.Len() - n)
-	if err != nil {
-		return 0, err
-	}
-	last, err := x.At(x.Len() - 1)
-	if err != nil {
-		return 0, err
-	}
-	took := last.Time.Sub(first.Time)
-	return float64(n-1) / max(took, time.Millisecond).Seconds(), nil
-}
-
 // Durations yields how long committed steps took, in the order of their commits, from a place
 // in that order on. It reads the index of the run alone; without one there are none.
 func (r *Run) Durations(from int) iter.Seq2[time.Duration, error] {
