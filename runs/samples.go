@@ -190,7 +190,8 @@ type Rival struct {
 }
 
 // Rivals are the answers to a question that got votes, most of them first: what won is the
-// output, if there is one. Samples, if there are any, tell who voted for which.
+// output, if there is one, or the call on the way to it that the vote was about. Samples, if
+// there are any, tell who voted for which.
 func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 	list := []Rival{}
 	for _, key := range slices.Sorted(maps.Keys(v.Votes)) {
@@ -202,7 +203,7 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		rival := &list[i]
 		if i == 0 && !output.IsZero() {
 			rival.Won = true
-			if output.Ref == nil {
+			if rival.Answer = callVoted(rival.Key, samples); rival.Answer == nil && output.Ref == nil {
 				rival.Answer = output.JSON
 			}
 		} else {
@@ -222,6 +223,19 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		}
 	}
 	return list
+}
+
+// callVoted is the call that was voted for under a key; nil if it is no call.
+func callVoted(key string, samples []Sample) json.RawMessage {
+	if _, ok := callOfKey(key); ok {
+		return answerOf(key, 0, nil)
+	}
+	for i := range samples {
+		if s := &samples[i]; s.Outcome == SampleVote && s.Vote == key && s.Intent != nil {
+			return s.answer()
+		}
+	}
+	return nil
 }
 
 // answer is what a sample said.

@@ -231,13 +231,13 @@ function isCall(answer) {
 }
 
 /**
- * onTheWay reports whether an answer proposes a call where the leading one is a result: there is
+ * unlike reports whether one of two answers proposes a call and the other is a result: there is
  * nothing to compare then.
  *
  * @param {Rival} leading
  * @param {Rival} r
  */
-export const onTheWay = (leading, r) => isCall(r.answer) && !isCall(leading.answer);
+export const unlike = (leading, r) => isCall(r.answer) !== isCall(leading.answer);
 
 /**
  * @param {Rival} leading
@@ -246,8 +246,9 @@ export const onTheWay = (leading, r) => isCall(r.answer) && !isCall(leading.answ
  */
 function against(leading, r, i) {
   if (i === 0) return block(votedFor(leading), { label: 'leading answer' });
-  if (!onTheWay(leading, r)) return difference(votedFor(leading), votedFor(r), `answer ${i + 1} against the leading one`);
-  return [h('p', { class: 'note' }, 'A proposal of a call on the way. Answer 1 is shown as the result of the step, so the two are not compared.'), block(votedFor(r), { label: `answer ${i + 1}, a proposed call` })];
+  if (!unlike(leading, r)) return difference(votedFor(leading), votedFor(r), `answer ${i + 1} against the leading one`);
+  const called = isCall(r.answer);
+  return [h('p', { class: 'note' }, called ? 'It proposes a call, and answer 1 is a result: the two are not compared.' : 'It is a result, and answer 1 a call: the two are not compared.'), block(votedFor(r), { label: `answer ${i + 1}, a ${called ? 'proposed call' : 'result'}` })];
 }
 
 /**
@@ -278,6 +279,7 @@ function rivals(run, d) {
       ),
     ),
     list.length > 8 ? h('p', { class: 'muted' }, `and ${count(list.length - 8, 'other answer')}`) : null,
+    first.won && isCall(first.answer) && !isCall(d.output) ? [h('p', { class: 'note' }, 'This was the closest vote of the step, about a call. The step came to:'), value(run, d.output, 'result of the step')] : null,
   );
 }
 
