@@ -193,6 +193,7 @@ export function run(first) {
         one.el.remove();
         one = null;
       }
+      body.firstElementChild?.classList.toggle('has-one', n >= 0); // which says where it stands
       if (n >= 0 && !one) {
         one = stepView(id, n, { back: link(['runs', id], range ?? {}) });
         if (slot) fill(slot, one.el);
@@ -201,7 +202,6 @@ export function run(first) {
       } else if (one && slot && !one.el.isConnected) {
         fill(slot, one.el);
       }
-      body.firstElementChild?.classList.toggle('has-one', Boolean(one));
     }
     heat.update({ range, selected: n });
     steps.update({ range, selected: n });
