@@ -203,7 +203,7 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		rival := &list[i]
 		if i == 0 && !output.IsZero() {
 			rival.Won = true
-			if rival.Answer = callVoted(rival.Key, samples); rival.Answer == nil && output.Ref == nil {
+			if rival.Answer = callVoted(rival, v.Answers, samples); rival.Answer == nil && output.Ref == nil {
 				rival.Answer = output.JSON
 			}
 		} else {
@@ -225,13 +225,18 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 	return list
 }
 
-// callVoted is the call that was voted for under a key; nil if it is no call.
-func callVoted(key string, samples []Sample) json.RawMessage {
-	if _, ok := callOfKey(key); ok {
-		return answerOf(key, 0, nil)
+// callVoted is the call that won a vote; nil if a result did.
+func callVoted(won *Rival, known []event.Candidate, samples []Sample) json.RawMessage {
+	if _, ok := callOfKey(won.Key); ok {
+		return answerOf(won.Key, won.Votes, &known)
+	}
+	for _, c := range known { // which have the winner if it is a call
+		if _, ok := callOf(c.Answer); ok && c.Votes == won.Votes {
+			return c.Answer
+		}
 	}
 	for i := range samples {
-		if s := &samples[i]; s.Outcome == SampleVote && s.Vote == key && s.Intent != nil {
+		if s := &samples[i]; s.Outcome == SampleVote && s.Vote == won.Key && s.Intent != nil {
 			return s.answer()
 		}
 	}

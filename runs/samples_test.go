@@ -56,6 +56,11 @@ func TestRivalsAreWhatWasVotedFor(t *testing.T) {
 				{Key: other, Votes: 1, Answer: json.RawMessage(`{"tool":"Write","input":{"file_path":"b"}}`), Voters: []string{"m"}},
 			},
 		},
+		"a call on the way that the log lists": {
+			voting: event.Voting{Votes: map[string]int{hash: 3, other: 1}, Answers: []event.Candidate{{Answer: json.RawMessage(`{"tool":"Write","input":{"file_path":"a"}}`), Votes: 3}, {Answer: json.RawMessage(`{"n":2}`), Votes: 1}}},
+			output: `{"done":true}`,
+			want:   []runs.Rival{{Key: hash, Votes: 3, Won: true, Answer: json.RawMessage(`{"tool":"Write","input":{"file_path":"a"}}`)}, {Key: other, Votes: 1, Answer: json.RawMessage(`{"n":2}`)}},
+		},
 		"a call that is the output": {
 			voting: event.Voting{Votes: map[string]int{`call Write {"file_path":"a"}`: 3}}, output: `{"tool":"Write","input":{"file_path":"a"},"id":"7"}`,
 			want: []runs.Rival{{Key: `call Write {"file_path":"a"}`, Votes: 3, Won: true, Answer: json.RawMessage(`{"tool":"Write","input":{"file_path":"a"}}`)}},
