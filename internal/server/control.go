@@ -24,6 +24,9 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 	if err := read(w, r, &in); err != nil {
 		return err
 	}
+	if n := len(in.Answer); n > runs.MaxAnswer {
+		return problemf(http.StatusRequestEntityTooLarge, "answer", "%v", &runs.LongAnswerError{Length: n})
+	}
 	open, err := run.Waiting()
 	if err != nil {
 		return err
