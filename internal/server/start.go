@@ -227,6 +227,12 @@ func (o *order) longest() string {
 			longest, most = "params."+name, len(value)
 		}
 	}
+	for name, value := range o.Settings {
+		list, _ := config.Texts(value) // likewise
+		if n := len(strings.Join(list, "")); n > most {
+			longest, most = "settings."+name, n
+		}
+	}
 	return longest
 }
 
