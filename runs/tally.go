@@ -20,6 +20,7 @@ type Tally struct {
 	run *Run
 
 	mu      sync.Mutex
+	byLog   bool  // there is no index that can be read: the log has all of it
 	indexed int   // steps of the index that were counted
 	at      int64 // up to where the log was read
 	counted Progress
@@ -57,45 +58,42 @@ func (t *Tally) Progress() (Progress, error) {
 		p.Total = max(p.Total, p.Steps) // a plan may come back to a step, or split one
 	}
 	p.Spent, p.Elapsed = report.Usage, time.Duration(report.DurationMS)*time.Millisecond
-	if p.Elapsed == 0 { // it has not ended
+	if report.Status == event.StatusRunning { // its log does not say how long it took
 		p.Elapsed = report.Updated.Sub(report.Started)
 	}
 	return p, nil
 }
 
-// read counts what has been added.
+// read counts what has been added. If that does not fit what was read before, a damaged part of
+// the log may have been set aside: all of it is read again.
 func (t *Tally) read() error {
+	known := t.at > 0
+	err := t.readNew()
+	if err != nil && known {
+		t.restart()
+		err = t.readNew()
+	}
+	return err
+}
+
+func (t *Tally) readNew() error {
 	log, err := os.Stat(filepath.Join(t.run.dir, runlog.EventsFile))
 	if err != nil {
 		return err
 	}
-	x, err := runlog.OpenIndex(t.run.dir)
-	if err == nil {
-		defer x.Close()
+	if log.Size() < t.at { // the end of it was damaged, and was left out
+		t.restart()
 	}
-	if log.Size() < t.at || x != nil && x.Len() < t.indexed { // the end of it was damaged, and was left out
-		t.indexed, t.at, t.counted, t.waits = 0, 0, Progress{}, nil
-		clear(t.asked)
+	if !t.byLog && t.readIndex() != nil { // everything but the log can be lost
+		t.restart()
+		t.byLog = true
 	}
-	if x != nil && !t.byQuestion() {
-		for s, err := range x.From(t.indexed) {
-			if err != nil {
-				return err
-			}
-			t.indexed++
-			t.count(s.Samples, s.RedFlagged, s.Faults, s.Answers)
-			t.counted.Steps++
-		}
-	}
-	if x != nil && t.run.Form().Alone() {
-		return nil // which ask no person, and whose steps say all
-	}
-	if t.at == log.Size() {
+	if !t.byLog && t.run.Form().Alone() || t.at == log.Size() { // these ask no person, and their steps say all
 		return nil
 	}
 	for line, err := range runlog.ReadBetween(t.run.dir, t.at, 0) {
 		if err == nil {
-			err = t.take(line, x == nil)
+			err = t.take(line)
 		}
 		if err != nil {
 			return err
@@ -105,19 +103,49 @@ func (t *Tally) read() error {
 	return nil
 }
 
+// restart forgets what was counted.
+func (t *Tally) restart() {
+	t.indexed, t.at, t.counted, t.waits = 0, 0, Progress{}, nil
+	clear(t.asked)
+}
+
+// readIndex counts the steps that have been added to the index.
+func (t *Tally) readIndex() error {
+	x, err := runlog.OpenIndex(t.run.dir)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if x.Len() < t.indexed { // likewise
+		t.restart()
+	}
+	if t.byQuestion() {
+		return nil
+	}
+	for s, err := range x.From(t.indexed) {
+		if err != nil {
+			return err
+		}
+		t.indexed++
+		t.count(s.Samples, s.RedFlagged, s.Faults, s.Answers)
+		t.counted.Steps++
+	}
+	return nil
+}
+
 // byQuestion reports whether questions are counted, because a step takes several.
 func (t *Tally) byQuestion() bool {
 	return t.run.Form() == event.FormTree || t.run.Form() == event.FormMeasurement
 }
 
-// take counts what a line of the log says. Steps are counted here if there is no index.
-func (t *Tally) take(line runlog.Line, steps bool) error {
+// take counts what a line of the log says.
+func (t *Tally) take(line runlog.Line) error {
 	switch line.Type {
 	case event.TypeVoteCompleted, event.TypeStepCompleted, event.TypeValidationPassed, event.TypeClarificationRequested, event.TypeClarificationProvided:
 	default:
 		return nil
 	}
-	if line.Type == event.TypeVoteCompleted && !t.byQuestion() || line.Type == event.TypeStepCompleted && !steps && !t.byQuestion() {
+	if line.Type == event.TypeVoteCompleted && !t.byQuestion() || line.Type == event.TypeStepCompleted && !t.byLog && !t.byQuestion() {
 		return nil
 	}
 	rec, err := line.Decode()

@@ -129,6 +129,59 @@ func TestTallyOfALogThatWasCut(t *testing.T) {
 	}
 }
 
+// TestTallyOfADamagedIndex: an index that is damaged, lost or there again changes nothing.
+func TestTallyOfADamagedIndex(t *testing.T) {
+	task := submitted("hanoi")
+	task.Form = event.FormChain
+	run := written(t, task, voted(0, 3, 0, 0), voted(1, 3, 0, 0))
+	index := filepath.Join(run.Dir(), runlog.IndexFile)
+	intact, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte(nil), intact...)
+	flipped[len(flipped)-20] ^= 1
+	early := run.Tally()
+	for _, data := range [][]byte{intact, flipped, nil, intact} {
+		if data == nil {
+			err = os.Remove(index)
+		} else {
+			err = os.WriteFile(index, data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tally := range []*runs.Tally{early, run.Tally()} {
+			if got := tallied(t, tally); got.Steps != 2 || got.Samples != 6 {
+				t.Errorf("it has %+v, want two steps with 6 samples", got)
+			}
+		}
+	}
+}
+
+// TestTallyOfALogThatWasMended: a part that was set aside does not count, whatever has come
+// since.
+func TestTallyOfALogThatWasMended(t *testing.T) {
+	task := submitted("solve")
+	task.Form = event.FormTree
+	vote := event.VoteCompleted{Question: "solve/0", Status: "decided", Voting: event.Voting{Samples: 5, Votes: map[string]int{"a": 3, "b": 2}}}
+	was, is := written(t, task, vote), written(t, task, event.Noted{Text: "another beginning"}, vote, vote)
+	tally := was.Tally()
+	if got := tallied(t, tally); got.Samples != 5 {
+		t.Errorf("it has %+v, want 5 samples", got)
+	}
+	data, err := os.ReadFile(filepath.Join(is.Dir(), runlog.EventsFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(was.Dir(), runlog.EventsFile), data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tallied(t, tally); got.Samples != 10 {
+		t.Errorf("it has %+v, want 10 samples", got)
+	}
+}
+
 // TestPace: the time in which a person was waited for does not count, unless others were
 // committed meanwhile.
 func TestPace(t *testing.T) {
