@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/usage"
@@ -151,35 +150,6 @@ func (r *Run) around(step int) (begin, end int64) {
 	return begin, end
 }
 
-// Asked is what the voters of a step of a chain were asked, in its first framing, or those of a
-// request; empty where that does not follow from the log. Families are the user's own.
-func (r *Run) asked(step int, families []domain.Family) (string, error) {
-	if r.Form() == event.FormRequests {
-		return r.Request(step)
-	}
-	c := chainOf(append([]domain.Family{hanoi.Family()}, families...), r.Kind(), r.task.Params)
-	if c == nil || r.Form() != event.FormChain {
-		return "", nil
-	}
-	var previous json.RawMessage
-	if step > 0 {
-		before, err := r.Step(step - 1)
-		if err != nil {
-			return "", err
-		}
-		output, err := r.Load(before.Output)
-		if err != nil {
-			return "", err
-		}
-		previous = output.JSON
-	}
-	q, err := c.Question(step, previous)
-	if err != nil {
-		return "", err
-	}
-	return q.Prompt, nil
-}
-
 // A Rival is an answer to a step that got votes.
 type Rival struct {
 	Key    string          `json:"key"`
@@ -281,7 +251,7 @@ type StepDetail struct {
 	Class   string         `json:"class,omitempty"`
 	Rivals  []Rival        `json:"rivals"`
 	Samples []Sample       `json:"samples"`
-	Asked   string         `json:"asked,omitempty"` // what voters were asked, where that is known
+	Asked   string         `json:"asked,omitempty"` // what voters were asked, where that is known: in full in a chain, elsewhere what it is about
 	Dissent []string       `json:"dissent,omitempty"`
 	Effects []EffectResult `json:"effects,omitempty"`
 	Changed []string       `json:"changed,omitempty"` // parts of its questions that a resume would ask differently
@@ -319,7 +289,7 @@ func (r *Run) Detail(step int, families ...domain.Family) (*StepDetail, error) {
 		return nil, err
 	}
 	d.Rivals = Rivals(d.Voting, d.Output, d.Samples)
-	d.Asked, err = r.asked(step, families)
+	d.Asked, err = r.asked(step, d.Output, families)
 	return d, err
 }
 
