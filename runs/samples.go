@@ -160,9 +160,11 @@ type Rival struct {
 }
 
 // Rivals are the answers to a question that got votes, most of them first: what won is the
-// output, if there is one, or the call on the way to it that the vote was about. Samples, if
-// there are any, tell who voted for which.
+// output, if there is one, or what the vote was about on the way to it. Samples, if there are
+// any, tell who voted for which; of those of several questions, the ones that the votes are of.
 func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
+	question := votedOn(v, samples)
+	samples = slices.DeleteFunc(slices.Clone(samples), func(s Sample) bool { return question != "" && s.Question != question })
 	list := []Rival{}
 	for _, key := range slices.Sorted(maps.Keys(v.Votes)) {
 		list = append(list, Rival{Key: key, Votes: v.Votes[key]})
@@ -173,7 +175,10 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		rival := &list[i]
 		if i == 0 && !output.IsZero() {
 			rival.Won = true
-			if rival.Answer = callVoted(rival, v.Answers, samples); rival.Answer == nil && output.Ref == nil {
+			if rival.Answer = callVoted(rival, v.Answers, samples); rival.Answer == nil && partOf(rival.Key, output) {
+				rival.Answer = []byte(rival.Key)
+			}
+			if rival.Answer == nil && output.Ref == nil {
 				rival.Answer = output.JSON
 			}
 		} else {
@@ -193,6 +198,34 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		}
 	}
 	return list
+}
+
+// votedOn is the question that votes are of, if samples are of several: a step has the votes of
+// its closest decision. It is empty if that cannot be told.
+func votedOn(v event.Voting, samples []Sample) string {
+	var questions []string
+	votes := map[string]map[string]int{}
+	for _, s := range samples {
+		if votes[s.Question] == nil {
+			questions = append(questions, s.Question)
+			votes[s.Question] = map[string]int{}
+		}
+		if s.Outcome == SampleVote {
+			votes[s.Question][s.Vote]++
+		}
+	}
+	i := slices.IndexFunc(questions, func(q string) bool { return len(questions) > 1 && maps.Equal(votes[q], v.Votes) })
+	if i < 0 {
+		return ""
+	}
+	return questions[i]
+}
+
+// partOf reports whether a key is the answer to one of several questions that the output has
+// the answers to.
+func partOf(key string, output event.Value) bool {
+	isObject := func(text []byte) bool { return len(text) > 0 && text[0] == '{' }
+	return isObject(output.JSON) && json.Valid([]byte(key)) && !isObject([]byte(key))
 }
 
 // callVoted is the call that won a vote; nil if a result did.
@@ -250,6 +283,7 @@ type StepDetail struct {
 	StepResult
 	Class   string         `json:"class,omitempty"`
 	Rivals  []Rival        `json:"rivals"`
+	Voted   string         `json:"voted,omitempty"` // the question that the votes are of, if there were several
 	Samples []Sample       `json:"samples"`
 	Asked   string         `json:"asked,omitempty"` // what voters were asked, where that is known: in full in a chain, elsewhere what it is about
 	Dissent []string       `json:"dissent,omitempty"`
@@ -288,7 +322,7 @@ func (r *Run) Detail(step int, families ...domain.Family) (*StepDetail, error) {
 	if d.Changed, err = r.Changed(step); err != nil {
 		return nil, err
 	}
-	d.Rivals = Rivals(d.Voting, d.Output, d.Samples)
+	d.Rivals, d.Voted = Rivals(d.Voting, d.Output, d.Samples), votedOn(d.Voting, d.Samples)
 	d.Asked, err = r.asked(step, d.Output, families)
 	return d, err
 }

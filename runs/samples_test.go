@@ -18,6 +18,9 @@ func TestRivalsAreWhatWasVotedFor(t *testing.T) {
 	said := func(key, text string) runs.Sample {
 		return runs.Sample{Outcome: runs.SampleVote, Voter: "m", Vote: key, Text: event.TextValue(text)}
 	}
+	of := func(question, answer string) runs.Sample {
+		return runs.Sample{Outcome: runs.SampleVote, Voter: question, Question: question, Vote: `"` + answer + `"`, Text: event.TextValue(answer)}
+	}
 	called := func(key, path string) runs.Sample {
 		return runs.Sample{Outcome: runs.SampleVote, Voter: "m", Vote: key, Intent: &event.Intent{Tool: "Write", Input: json.RawMessage(`{"file_path":"` + path + `"}`)}}
 	}
@@ -64,6 +67,14 @@ func TestRivalsAreWhatWasVotedFor(t *testing.T) {
 		"a call that is the output": {
 			voting: event.Voting{Votes: map[string]int{`call Write {"file_path":"a"}`: 3}}, output: `{"tool":"Write","input":{"file_path":"a"},"id":"7"}`,
 			want: []runs.Rival{{Key: `call Write {"file_path":"a"}`, Votes: 3, Won: true, Answer: json.RawMessage(`{"tool":"Write","input":{"file_path":"a"}}`)}},
+		},
+		"one of several questions": {
+			voting: event.Voting{Votes: map[string]int{`"x"`: 2, `"y"`: 1}}, output: `{"a":"x","b":"y"}`,
+			samples: []runs.Sample{of("a", "x"), of("b", "y"), of("a", "y"), of("b", "y"), of("a", "x")},
+			want: []runs.Rival{
+				{Key: `"x"`, Votes: 2, Won: true, Answer: json.RawMessage(`"x"`), Voters: []string{"a", "a"}},
+				{Key: `"y"`, Votes: 1, Answer: json.RawMessage(`"y"`), Voters: []string{"a"}},
+			},
 		},
 		"nobody won": {
 			voting: event.Voting{Votes: map[string]int{"yes": 2, "no": 2}},

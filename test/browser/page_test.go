@@ -128,7 +128,7 @@ func TestComparesCalls(t *testing.T) {
 	p.at("#/runs/" + s.newest() + "/step/0")
 	p.waitText(".rival", "Won")
 	p.waitText(".rival .diff", "as it shall be")
-	p.waitText(".stepview", "about a call. The step came to:")
+	p.waitText(".stepview", "This was the closest vote of the step. The step came to:")
 	p.waitText(".stepview", "it is rewritten")
 }
 

@@ -192,7 +192,7 @@ function parts(run, d) {
     d.first ? before(d) : null,
     flags(d),
     d.effects?.length ? h('section', null, h('h3', null, 'Calls'), d.effects.map((e) => effect(run, e))) : null,
-    d.samples?.length ? samples(run, d.samples, d.rivals ?? []) : null,
+    d.samples?.length ? samples(run, d.samples, d.rivals ?? [], d.voted) : null,
     prompt(d.asked),
   ];
 }
@@ -279,7 +279,7 @@ function rivals(run, d) {
       ),
     ),
     list.length > 8 ? h('p', { class: 'muted' }, `and ${count(list.length - 8, 'other answer')}`) : null,
-    first.won && isCall(first.answer) && !isCall(d.output) ? [h('p', { class: 'note' }, 'This was the closest vote of the step, about a call. The step came to:'), value(run, d.output, 'result of the step')] : null,
+    first.won && d.voted ? [h('p', { class: 'note' }, 'This was the closest vote of the step. The step came to:'), value(run, d.output, 'result of the step')] : null,
   );
 }
 
@@ -336,13 +336,15 @@ export function ballotKeys(rivals, list) {
  * @param {string} run
  * @param {Sample[]} list
  * @param {Rival[]} rivals
+ * @param {string | undefined} voted the question that they are answers to, if there are several
  */
-function samples(run, list, rivals) {
-  const keys = ballotKeys(rivals, list);
+function samples(run, list, rivals, voted) {
+  const keys = ballotKeys(rivals, voted ? list.filter((s) => s.question === voted) : list);
   const questions = new Set(list.map((s) => s.question)).size;
   const rows = list.slice(0, 300).map((s) => {
     const i = keys.indexOf(s.vote ?? '');
-    const outcome = s.outcome === 'vote' ? h('span', { class: `vote-${Math.min(i, 3)} pick` }, h('i', { 'aria-hidden': 'true' }), `answer ${i + 1}`) : h('span', { class: `tag ${s.outcome === 'flag' ? 'bad' : 'warn'}` }, line(s.flag ?? s.outcome, 40));
+    const aside = voted && s.question !== voted;
+    const outcome = s.outcome === 'vote' && aside ? h('span', { class: 'muted', title: line(s.question, 120) }, 'another vote') : s.outcome === 'vote' ? h('span', { class: `vote-${Math.min(i, 3)} pick` }, h('i', { 'aria-hidden': 'true' }), `answer ${i + 1}`) : h('span', { class: `tag ${s.outcome === 'flag' ? 'bad' : 'warn'}` }, line(s.flag ?? s.outcome, 40));
     return h(
       'li',
       null,
