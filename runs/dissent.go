@@ -150,13 +150,13 @@ func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string
 		others += n
 	}
 	for i, c := range answers {
-		first, this := legible(answers[0].Answer), legible(c.Answer)
-		what := clip.Line(show.Line(this), 200)
-		if difference := between(answers[0].Answer, c.Answer, first, this); i > 0 && (won || differ.Worth(difference, what)) {
+		what := clip.Line(show.Line(legible(c.Answer)), 200)
+		switch difference := between(answers[0].Answer, c.Answer); {
+		case i == 0:
+		case won:
 			what = show.Line(difference)
-			if !won {
-				what = "the same, but " + what
-			}
+		case alike(answers[0].Answer, c.Answer) && differ.Worth(difference, what):
+			what = "the same, but " + show.Line(difference)
 		}
 		if i > 0 || !won {
 			lines = append(lines, fmt.Sprintf("%s for %s", plural(c.Votes, "vote"), what))
@@ -244,13 +244,31 @@ func votesFor(v event.Voting) []event.Candidate {
 }
 
 // between says how an answer differs from the first one: two calls of a tool by their
-// arguments.
-func between(first, other json.RawMessage, firstText, otherText string) string {
-	a, isCall := callOf(first)
-	if b, too := callOf(other); isCall && too && a.Tool == b.Tool {
+// arguments, a call and anything else as what they are.
+func between(first, other json.RawMessage) string {
+	if !alike(first, other) {
+		return instead(other) + " instead of " + instead(first)
+	}
+	if a, ok := callOf(first); ok {
+		b, _ := callOf(other)
 		return differ.Between(string(a.Input), string(b.Input))
 	}
-	return differ.Between(firstText, otherText)
+	return differ.Between(legible(first), legible(other))
+}
+
+// alike reports whether two answers are calls of one tool, or both none.
+func alike(a, b json.RawMessage) bool {
+	left, isCall := callOf(a)
+	right, too := callOf(b)
+	return isCall == too && left.Tool == right.Tool
+}
+
+// instead is an answer as it is set against another: a text is quoted, a call is none.
+func instead(answer json.RawMessage) string {
+	if _, ok := callOf(answer); ok {
+		return legible(answer)
+	}
+	return clip.Line(string(answer), 80)
 }
 
 // legible is an answer for people: its text if it is one, a call as a call.
@@ -260,7 +278,7 @@ func legible(answer json.RawMessage) string {
 		return text
 	}
 	if call, ok := callOf(answer); ok {
-		return fmt.Sprintf("call %s %s", call.Tool, call.Input)
+		return "call " + show.CallLine(call.Tool, call.Input)
 	}
 	return string(answer)
 }

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,9 +30,16 @@ func TestDescribeVotes(t *testing.T) {
 		{"the winner is the output", event.Voting{Votes: map[string]int{"sha256:0": 2, "sha256:1": 1}, Answers: []event.Candidate{answer(`{"total":15}`, 1)}}, true, `{"total":14}`,
 			[]string{"1 vote for total: 15 instead of 14"}},
 		{"a call against an answer", event.Voting{Answers: []event.Candidate{answer(`{"tool":"Bash","input":{"command":"ls"}}`, 2), answer(`{"done":true}`, 1)}}, false, "",
-			[]string{`2 votes for call Bash {"command":"ls"}`, `1 vote for {"done":true}`}},
+			[]string{`2 votes for call Bash $ ls`, `1 vote for {"done":true}`}},
+		{"a call against a long answer", event.Voting{Answers: []event.Candidate{answer(`{"tool":"Bash","input":{"command":"ls"}}`, 2), answer(`"`+strings.Repeat("x", 150)+`"`, 1)}}, false, "",
+			[]string{`2 votes for call Bash $ ls`, `1 vote for ` + strings.Repeat("x", 150)}},
+		{"calls of two tools", event.Voting{Votes: map[string]int{`call Write {"file_path":"a.txt","content":"hello\n"}`: 4, `call Bash {"command":"echo \"bye\" > a.txt"}`: 2, `call mcp__shop__order {"item":"tea","n":2}`: 1}}, true, "",
+			[]string{`2 votes for call Bash $ echo "bye" > a.txt instead of call Write a.txt (6 bytes)`, `1 vote for call mcp__shop__order item: "tea", n: 2 instead of call Write a.txt (6 bytes)`}},
+		{"an answer instead of a call", event.Voting{Votes: map[string]int{`call Bash {"command":"ls"}`: 4, "done": 2, `{"done":true}`: 1}}, true, "",
+			[]string{`2 votes for "done" instead of call Bash $ ls`, `1 vote for {"done":true} instead of call Bash $ ls`}},
+		{"control characters in a call", event.Voting{Votes: map[string]int{`call Bash {"command":"\u001b[2J"}`: 2, "done": 1}}, false, "", []string{`2 votes for call Bash $ \x1b[2J`, "1 vote for done"}},
 		{"calls by their keys", event.Voting{Votes: map[string]int{`call Pay {"to":"a<b"}`: 5, `call Pay {"to":"c"}`: 2, "call Pay": 1}}, true, "",
-			[]string{`2 votes for to: "c" instead of "a<b"`, `1 vote for "call Pay" instead of "call Pay {\"to\":\"a<b\"}"`}},
+			[]string{`2 votes for to: "c" instead of "a<b"`, `1 vote for "call Pay" instead of call Pay to: "a<b"`}},
 		{"nothing but flags", event.Voting{Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses", Said: "I cannot."}}}, false, "",
 			[]string{"3 answers discarded as refusal: it refuses; the first one said: I cannot."}},
 		{"flags of votes that were decided on the way", event.Voting{RedFlagged: 5, Discarded: []event.Discarded{{Flag: "refusal", Count: 3, Reason: "it refuses"}}}, false, "",
@@ -102,7 +110,7 @@ func TestDissentBefore(t *testing.T) {
 		{"all were right", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"x":4}`), nil},
 		{"a task of an outline", event.TextValue("4"), before(`{"result":"4","details":"so"}`, `{"result":"5","details":"so"}`), []string{"before: 1 vote for 5 instead of 4"}},
 		{"a task with details", event.TextValue("the fourth\n\nBecause of the third."), before(`{"result":"the fourth"}`), nil},
-		{"a call", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"tool":"Read","input":{"a":1}}`), []string{`before: 1 vote for "call Read {\"a\":1}" instead of {"x":4}`}},
+		{"a call", event.JSONValue(json.RawMessage(`{"x":4}`)), before(`{"tool":"Read","input":{"a":1}}`), []string{`before: 1 vote for call Read a: 1 instead of {"x":4}`}},
 		{"stored elsewhere", event.Value{Ref: &event.Ref{Bytes: 20000}}, before(`{"x":4}`), []string{`before: 1 vote for {"x":4}`}},
 	} {
 		s := runs.StepResult{Output: test.output, By: event.ByPerson, First: test.first}

@@ -241,6 +241,9 @@ func (a *app) ending(name, out string) (func(*maker.Result) error, error) {
 // finishRecords says what came of the records of a run. Answers may be on stdout.
 func (a *app) finishRecords(r *maker.Result) error {
 	if a.quiet {
+		if r.Status != event.StatusCompleted {
+			fmt.Fprintf(a.Err, "%s: %s\n", r.Status, show.Line(r.Reason))
+		}
 		return nil
 	}
 	run, err := a.open(r.Run)

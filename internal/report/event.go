@@ -3,7 +3,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -168,24 +167,33 @@ func stepColumn(form event.Form, step int) string {
 
 // saySetup says how a session votes, and what confines its commands.
 func saySetup(form event.Form, s event.Setup) string {
-	var lines []string
-	step := "step"
-	if form == event.FormTasks {
-		step = "task"
-	}
-	switch r := s.Rule; {
-	case form == event.FormMeasurement, r.Strategy == "":
-	case r.Strategy == vote.None:
-		lines = append(lines, fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", step))
-	case r.Strategy == vote.FirstToK && r.K == 1, r.Strategy == vote.Majority && r.N == 1:
-		lines = append(lines, fmt.Sprintf("voting   not voted: the first answer a %s that is not discarded, of at most %d samples; -k 2 votes", step, r.MaxSamples))
-	default:
-		lines = append(lines, "voting   "+runs.DescribeRule(s.Rule))
-	}
+	line := Voting(form, s.Rule)
 	if s.Sandbox != "" {
-		lines = append(lines, "sandbox  "+s.Sandbox)
+		line = strings.TrimPrefix(line+"\nsandbox  "+s.Sandbox, "\n")
 	}
-	return strings.Join(lines, "\n")
+	return line
+}
+
+// Voting says in a line how a run votes; empty if it does not go by a rule.
+func Voting(form event.Form, r vote.Rule) string {
+	one := "step"
+	switch form {
+	case event.FormTasks:
+		one = "task"
+	case event.FormRecords:
+		one = "record"
+	case event.FormRequests:
+		one = "request"
+	}
+	switch {
+	case form == event.FormMeasurement, r.Strategy == "":
+		return ""
+	case r.Strategy == vote.None:
+		return fmt.Sprintf("voting   not voted: one sample a %s; -k 2 votes", one)
+	case r.Strategy == vote.FirstToK && r.K == 1, r.Strategy == vote.Majority && r.N == 1:
+		return fmt.Sprintf("voting   not voted: the first answer a %s that is not discarded, of at most %d samples; -k 2 votes", one, r.MaxSamples)
+	}
+	return "voting   " + runs.DescribeRule(r)
 }
 
 // votesOf says how a decision came about.
@@ -205,34 +213,10 @@ func votesOf(v event.Voting) string {
 
 // Call is a call in a few words: what a file or a command is about, and not all that is in it.
 func Call(tool string, input event.Value) string {
-	var in struct {
-		FilePath string  `json:"file_path"`
-		Content  *string `json:"content"`
-		Command  string  `json:"command"`
+	if input.Ref != nil {
+		return show.Line(tool) + " " + brief(input)
 	}
-	_ = json.Unmarshal(input.JSON, &in) // of other tools, and of what is not here, there is a brief
-	switch {
-	case tool == "Write" && in.FilePath != "" && in.Content != nil:
-		return fmt.Sprintf("Write %s (%s bytes)", clip.Line(show.Line(in.FilePath), 120), Thousands(len(*in.Content)))
-	case tool == "Edit" && in.FilePath != "":
-		return "Edit " + clip.Line(show.Line(in.FilePath), 120)
-	case tool == "Bash" && in.Command != "":
-		return "Bash $ " + clip.Line(show.Line(in.Command), 120)
-	}
-	return strings.TrimRight(show.Line(tool)+" "+arguments(input), " ")
-}
-
-// arguments are those of a call on one line, as an approval lists them one by one.
-func arguments(input event.Value) string {
-	var in map[string]json.RawMessage
-	if input.Ref != nil || json.Unmarshal(input.JSON, &in) != nil {
-		return brief(input)
-	}
-	var parts []string
-	for _, a := range show.Arguments(in) {
-		parts = append(parts, a.Name+": "+clip.Text(a.Value, 80)) // one that is long leaves room for others
-	}
-	return clip.Text(show.Line(strings.Join(parts, ", ")), 120)
+	return show.CallLine(tool, input.JSON)
 }
 
 // brief is a value in a few words.

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/maker-mdap/maker"
-	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
@@ -18,14 +16,5 @@ func TestOutlook(t *testing.T) {
 	o.USDToCome = nil
 	if got := outlook(&o); strings.Contains(got, "$") {
 		t.Errorf("outlook() = %q, want no cost where none is known", got)
-	}
-}
-
-func TestSayRule(t *testing.T) {
-	if got := sayRule(maker.FirstToK(3)); got != "" {
-		t.Errorf("a fixed margin is announced as %q", got)
-	}
-	if got := sayRule(vote.Rule{Strategy: vote.Adaptive, Target: .05, MaxSamples: 240}); !strings.Contains(got, "a chance of 0.05; at most 240 samples") {
-		t.Errorf("margins that adapt are announced as %q", got)
 	}
 }

@@ -97,7 +97,9 @@ func (v *View) Watch(ctx context.Context, run *maker.Run) (halted bool) {
 	if !v.begun {
 		v.begun = true
 		v.print("run " + run.ID())
-		v.print(sayRule(run.Rule()))
+		if !hasLines(run) {
+			v.print(report.Voting(run.Form(), run.Rule())) // elsewhere the first event says it
+		}
 	}
 	if v.screen == nil {
 		v.watchPlainly(ctx, run)
@@ -233,14 +235,6 @@ func (v *View) print(text string) {
 		return
 	}
 	fmt.Fprintf(v.w, "%s\n", text)
-}
-
-// sayRule says how a run votes, if that is not what the reader knows from the command line.
-func sayRule(rule vote.Rule) string {
-	if rule.Strategy != vote.Adaptive {
-		return ""
-	}
-	return "votes by " + runs.DescribeRule(rule)
 }
 
 // outlook is how a run stands whose margins adapt, and how it is thought to end.

@@ -51,6 +51,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		s.comma = '\t'
 	}
 	if name == "-" {
+		s.Name = "stdin"
 		return s.spool(stdin)
 	}
 	info, err := os.Stat(name)
@@ -58,17 +59,25 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		return nil, err
 	}
 	s.folder = info.IsDir()
-	return s, nil
+	if s.folder || info.Mode().IsRegular() {
+		return s, nil
+	}
+	pipe, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer pipe.Close()
+	return s.spool(pipe)
 }
 
-// spool keeps a copy of standard input, which can be read only once.
-func (s *Source) spool(stdin io.Reader) (*Source, error) {
+// spool keeps a copy of what can be read only once: standard input, or a pipe with a name.
+func (s *Source) spool(from io.Reader) (*Source, error) {
 	f, err := os.CreateTemp("", "maker-records-")
 	if err != nil {
 		return nil, err
 	}
-	s.Name, s.path, s.scratch = "stdin", f.Name(), true
-	_, err = io.Copy(f, stdin)
+	s.path, s.scratch = f.Name(), true
+	_, err = io.Copy(f, from)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

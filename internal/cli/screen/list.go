@@ -136,7 +136,7 @@ func (l *list) takeVote(e event.VoteCompleted) {
 	}
 	what := e.Answer.Compact()
 	if e.Intent != nil {
-		what = fmt.Sprintf("call %s %s", e.Intent.Tool, e.Intent.Input)
+		what = "call " + show.CallLine(e.Intent.Tool, e.Intent.Input)
 	}
 	if e.Status != "decided" {
 		what = e.Status + " " + e.Reason

@@ -525,3 +525,24 @@ func TestEarlierEdges(t *testing.T) {
 		}
 	})
 }
+
+// TestFewVotesAreNoNearTie: two votes, one each, do not show that further ones are in vain.
+func TestFewVotesAreNoNearTie(t *testing.T) {
+	for _, c := range []struct {
+		rule  vote.Strategy
+		votes string // one letter each
+		want  bool
+	}{
+		{vote.Adaptive, "", false}, {vote.Adaptive, "ab", false}, {vote.Adaptive, "abababa", false},
+		{vote.Adaptive, "abababababab", true}, {vote.Adaptive, "aaaaaaaaaabb", false}, {vote.FirstToK, "abababababab", false},
+	} {
+		rule := vote.Rule{Strategy: c.rule, K: 3, Target: .05, MaxSamples: 50}
+		r := race{q: question(rule), tally: *vote.NewTally(rule, 20)}
+		for _, v := range c.votes {
+			r.tally.Vote(string(v))
+		}
+		if got := r.split() != ""; got != c.want {
+			t.Errorf("%s, %q: a near tie is %t, want %t", c.rule, c.votes, got, c.want)
+		}
+	}
+}

@@ -41,10 +41,13 @@ func (b *Ballot) votersOf(q *flow.Question) ([]Voter, error) {
 	return b.opts.Group(q.Model)
 }
 
+// fewestSplit are the votes below which nobody can tell whether voters are split.
+const fewestSplit = 10
+
 // split says of an adaptive race without a winner that voters are split over it, if they
 // are.
 func (r *race) split() string {
-	if votes := r.tally.Votes(); r.q.Rule.Strategy != vote.Adaptive || r.tally.Margin() > votes/4 {
+	if votes := r.tally.Votes(); r.q.Rule.Strategy != vote.Adaptive || votes < fewestSplit || r.tally.Margin() > votes/4 {
 		return ""
 	}
 	return "; it is a near tie, where other voters, other words or smaller steps help more than further samples"
