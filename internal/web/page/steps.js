@@ -279,7 +279,7 @@ function rivals(run, d) {
       ),
     ),
     list.length > 8 ? h('p', { class: 'muted' }, `and ${count(list.length - 8, 'other answer')}`) : null,
-    first.won && d.voted ? [h('p', { class: 'note' }, 'This was the closest vote of the step. The step came to:'), value(run, d.output, 'result of the step')] : null,
+    first.won && (d.voted || (isCall(first.answer) && !isCall(d.output))) ? [h('p', { class: 'note' }, 'This was the closest vote of the step. The step came to:'), value(run, d.output, 'result of the step')] : null,
   );
 }
 
