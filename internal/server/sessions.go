@@ -260,7 +260,7 @@ func (s *Server) beginSession(ctx context.Context, owner, task string, settings 
 		held.settle(new(float64))
 		return err
 	}
-	_, err = s.begin(held, 0, func(ctx context.Context) (*maker.Run, error) {
+	_, err = s.begin(held, runs.Progress{}, func(ctx context.Context) (*maker.Run, error) {
 		ctx, end := context.WithCancelCause(ctx)
 		session, err := engine.Session(ctx, task)
 		if err != nil {
