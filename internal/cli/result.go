@@ -38,6 +38,12 @@ func (a *app) follow(ctx context.Context, run *maker.Run) error {
 
 // watch shows a run until it ends, in the way of its kind.
 func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) {
+	if a.hold != nil { // somebody else shows it
+		if _, err := run.Result(); err != nil {
+			return nil, err
+		}
+		return nil, exitError{exitDone}
+	}
 	a.tasks.Store(run.Form() == event.FormTasks)
 	if run.Form() == event.FormRecords {
 		collectAt(100) // hundreds are under way: more is alive, and models take most of the time

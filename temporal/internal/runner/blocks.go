@@ -22,7 +22,7 @@ const stepsPerBlock = 1000
 func recordsPerBlock(records int) int { return max(leastRecords, (records+mostBlocks-1)/mostBlocks) }
 
 const (
-	leastRecords = 250
+	leastRecords = 100
 	mostBlocks   = 2000
 )
 
@@ -52,7 +52,7 @@ func chainByBlocks(ctx workflow.Context, s *session.Session, submitted event.Tas
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return session.ErrTooLong
 		}
-		done, err := s.Block(ctx, wire.BlockRequest{N: n, From: at.Step, To: at.Step + stepsPerBlock, Output: at.Output, Share: 1}, class)
+		done, err := s.Block(ctx, wire.BlockRequest{N: n, From: at.Step, To: at.Step + stepsPerBlock, Output: at.Output}, class)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func recordsByBlocks(ctx workflow.Context, s *session.Session, submitted event.T
 				if _, ok := s.Done()[n]; ok {
 					continue
 				}
-				_, err := s.Block(ctx, wire.BlockRequest{N: n, From: n * size, To: min((n+1)*size, p.Records), Share: share}, class)
+				_, err := s.Block(ctx, wire.BlockRequest{N: n, From: n * size, To: min((n+1)*size, p.Records)}, class)
 				if err != nil && failed == nil {
 					failed = err
 				}

@@ -27,7 +27,6 @@ type BlockRequest struct {
 	Output    json.RawMessage `json:"output,omitempty"` // of the step before, in a chain
 	Told      local.Told      `json:"told"`
 	Allowance Allowance       `json:"allowance"`
-	Share     int             `json:"share"` // of the limits of providers: one part in so many
 }
 
 // A BlockDone is what came of a block.
