@@ -337,6 +337,12 @@ func (s *Session) part(ctx workflow.Context, name, key string, request func() an
 	}
 }
 
+// moved reports whether another worker has to go on with a part: its worker was stopped, or was
+// told that nobody waits for it while the run goes on.
+func moved(ctx workflow.Context, s *wire.Stop) bool {
+	return s != nil && (s.Kind == wire.Moved || s.Kind == wire.Cancelled && ctx.Err() == nil)
+}
+
 // longest is how long a part may take: as long as its worker is alive it is the part's own
 // limits that end it.
 const longest = 10 * 365 * 24 * time.Hour
