@@ -285,7 +285,7 @@ func (s *Session) ended(ctx workflow.Context, err error) error {
 }
 
 // MaxLost is how many workers may be lost over one part before it counts as what kills them.
-const MaxLost = 5
+const MaxLost = 10
 
 // A LostError says that workers were lost over one part of the run.
 type LostError struct {
