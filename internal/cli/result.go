@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -38,6 +39,10 @@ func (a *app) follow(ctx context.Context, run *maker.Run) error {
 
 // watch shows a run until it ends, in the way of its kind.
 func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) {
+	if a.hold != nil { // whoever goes on with it shows it
+		_, err := run.Result()
+		return nil, cmp.Or(err, error(exitError{exitInterrupted}))
+	}
 	a.tasks.Store(run.Form() == event.FormTasks)
 	if run.Form() == event.FormRecords {
 		collectAt(100) // hundreds are under way: more is alive, and models take most of the time
