@@ -51,6 +51,9 @@ func begunSession(s *engine.Session, err error) (*Session, error) {
 // Run is the run that the session is.
 func (s *Session) Run() *Run { return &Run{s.session.Run()} }
 
+// Idle reports whether nobody waits for an answer.
+func (s *Session) Idle() bool { return s.session.Idle() }
+
 // A ChatVerdict is how a request was decided.
 type ChatVerdict struct {
 	flow.Verdict

@@ -17,6 +17,9 @@ type Chat struct {
 	// [CallAny], or the name of the one that it has to call.
 	Call string `json:"call,omitempty"`
 
+	// OneCall says that it may make one call at most.
+	OneCall bool `json:"one_call,omitempty"`
+
 	// Stop are texts before which the text of the turn ends.
 	Stop []string `json:"stop,omitempty"`
 }
@@ -72,6 +75,8 @@ type ChatResult struct {
 type ChatTurn struct {
 	Text  string     `json:"text,omitempty"`
 	Calls []ChatCall `json:"calls,omitempty"`
+
+	Stopped string `json:"stopped,omitempty"` // the one of [Chat.Stop] before which the text ends
 }
 
 // Encode writes a part of a conversation as JSON. What clients and models wrote stays as it

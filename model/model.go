@@ -222,6 +222,9 @@ type Response struct {
 	Stop  StopReason   `json:"stop,omitempty"`
 	Usage usage.Tokens `json:"usage"`
 
+	// Stopped is the text before which the answer ends, if the request named some.
+	Stopped string `json:"stopped,omitempty"`
+
 	// CostUSD is the price of the call as the provider itself reported it.
 	// Most report none; then the price table decides.
 	CostUSD *float64 `json:"cost_usd,omitempty"`

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/internal/text/differ"
 	"github.com/maker-mdap/maker/internal/text/show"
@@ -258,6 +260,9 @@ func between(first, other json.RawMessage) string {
 
 // alike reports whether two answers are calls of one tool, or both none.
 func alike(a, b json.RawMessage) bool {
+	if len(callsOf(a)) > 1 || len(callsOf(b)) > 1 {
+		return false
+	}
 	left, isCall := callOf(a)
 	right, too := callOf(b)
 	return isCall == too && left.Tool == right.Tool
@@ -265,7 +270,7 @@ func alike(a, b json.RawMessage) bool {
 
 // instead is an answer as it is set against another: a text is quoted, a call is none.
 func instead(answer json.RawMessage) string {
-	if _, ok := callOf(answer); ok {
+	if _, ok := callOf(answer); ok || len(callsOf(answer)) > 0 {
 		return legible(answer)
 	}
 	return clip.Line(string(answer), 80)
@@ -280,7 +285,31 @@ func legible(answer json.RawMessage) string {
 	if call, ok := callOf(answer); ok {
 		return "call " + show.CallLine(call.Tool, call.Input)
 	}
+	if calls := callsOf(answer); len(calls) > 0 {
+		lines := make([]string, len(calls))
+		for i, c := range calls {
+			lines[i] = "call " + show.CallLine(c.Tool, c.Input)
+		}
+		slices.Sort(lines) // their order was not voted on
+		return strings.Join(lines, " and ")
+	}
 	return string(answer)
+}
+
+// callsOf are the calls of the turn of a conversation that an answer is, without what was not
+// voted on: their ids, and what was said beside them.
+func callsOf(answer json.RawMessage) []event.Intent {
+	var turn flow.ChatTurn
+	in := json.NewDecoder(bytes.NewReader(answer))
+	in.DisallowUnknownFields()
+	if in.Decode(&turn) != nil {
+		return nil
+	}
+	calls := make([]event.Intent, len(turn.Calls))
+	for i, c := range turn.Calls {
+		calls[i] = event.Intent{Tool: c.Name, Input: c.Input}
+	}
+	return calls
 }
 
 // callOf is the call that an answer is, if it is one.
@@ -288,6 +317,9 @@ func callOf(answer json.RawMessage) (event.Intent, bool) {
 	var fields map[string]json.RawMessage
 	var call event.Intent
 	ok := json.Unmarshal(answer, &fields) == nil && len(fields) == 2 && fields["tool"] != nil && fields["input"] != nil && json.Unmarshal(answer, &call) == nil
+	if calls := callsOf(answer); !ok && len(calls) == 1 {
+		return calls[0], true
+	}
 	return call, ok
 }
 

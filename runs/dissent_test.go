@@ -64,6 +64,30 @@ func TestDescribeVotes(t *testing.T) {
 	}
 }
 
+// TestTurnDissent: turns of a conversation differ by their calls, not by the ids of these, by
+// their order or by what was said beside them.
+func TestTurnDissent(t *testing.T) {
+	turn := func(text string, calls ...string) json.RawMessage {
+		return json.RawMessage(`{"text":"` + text + `","calls":[` + strings.Join(calls, ",") + `]}`)
+	}
+	call := func(id, path string) string {
+		return `{"id":"` + id + `","name":"remove","input":{"path":"` + path + `"}}`
+	}
+	for _, test := range []struct {
+		name      string
+		won, lost json.RawMessage
+		want      []string
+	}{
+		{"one call", turn("I will.", call("c1", "tmp")), turn("Gladly.", call("c2", "home")), []string{`1 vote for path: "home" instead of "tmp"`}},
+		{"a call more", turn("", call("c1", "a")), turn("", call("c3", "b"), call("c2", "a")), []string{`1 vote for call remove path: "a" and call remove path: "b" instead of call remove path: "a"`}},
+	} {
+		v := event.Voting{Samples: 4, Votes: map[string]int{"sha256:0": 3, "sha256:1": 1}, Answers: []event.Candidate{{Answer: test.lost, Votes: 1}}}
+		if diff := cmp.Diff(test.want, runs.DescribeDissent(v, event.JSONValue(test.won))); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.name, diff)
+		}
+	}
+}
+
 // TestCallDissent: a call tells what its voters wanted of one that a person changed, and what
 // lost, as a difference to what they wanted.
 func TestCallDissent(t *testing.T) {

@@ -39,4 +39,7 @@ type (
 	// A WriteError is a log that cannot be written any more. What was on disk before
 	// stays intact.
 	WriteError = runlog.WriteError
+
+	// A TooLongError is an event that is longer than a line of a log can be.
+	TooLongError = runlog.TooLongError
 )

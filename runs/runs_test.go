@@ -244,6 +244,9 @@ func TestAnAnswerCountsOrIsRefused(t *testing.T) {
 	if text, by, err := run.Left(key); text != "Ada" || by != "first" || err != nil {
 		t.Errorf("Left() = %s, %s, %v, want the first answer", text, by, err)
 	}
+	if long, ok := errors.AsType[*runs.LongAnswerError](run.ReplaceAnswer(key, strings.Repeat("x", runs.MaxAnswer+1), "second")); !ok || long.Length != runs.MaxAnswer+1 {
+		t.Errorf("ReplaceAnswer() with a long text = %v, want that it is too long", long)
+	}
 	if err := run.ReplaceAnswer(key, "Bob", "second"); err != nil {
 		t.Errorf("ReplaceAnswer() = %v", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/maker-mdap/maker/domain"
-	"github.com/maker-mdap/maker/domain/hanoi"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/usage"
@@ -151,35 +150,6 @@ func (r *Run) around(step int) (begin, end int64) {
 	return begin, end
 }
 
-// Asked is what the voters of a step of a chain were asked, in its first framing, or those of a
-// request; empty where that does not follow from the log. Families are the user's own.
-func (r *Run) asked(step int, families []domain.Family) (string, error) {
-	if r.Form() == event.FormRequests {
-		return r.Request(step)
-	}
-	c := chainOf(append([]domain.Family{hanoi.Family()}, families...), r.Kind(), r.task.Params)
-	if c == nil || r.Form() != event.FormChain {
-		return "", nil
-	}
-	var previous json.RawMessage
-	if step > 0 {
-		before, err := r.Step(step - 1)
-		if err != nil {
-			return "", err
-		}
-		output, err := r.Load(before.Output)
-		if err != nil {
-			return "", err
-		}
-		previous = output.JSON
-	}
-	q, err := c.Question(step, previous)
-	if err != nil {
-		return "", err
-	}
-	return q.Prompt, nil
-}
-
 // A Rival is an answer to a step that got votes.
 type Rival struct {
 	Key    string          `json:"key"`
@@ -190,8 +160,11 @@ type Rival struct {
 }
 
 // Rivals are the answers to a question that got votes, most of them first: what won is the
-// output, if there is one. Samples, if there are any, tell who voted for which.
+// output, if there is one, or what the vote was about on the way to it. Samples, if there are
+// any, tell who voted for which; of those of several questions, the ones that the votes are of.
 func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
+	question := votedOn(v, samples)
+	samples = slices.DeleteFunc(slices.Clone(samples), func(s Sample) bool { return question != "" && s.Question != question })
 	list := []Rival{}
 	for _, key := range slices.Sorted(maps.Keys(v.Votes)) {
 		list = append(list, Rival{Key: key, Votes: v.Votes[key]})
@@ -202,7 +175,10 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		rival := &list[i]
 		if i == 0 && !output.IsZero() {
 			rival.Won = true
-			if output.Ref == nil {
+			if rival.Answer = callVoted(rival, v.Answers, samples); rival.Answer == nil && partOf(rival.Key, output) {
+				rival.Answer = []byte(rival.Key)
+			}
+			if rival.Answer == nil && output.Ref == nil {
 				rival.Answer = output.JSON
 			}
 		} else {
@@ -222,6 +198,52 @@ func Rivals(v event.Voting, output event.Value, samples []Sample) []Rival {
 		}
 	}
 	return list
+}
+
+// votedOn is the question that votes are of, if samples are of several: a step has the votes of
+// its closest decision. It is empty if that cannot be told.
+func votedOn(v event.Voting, samples []Sample) string {
+	var questions []string
+	votes := map[string]map[string]int{}
+	for _, s := range samples {
+		if votes[s.Question] == nil {
+			questions = append(questions, s.Question)
+			votes[s.Question] = map[string]int{}
+		}
+		if s.Outcome == SampleVote {
+			votes[s.Question][s.Vote]++
+		}
+	}
+	i := slices.IndexFunc(questions, func(q string) bool { return len(questions) > 1 && maps.Equal(votes[q], v.Votes) })
+	if i < 0 {
+		return ""
+	}
+	return questions[i]
+}
+
+// partOf reports whether a key is the answer to one of several questions that the output has
+// the answers to.
+func partOf(key string, output event.Value) bool {
+	isObject := func(text []byte) bool { return len(text) > 0 && text[0] == '{' }
+	return isObject(output.JSON) && json.Valid([]byte(key)) && !isObject([]byte(key))
+}
+
+// callVoted is the call that won a vote; nil if a result did.
+func callVoted(won *Rival, known []event.Candidate, samples []Sample) json.RawMessage {
+	if _, ok := callOfKey(won.Key); ok {
+		return answerOf(won.Key, won.Votes, &known)
+	}
+	for _, c := range known { // which have the winner if it is a call
+		if _, ok := callOf(c.Answer); ok && c.Votes == won.Votes {
+			return c.Answer
+		}
+	}
+	for i := range samples {
+		if s := &samples[i]; s.Outcome == SampleVote && s.Vote == won.Key && s.Intent != nil {
+			return s.answer()
+		}
+	}
+	return nil
 }
 
 // answer is what a sample said.
@@ -261,8 +283,9 @@ type StepDetail struct {
 	StepResult
 	Class   string         `json:"class,omitempty"`
 	Rivals  []Rival        `json:"rivals"`
+	Voted   string         `json:"voted,omitempty"` // the question that the votes are of, if there were several
 	Samples []Sample       `json:"samples"`
-	Asked   string         `json:"asked,omitempty"` // what voters were asked, where that is known
+	Asked   string         `json:"asked,omitempty"` // what voters were asked, where that is known: in full in a chain, elsewhere what it is about
 	Dissent []string       `json:"dissent,omitempty"`
 	Effects []EffectResult `json:"effects,omitempty"`
 	Changed []string       `json:"changed,omitempty"` // parts of its questions that a resume would ask differently
@@ -299,8 +322,8 @@ func (r *Run) Detail(step int, families ...domain.Family) (*StepDetail, error) {
 	if d.Changed, err = r.Changed(step); err != nil {
 		return nil, err
 	}
-	d.Rivals = Rivals(d.Voting, d.Output, d.Samples)
-	d.Asked, err = r.asked(step, families)
+	d.Rivals, d.Voted = Rivals(d.Voting, d.Output, d.Samples), votedOn(d.Voting, d.Samples)
+	d.Asked, err = r.asked(step, d.Output, families)
 	return d, err
 }
 

@@ -32,7 +32,7 @@ type Strip struct {
 
 	Count     []int     `json:"count"`     // steps of a cell
 	Margin    []int     `json:"margin"`    // the lowest margin of these; -1 without a step
-	Lead      []float64 `json:"lead"`      // the lowest share of the votes by which a step was won, 1 if all agreed; -1 without a step
+	Lead      []float64 `json:"lead"`      // the lowest share of the votes by which a step was won, 1 if all agreed, and of several votes the closest; -1 without a step
 	Contested []int     `json:"contested"` // steps with more than one answer
 	Flagged   []int     `json:"flagged"`   // discarded answers
 }
@@ -107,7 +107,7 @@ func (s *Strip) fill(o StripOptions, steps iter.Seq2[runlog.Step, error]) error 
 		if s.Count[i]++; s.Count[i] == 1 || step.Margin < s.Margin[i] {
 			s.Margin[i] = step.Margin
 		}
-		if lead := leadOf(step); s.Lead[i] < 0 || lead < s.Lead[i] {
+		if lead := step.Lead(); s.Lead[i] < 0 || lead < s.Lead[i] {
 			s.Lead[i] = lead
 		}
 		if step.Answers > 1 {
@@ -119,16 +119,6 @@ func (s *Strip) fill(o StripOptions, steps iter.Seq2[runlog.Step, error]) error 
 	return nil
 }
 
-// leadOf is the share of the votes by which a step was won. A margin alone does not tell a
-// close call: first to lead by 3 is won by 3 in every race.
-func leadOf(s runlog.Step) float64 {
-	votes := s.Samples - s.RedFlagged
-	if s.Answers <= 1 || votes <= 0 {
-		return 1
-	}
-	return min(float64(s.Margin)/float64(votes), 1)
-}
-
 // indexed are the records that an index would have, from the log.
 func (r *Run) indexed() iter.Seq2[runlog.Step, error] {
 	return func(yield func(runlog.Step, error) bool) {
@@ -137,10 +127,7 @@ func (r *Run) indexed() iter.Seq2[runlog.Step, error] {
 			if err == nil && !ok {
 				continue
 			}
-			all, answers := e.Taken()
-			if !yield(runlog.Step{
-				Step: e.Step, Time: rec.Time, Samples: all.Samples, RedFlagged: all.RedFlagged, Margin: all.Margin, Answers: answers,
-			}, err) || err != nil {
+			if !yield(runlog.NewStep(0, 0, rec.Time, &e), err) || err != nil {
 				return
 			}
 		}
@@ -208,7 +195,7 @@ func (r *Run) eventOf(x *runlog.Index, s runlog.Step) (event.StepCompleted, erro
 
 // closer orders steps by how closely they were won.
 func closer(a, b runlog.Step) int {
-	switch first, second := leadOf(a), leadOf(b); {
+	switch first, second := a.Lead(), b.Lead(); {
 	case first < second:
 		return -1
 	case first > second:
@@ -234,30 +221,6 @@ func (f *farthest) Pop() any {
 	last := (*f)[len(*f)-1]
 	*f = (*f)[:len(*f)-1]
 	return last
-}
-
-// Pace is how many steps a second the run has lately committed; 0 if it has no two.
-func (r *Run) Pace() (float64, error) {
-	x, err := runlog.OpenIndex(r.dir)
-	if err != nil {
-		return 0, nil // everything but the log can be lost
-	}
-	defer x.Close()
-	const lately = 200
-	n := min(x.Len(), lately)
-	if n < 2 {
-		return 0, nil
-	}
-	first, err := x.At(x.Len() - n)
-	if err != nil {
-		return 0, err
-	}
-	last, err := x.At(x.Len() - 1)
-	if err != nil {
-		return 0, err
-	}
-	took := last.Time.Sub(first.Time)
-	return float64(n-1) / max(took, time.Millisecond).Seconds(), nil
 }
 
 // Durations yields how long committed steps took, in the order of their commits, from a place

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,6 +54,31 @@ func TestStrip(t *testing.T) {
 			if diff := cmp.Diff(&test.want, got); diff != "" || err != nil {
 				t.Errorf("Strip(%s): %v, -want +got\n%s", name, err, diff)
 			}
+		}
+	})
+}
+
+// TestStripOfSeveralVotes: a step that took several votes is as close as the closest of them,
+// however many samples there were in all, and one that others settled as those who did not.
+func TestStripOfSeveralVotes(t *testing.T) {
+	task := submitted("exec")
+	task.Form = event.FormPlan
+	twice := voted(1, 5, 2, 0) // two votes of 5 to 2
+	twice.Voting.Samples = 14
+	agreed := voted(2, 3, 0, 0) // a call and a result, on which all agreed
+	agreed.Voting.Samples = 6
+	second := voted(3, 3, 0, 0) // others settled what the first could not
+	second.First = &event.Voting{Samples: 5, Votes: map[string]int{"a": 2, "b": 2, "c": 1}}
+	person := event.StepCompleted{Step: 4, By: event.ByPerson, Output: event.TextValue("a"), First: second.First}
+	run := written(t, task, voted(0, 5, 2, 0), twice, agreed, second, person)
+	strips(t, run, func(t *testing.T) {
+		got, err := run.Strip(nil)
+		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < .003 })
+		if diff := cmp.Diff([]float64{3. / 7, 3. / 7, 1, 0, 0}, got.Lead, near); diff != "" || err != nil {
+			t.Errorf("Strip(), -want +got: %v\n%s", err, diff)
+		}
+		if diff := cmp.Diff([]int{1, 1, 0, 1, 1}, got.Contested); diff != "" {
+			t.Errorf("contested, -want +got\n%s", diff)
 		}
 	})
 }

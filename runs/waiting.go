@@ -125,6 +125,17 @@ func (e *AnsweredError) Error() string {
 	return fmt.Sprintf("%s has answered it already: %s", e.By, e.Answer)
 }
 
+// MaxAnswer is how many bytes an answer of a person may have: so many fit the log, whatever they
+// are.
+const MaxAnswer = 4 << 20
+
+// A LongAnswerError says that an answer has more than [MaxAnswer] bytes.
+type LongAnswerError struct{ Length int }
+
+func (e *LongAnswerError) Error() string {
+	return fmt.Sprintf("the answer has %d bytes, want at most %d", e.Length, MaxAnswer)
+}
+
 // Answer leaves an answer to a question that the run waits for. A process that is asking
 // it right now takes the answer within a second; otherwise the run takes it when it is
 // resumed. It is logged with the name of who gave it. The text is as a person wrote it:
@@ -164,6 +175,9 @@ func (r *Run) Left(key string) (text, by string, err error) {
 
 // give leaves an answer, and looks whether somebody else was faster.
 func (r *Run) give(key string, given flow.Answer, leave func() error) error {
+	if n := len(given.Text); n > MaxAnswer {
+		return &LongAnswerError{n}
+	}
 	q, err := r.asks(key)
 	if _, over := errors.AsType[*NotAskedError](err); over {
 		if taken, err := history.ReadAnswer(r.dir, key); err == nil && taken != nil {

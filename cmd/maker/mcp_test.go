@@ -302,6 +302,54 @@ func TestMCPOverHTTP(t *testing.T) {
 
 // TestMCPRunsATask: a task in words is planned and carried out, and what it writes waits for
 // the person.
+// TestMCPTokenFile: with a token of the person's own none is printed, and only that one will
+// do; a file that others can read is refused.
+func TestMCPTokenFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	token := strings.Repeat("0123456789abcdef", 4)
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	open := mcpCommand(t, rightSettings, "--http", "127.0.0.1:0", "--token-file", file)
+	if said, err := open.CombinedOutput(); err == nil || !strings.Contains(string(said), "chmod 600") || strings.Contains(string(said), token) {
+		t.Errorf("a file that others can read: %v, %s", err, said)
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := mcpCommand(t, rightSettings, "--http", "127.0.0.1:0", "--token-file", file)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url = strings.TrimSpace(url)
+	other := &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token[1:])}}
+	if _, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), other, nil); err == nil {
+		t.Error("another token will do")
+	}
+	client := connect(t, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}})
+	if st := callTool(t, client, "ask", map[string]any{"question": "What is 6 times 7?", "number": true}); st.Status != "completed" || st.Answer != 42.0 {
+		t.Errorf("ask = %+v, want 42", st)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, cmd, &errs)
+	if strings.Contains(errs.String(), "token") {
+		t.Errorf("it prints %s", errs.String())
+	}
+}
+
 func TestMCPRunsATask(t *testing.T) {
 	cmd := mcpCommand(t, rightSettings)
 	if err := os.Mkdir(filepath.Join(cmd.Dir, "src"), 0o700); err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -39,9 +38,11 @@ func (a *app) follow(ctx context.Context, run *maker.Run) error {
 
 // watch shows a run until it ends, in the way of its kind.
 func (a *app) watch(ctx context.Context, run *maker.Run) (*maker.Result, error) {
-	if a.hold != nil { // whoever goes on with it shows it
-		_, err := run.Result()
-		return nil, cmp.Or(err, error(exitError{exitInterrupted}))
+	if a.hold != nil { // somebody else shows it
+		if _, err := run.Result(); err != nil {
+			return nil, err
+		}
+		return nil, exitError{exitDone}
 	}
 	a.tasks.Store(run.Form() == event.FormTasks)
 	if run.Form() == event.FormRecords {

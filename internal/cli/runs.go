@@ -294,7 +294,7 @@ with; --script names an edited one, and says which recorded answers still fit.`,
   maker resume hanoi-20260102 --max-usd 20
   maker resume script-20260102 --script triage.star`,
 		Args:        exactArgs("RUN"),
-		Annotations: map[string]string{ownSettings: "the run's"},
+		Annotations: map[string]string{ownSettings: ofTheRun},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			finish, err := a.ending(args[0], out)
 			if err != nil {

@@ -100,7 +100,7 @@ func (a *app) servedOptions(kinds config.Kinds, given map[string][]string) (*mak
 
 // servedResume are the options of a run that a server goes on with, and what they change.
 func (a *app) servedResume(given map[string][]string) (*maker.Options, func(*maker.Config), error) {
-	cmd := &cobra.Command{Annotations: map[string]string{ownSettings: "the run's"}}
+	cmd := &cobra.Command{Annotations: map[string]string{ownSettings: ofTheRun}}
 	flags, o, err := a.servedSettings(cmd, config.All, given, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
 	if err != nil {
 		return nil, nil, err

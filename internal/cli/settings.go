@@ -34,7 +34,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	}
 	defer func() { a.protected = settingsfile.FindProtected(cmd.Flags(), files) }()
 	var failed error
-	flags.VisitAll(func(f *pflag.Flag) {
+	load := func(f *pflag.Flag) {
 		if d := config.Find(f.Name); d != nil && !f.Changed && (failed == nil || lenient) {
 			err := a.loadSetting(cmd.Flags(), f, d, files)
 			if lenient && isA[*settingsfile.UntrustedError](err) {
@@ -42,7 +42,11 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 			}
 			failed = errors.Join(failed, err)
 		}
-	})
+	}
+	flags.VisitAll(load)
+	if f := cmd.Flags().Lookup("prices"); f != nil && cmd.Annotations[ownSettings] == ofTheRun {
+		load(f) // what models cost is not a run's
+	}
 	a.wrong = errors.Join(a.wrong, failed)
 	if failed != nil && !lenient {
 		return usageError{failed}
@@ -111,6 +115,7 @@ func (a *app) checkVariables(environ []string) error {
 const (
 	ownSettings = "own-settings"
 	anySettings = "any-settings"
+	ofTheRun    = "the run's" // where it goes on with one
 )
 
 // checkValues tries the values of a file.

@@ -466,7 +466,7 @@ func (e *Engine) runtime(s *stack, j *kind.Job, submitted event.TaskSubmitted, p
 		BatchSize: inFlight(cfg), Spare: cfg.Spare, PerCall: cfg.SamplesPerCall,
 		Group: s.group, Tools: s.registry(), Redact: s.secrets.Redact,
 		Decide: e.opts.Decide, Flag: e.opts.RedFlag,
-		Alone: j.Form.Apart(), Answered: past != nil && past.Steps > 0,
+		Alone: j.Form.Apart(), Answered: past != nil && past.Steps > 0, Served: j.Form == event.FormRequests,
 	})
 	var width func() int
 	if j.Form.Apart() { // of which there are many to choose from

@@ -71,6 +71,15 @@ func (p *Parts) Config() config.Config { return p.config }
 // Run runs the orchestrator.
 func (p *Parts) Run(f flow.Flow) error { return p.job.Run(f, chain.Checkpoint{}) }
 
+// Block runs the orchestrator of a chain from a checkpoint on, or over a block of records, which
+// are in a file and of which the first has a number.
+func (p *Parts) Block(f flow.Flow, at chain.Checkpoint, first int, records string) error {
+	if p.job.Block == nil {
+		return p.job.Run(f, at)
+	}
+	return p.job.Block(f, at, first, records)
+}
+
 // OpenTools opens the tools of the run, which its runtimes then share.
 func (p *Parts) OpenTools(ctx context.Context) error {
 	if !p.job.Agents || p.tools != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -26,7 +27,10 @@ func (e *SessionEndedError) Error() string {
 }
 
 // A Session is a run that answers requests for as long as it goes on.
-type Session struct{ run *Run }
+type Session struct {
+	run    *Run
+	asking atomic.Int64
+}
 
 // Session starts one. The name is for people.
 func (e *Engine) Session(ctx context.Context, name string) (*Session, error) {
@@ -34,7 +38,7 @@ func (e *Engine) Session(ctx context.Context, name string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{r}, nil
+	return &Session{run: r}, nil
 }
 
 // ResumeSession goes on with one that was paused, stopped or killed.
@@ -46,15 +50,20 @@ func (e *Engine) ResumeSession(ctx context.Context, run string, o ResumeOptions)
 	if r.form != event.FormRequests {
 		return nil, fmt.Errorf("maker: %s is no session", run)
 	}
-	return &Session{r}, nil
+	return &Session{run: r}, nil
 }
 
 // Run is the run that it is.
 func (s *Session) Run() *Run { return s.run }
 
+// Idle reports whether nobody waits for an answer.
+func (s *Session) Idle() bool { return s.asking.Load() == 0 }
+
 // Ask has a request voted on, and returns when the answer is on disk, with the number of its
 // step.
 func (s *Session) Ask(ctx context.Context, r kind.Request) (*flow.Verdict, int, error) {
+	s.asking.Add(1)
+	defer s.asking.Add(-1)
 	raw, err := flow.Encode(r)
 	if err != nil {
 		return nil, 0, fmt.Errorf("maker: the request: %w", err)

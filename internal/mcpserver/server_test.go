@@ -217,6 +217,34 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestDearMaps: a table that will cost much by estimate is not begun unless somebody has said
+// what it may cost, the agent or the person.
+func TestDearMaps(t *testing.T) {
+	dear := config.Config{Model: "sim/default?p=1&price=1000,1000"}
+	var records []any
+	for i := range 20 {
+		records = append(records, map[string]any{"n": 2 * i})
+	}
+	ask := map[string]any{"prompt": "Is {{.n}} even?", "records": records, "boolean": true}
+	l := newLab(t, dear, nil)
+	problem := l.call("map", ask, nil)
+	if !strings.HasPrefix(problem, "20 records take at least ") || !strings.Contains(problem, "max_usd") {
+		t.Errorf("a dear map = %q, want an error that names max_usd", problem)
+	}
+	if list, err := runs.List(filepath.Join(l.folder, "runs")); len(list) > 0 {
+		t.Errorf("it left %d runs, %v", len(list), err)
+	}
+	ask["max_usd"] = 1000
+	if st := l.must("map", ask); st.Status != "completed" || len(st.Rows) != 20 {
+		t.Errorf("a dear map with max_usd = %+v, want 20 rows", st)
+	}
+	delete(ask, "max_usd")
+	dear.MaxUSD = 1000
+	if st := newLab(t, dear, nil).must("map", ask); st.Status != "completed" {
+		t.Errorf("a dear map within the person's limit = %+v", st)
+	}
+}
+
 func TestLongRunsReturnAHandle(t *testing.T) {
 	l := newLab(t, config.Config{Model: "sim/default?p=1&latency=20ms,0"}, func(o *mcpserver.Options) { o.Wait = time.Nanosecond })
 	var records []any

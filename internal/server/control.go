@@ -24,6 +24,9 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 	if err := read(w, r, &in); err != nil {
 		return err
 	}
+	if n := len(in.Answer); n > runs.MaxAnswer {
+		return problemf(http.StatusRequestEntityTooLarge, "answer", "%v", &runs.LongAnswerError{Length: n})
+	}
 	open, err := run.Waiting()
 	if err != nil {
 		return err
@@ -150,35 +153,35 @@ func (s *Server) resume(ctx context.Context, dir string, in resumption) (*maker.
 	if err != nil {
 		return nil, err
 	}
-	sum := runs.Summarize(dir)
-	var before float64
-	if sum.CostUSD != nil {
-		before = *sum.CostUSD
-	}
 	run, err := runs.Open(dir)
 	if err != nil {
 		return nil, err
+	}
+	before, _ := s.tally(run).Progress() // a damaged log is the resume's to refuse
+	before.Spent.USD = 0
+	if sum := runs.Summarize(dir); sum.CostUSD != nil {
+		before.Spent.USD = *sum.CostUSD
 	}
 	cfg, err := run.Config()
 	if err != nil {
 		return nil, err
 	}
 	change(&cfg)
-	held, err := s.o.Reserve(ctx, Spending{Run: run.ID(), Owner: run.Owner(), MaxUSD: cfg.MaxUSD, BeforeUSD: before})
+	held, err := s.o.Reserve(ctx, Spending{Run: run.ID(), Owner: run.Owner(), MaxUSD: cfg.MaxUSD, BeforeUSD: before.Spent.USD})
 	if err != nil {
 		return nil, problemf(http.StatusForbidden, "settings.max_usd", "%v", err)
 	}
 	s.prepare(opts, "")
 	engine, err := s.o.Engine.With(opts)
 	if err != nil {
-		held.settle(&before)
+		held.settle(&before.Spent.USD)
 		return nil, err
 	}
 	return s.begin(held, before, func(ctx context.Context) (*maker.Run, error) {
 		return s.resumeRunOf(ctx, engine, run, &maker.ResumeOptions{Retry: in.Retry, SetAside: in.SetAside, Change: func(c *maker.Config) {
 			change(c)
 			if held.USD > 0 {
-				c.MaxUSD = before + held.USD
+				c.MaxUSD = before.Spent.USD + held.USD
 			}
 		}})
 	})

@@ -7,3 +7,10 @@ func SetBodyTime(d time.Duration) (before time.Duration) {
 	before, bodyTime = bodyTime, d
 	return before
 }
+
+// OpenSessions is how many sessions are open.
+func (s *Server) OpenSessions() int {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	return len(s.sessions.open)
+}

@@ -258,7 +258,7 @@ func (s *Server) followList(w http.ResponseWriter, r *http.Request) error {
 			if !maySee(caller, one) {
 				continue
 			}
-			data, err := json.Marshal(one)
+			data, err := json.Marshal(brief(one))
 			if err != nil {
 				return nil
 			}

@@ -9,13 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/runs"
 )
 
 // list knows the runs of a folder. What has not changed is not read again.
 type list struct {
 	logDir string
+	total  func(runs.Summary) int // of the steps of a run that makes its plan itself
 
 	mu    sync.Mutex
 	known map[string]seen // by folder
@@ -42,7 +45,9 @@ func stampOf(path string) stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
-func newList(logDir string) *list { return &list{logDir: logDir, known: map[string]seen{}} }
+func newList(logDir string, total func(runs.Summary) int) *list {
+	return &list{logDir: logDir, total: total, known: map[string]seen{}}
+}
 
 // all are the summaries of all runs: those first that wait for a person, then the newest.
 func (l *list) all() ([]runs.Summary, error) {
@@ -62,6 +67,9 @@ func (l *list) all() ([]runs.Summary, error) {
 			one.summary = was.summary
 		} else {
 			one.summary = runs.Summarize(dir)
+			if one.summary.Kind == maker.KindRun && one.summary.State != event.StatusCompleted {
+				one.summary.Total = l.total(one.summary)
+			}
 		}
 		now[dir] = one
 		list = append(list, named(one.summary))
@@ -77,6 +85,16 @@ func (l *list) all() ([]runs.Summary, error) {
 		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.Run, b.Run))
 	})
 	return list, nil
+}
+
+// mostTask is how much lists have of a task. It can have megabytes.
+const mostTask = 1000
+
+// brief is a summary as lists have it: with the beginning of the task, which ends in an ellipsis
+// if there is more.
+func brief(s runs.Summary) runs.Summary {
+	s.Task = clip.Text(s.Task, mostTask)
+	return s
 }
 
 // named is a summary under the name of its folder, by which the API finds it: a copy of a run

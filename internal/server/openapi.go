@@ -39,7 +39,7 @@ var (
 
 // operations describe all routes.
 var operations = map[string]operation{
-	"GET /api/runs": {summary: "List runs: those first that wait for a person, then the newest", answer: RunList{}, query: []queryParam{
+	"GET /api/runs": {summary: "List runs: those first that wait for a person, then the newest; of a long task the first 1,000 characters", answer: RunList{}, query: []queryParam{
 		{"state", "string", "only these states, separated by commas"}, {"q", "string", "words that are in the name, kind, task, model or owner"}, fromParam, limitParam,
 	}, also: []int{400}},
 	"POST /api/runs":         {summary: "Start a run", body: order{}, status: 201, answer: StartedRun{}, also: []int{400, 403, 413, 415, 503}},
@@ -63,7 +63,7 @@ var operations = map[string]operation{
 	"GET /api/runs/{run}/result":        {summary: "What the run did", answer: runs.Result{}},
 	"GET /api/runs/{run}/replay":        {summary: "The result derived from the log again, and what does not fit", answer: runs.Replay{}},
 	"GET /api/runs/{run}/values/{hash}": {summary: "A large value, which stands elsewhere as {\"$sha256\": ...}", answer: json.RawMessage{}},
-	"POST /api/runs/{run}/answers":      {summary: "Answer what the run asks", body: givenAnswer{}, status: 204, also: []int{403, 409, 413, 415}},
+	"POST /api/runs/{run}/answers":      {summary: "Answer what the run asks, in at most 4 MB", body: givenAnswer{}, status: 204, also: []int{403, 409, 413, 415}},
 	"POST /api/runs/{run}/pause":        {summary: "End the process of the run, to go on later; returns when it has ended", answer: runs.Summary{}, also: []int{403, 409, 503}},
 	"POST /api/runs/{run}/cancel":       {summary: "End the run; returns when it has ended", answer: runs.Summary{}, also: []int{403, 409, 503}},
 	"POST /api/runs/{run}/resume":       {summary: "Go on with the run here", body: resumption{}, answer: runs.Summary{}, also: []int{403, 409, 413, 415, 503}},

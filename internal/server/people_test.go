@@ -91,11 +91,12 @@ func TestApproval(t *testing.T) {
 		{object{"question": q.Key, "answer": "perhaps"}, http.StatusBadRequest, "answer"},
 		{object{"question": q.Key, "answer": "always"}, http.StatusBadRequest, "answer"}, // nobody remembers rules here
 		{object{"question": "another", "answer": "yes"}, http.StatusConflict, ""},
+		{object{"question": q.Key, "answer": "no, " + strings.Repeat("<", runs.MaxAnswer)}, http.StatusRequestEntityTooLarge, "answer"},
 	} {
 		status, data := s.ask("POST", answers, test.body)
 		var p server.Problem
 		if err := json.Unmarshal(data, &p); err != nil || status != test.want || p.Field != test.field {
-			t.Errorf("POST answers %v = %d %s, want %d", test.body, status, data, test.want)
+			t.Errorf("POST answers %.100v = %d %s, want %d", test.body, status, data, test.want)
 		}
 	}
 	s.must("POST", answers, object{"question": q.Key, "answer": "yes"}, nil)

@@ -48,6 +48,8 @@ func problemOf(err error) *Problem {
 	case isA[*runs.NotRunningError](err), isA[*runs.EndedError](err), isA[*runs.LockedError](err), isA[*runs.AnsweredError](err),
 		isA[*runs.NotAskedError](err), isA[*runs.NewerError](err), errors.Is(err, maker.ErrFinished), errors.Is(err, maker.ErrTooOld):
 		status = http.StatusConflict
+	case isA[*runs.TooLongError](err):
+		status = http.StatusRequestEntityTooLarge
 	case isA[*runs.DeafError](err), errors.Is(err, ErrClosed), errors.Is(err, maker.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusServiceUnavailable
 	}

@@ -44,7 +44,11 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request) error {
 	})
 	total := len(all)
 	all = all[min(from, total):]
-	return give(w, http.StatusOK, RunList{all[:min(limit, mostListed, len(all))], total})
+	all = all[:min(limit, mostListed, len(all))]
+	for i := range all {
+		all[i] = brief(all[i])
+	}
+	return give(w, http.StatusOK, RunList{all, total})
 }
 
 // maySee reports whether a run is there for a caller. Whose an unreadable one is nobody knows.
@@ -65,13 +69,13 @@ func matches(words []string, texts ...string) bool {
 	return true
 }
 
-// A Progress is where a run stands, as far as that is known: of a run of another process only
-// what its folder says.
+// A Progress is where a run stands, over all of its sessions: what has been committed, and of a
+// run that goes on here what is under way too.
 type Progress struct {
 	Steps      int          `json:"steps"`
 	Total      int          `json:"total"`
-	Rate       float64      `json:"steps_per_second"`
-	LeftMS     *int64       `json:"left_ms"` // if it goes on like this
+	Rate       float64      `json:"steps_per_second"` // lately, without the time in which a person was waited for
+	LeftMS     *int64       `json:"left_ms"`          // if it goes on like this
 	ElapsedMS  int64        `json:"elapsed_ms"`
 	Samples    int          `json:"samples"`
 	Contested  int          `json:"contested"`
@@ -84,7 +88,7 @@ type Progress struct {
 	Trouble    string       `json:"trouble,omitempty"`
 	Servers    []ServerLoad `json:"servers,omitempty"`
 	Deciding   int          `json:"deciding"`
-	Here       bool         `json:"here"` // it goes on in this process, and all of this is known
+	Here       bool         `json:"here"` // it goes on in this process, so that what is under way is known too
 }
 
 // Limits are what a run may spend; 0 is no limit.
@@ -105,28 +109,39 @@ type ServerLoad struct {
 	LastError string `json:"last_error,omitempty"`
 }
 
-func (s *Server) progress(run *runs.Run, sum runs.Summary) *Progress {
-	p := &Progress{Steps: sum.Steps, Total: sum.Total, CostUSD: sum.CostUSD, ElapsedMS: sum.Updated.Sub(sum.Started).Milliseconds()}
+func (s *Server) progress(run *runs.Run, sum runs.Summary) (*Progress, error) {
+	tally := s.tally(run)
+	told, err := tally.Progress()
+	if err != nil {
+		return nil, err
+	}
+	p := &Progress{
+		Steps: told.Steps, Total: told.Total, CostUSD: sum.CostUSD, ElapsedMS: told.Elapsed.Milliseconds(),
+		Samples: told.Samples, Contested: told.Contested, RedFlagged: told.RedFlagged, Faults: told.Faults, Calls: told.Spent.Calls, Tokens: told.Spent.Tokens.Total(),
+	}
 	if cfg, err := run.Config(); err == nil {
 		p.Limits = Limits{cfg.MaxUSD, cfg.MaxTokens, cfg.MaxCalls, cfg.Deadline.Milliseconds()}
 	}
-	if here := s.running(run.ID()); here != nil && here.Dir() == run.Dir() {
+	lately := 0
+	if here, before := s.doing(run.ID()); here != nil && here.Dir() == run.Dir() {
 		now := here.Progress()
-		p.Here, p.Steps, p.Total, p.ElapsedMS = true, now.Steps, now.Total, now.Elapsed.Milliseconds()
-		p.Samples, p.Contested, p.RedFlagged, p.Faults = now.Samples, now.Contested, now.RedFlagged, now.Faults
+		p.Here, p.Steps, p.Total, p.ElapsedMS = true, max(now.Steps, told.Steps), max(now.Total, told.Total), now.Elapsed.Milliseconds()
+		// What has not been committed yet counts here.
+		p.Samples, p.RedFlagged, p.Faults = max(before.Samples+now.Samples, p.Samples), max(before.RedFlagged+now.RedFlagged, p.RedFlagged), max(before.Faults+now.Faults, p.Faults)
 		p.Calls, p.Tokens, p.Trouble, p.Deciding = now.Spent.Calls, now.Spent.Tokens.Total(), now.Trouble, now.Deciding
 		for _, l := range now.Servers {
 			p.Servers = append(p.Servers, ServerLoad{l.Provider, l.Limit, l.InFlight, l.Waiting, l.Failing, l.LastError})
 		}
+		lately = max(now.Session, 1) // before that nobody worked on it for a while
 	}
 	if sum.State == event.StatusRunning || sum.State == event.StopWaiting {
-		p.Rate, _ = run.Pace() // what is not known is 0
+		p.Rate, _ = tally.Pace(lately) // what is not known is 0
 		if left := p.Total - p.Steps; p.Rate > 0 && left > 0 && sum.State == event.StatusRunning {
 			ms := int64(float64(left) / p.Rate * float64(time.Second/time.Millisecond))
 			p.LeftMS = &ms
 		}
 	}
-	return p
+	return p, nil
 }
 
 // A Question is something that only a person can say, with what a call would do.
@@ -187,7 +202,12 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run *runs.Run) e
 	if err != nil {
 		return err
 	}
-	return give(w, http.StatusOK, RunView{sum, run.Form(), cfg.Voting, s.progress(run, sum), open, certified(run, sum), cfg, s.actions(r, run, sum), next})
+	progress, err := s.progress(run, sum)
+	if err != nil {
+		return err
+	}
+	sum.Total = progress.Total
+	return give(w, http.StatusOK, RunView{sum, run.Form(), cfg.Voting, progress, open, certified(run, sum), cfg, s.actions(r, run, sum), next})
 }
 
 // certified is what a run that has ended proved, in short, as it was written down then: to find
@@ -362,14 +382,6 @@ func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request, run *runs
 		list = append(list, s.question(run, q))
 	}
 	return give(w, http.StatusOK, QuestionList{list})
-}
-
-func (s *Server) getCertificate(w http.ResponseWriter, _ *http.Request, run *runs.Run) error {
-	c, err := run.Certify()
-	if err != nil {
-		return err
-	}
-	return give(w, http.StatusOK, c)
 }
 
 func (s *Server) getResult(w http.ResponseWriter, _ *http.Request, run *runs.Run) error {

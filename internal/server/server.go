@@ -74,6 +74,10 @@ type Options struct {
 	Models map[string]string
 	Model  string
 
+	// Sessions is how many sessions of the gateway are kept open; those in which nothing was
+	// asked for the longest time are paused, and go on with their next request. 0 means 64.
+	Sessions int
+
 	// Families are the user's own.
 	Families []domain.Family
 
@@ -138,6 +142,8 @@ type Server struct {
 
 	sessions sessions
 	totals   *totals
+	tallies  recent[runs.Tally]
+	proofs   recent[proof]
 
 	ctx  context.Context // of the runs
 	end  context.CancelCauseFunc
@@ -147,8 +153,14 @@ type Server struct {
 	dismiss   context.CancelFunc
 
 	mu     sync.Mutex
-	own    map[string]*maker.Run // that go on here, by name
+	own    map[string]ownRun // that go on here, by name
 	closed bool
+}
+
+// An ownRun goes on here. Before is where it stood when it was resumed.
+type ownRun struct {
+	*maker.Run
+	before runs.Progress
 }
 
 // ErrClosed says that the server is shutting down.
@@ -174,10 +186,10 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Patience, o.Quiet = cmp.Or(o.Patience, 30*time.Second), cmp.Or(o.Quiet, 15*time.Second)
-	s := &Server{o: o, totals: newTotals(), own: map[string]*maker.Run{}}
+	s := &Server{o: o, totals: newTotals(), own: map[string]ownRun{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.followers, s.dismiss = context.WithCancel(context.Background())
-	s.list = newList(o.LogDir)
+	s.list = newList(o.LogDir, s.planned)
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
@@ -233,13 +245,13 @@ func (s *Server) Close() {
 	s.dismiss()
 }
 
-// begin keeps an eye on a run that goes on here, and has cost something before. The function
+// begin keeps an eye on a run that goes on here, and has taken something before. The function
 // starts it.
-func (s *Server) begin(held Reservation, before float64, start func(ctx context.Context) (*maker.Run, error)) (*maker.Run, error) {
+func (s *Server) begin(held Reservation, before runs.Progress, start func(ctx context.Context) (*maker.Run, error)) (*maker.Run, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		held.settle(&before)
+		held.settle(&before.Spent.USD)
 		return nil, ErrClosed
 	}
 	s.work.Add(1) // so that Close waits for a run that is about to begin
@@ -247,14 +259,14 @@ func (s *Server) begin(held Reservation, before float64, start func(ctx context.
 	run, err := start(s.ctx)
 	if err != nil {
 		s.work.Done()
-		held.settle(&before)
+		held.settle(&before.Spent.USD)
 		return nil, err
 	}
 	if held.Bind != nil {
 		held.Bind(run.ID())
 	}
 	s.mu.Lock()
-	s.own[run.ID()] = run
+	s.own[run.ID()] = ownRun{run, before}
 	s.mu.Unlock()
 	counted := s.totals.begin(run)
 	go func() {
@@ -269,7 +281,7 @@ func (s *Server) begin(held Reservation, before float64, start func(ctx context.
 		held.settle(cost)
 		s.totals.end(counted)
 		s.mu.Lock()
-		if s.own[run.ID()] == run {
+		if s.own[run.ID()].Run == run {
 			delete(s.own, run.ID())
 		}
 		s.mu.Unlock()
@@ -285,13 +297,33 @@ func (r Reservation) settle(cost *float64) {
 
 // running is a run that goes on here; nil if it does not.
 func (s *Server) running(id string) *maker.Run {
+	run, _ := s.doing(id)
+	return run
+}
+
+// doing is running, with where the run stood when it was resumed.
+func (s *Server) doing(id string) (*maker.Run, runs.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.own[id]
+	return s.own[id].Run, s.own[id].before
+}
+
+// planned is how many steps a run has whose plan says so; 0 if there is none yet.
+func (s *Server) planned(one runs.Summary) int {
+	run, err := runs.Open(one.Dir)
+	if err != nil {
+		return one.Total
+	}
+	p, err := s.tally(run).Progress()
+	if err != nil {
+		return one.Total
+	}
+	return p.Total
 }
 
 // Resume goes on with the runs that a server in this folder was keeping going before: those
-// that were killed with it, and those that it paused when it was shut down. It returns their
+// that were killed with it, and those that it paused when it was shut down, but for sessions,
+// which go on when something is asked in them. It returns their
 // names, and what kept others from going on.
 func (s *Server) Resume(ctx context.Context) (resumed []string, err error) {
 	all, err := runs.List(s.o.LogDir)
@@ -299,6 +331,9 @@ func (s *Server) Resume(ctx context.Context) (resumed []string, err error) {
 		return nil, err
 	}
 	for _, one := range all {
+		if one.Kind == maker.KindSession {
+			continue // its next request goes on with it
+		}
 		switch one.State {
 		case runs.StatusInterrupted, event.StopPaused, runs.StateAnswered:
 		default:

@@ -22,7 +22,14 @@ type sessions struct {
 	opening sync.Mutex // held while one is begun
 
 	mu   sync.Mutex
-	open map[string]*maker.Session
+	open map[string]*openSession
+}
+
+// An openSession is one that requests are put to.
+type openSession struct {
+	*maker.Session
+	end  context.CancelCauseFunc
+	used time.Time // when it was asked for last
 }
 
 func sessionKey(owner, task string) string { return owner + "\x00" + task }
@@ -30,16 +37,68 @@ func sessionKey(owner, task string) string { return owner + "\x00" + task }
 func (s *sessions) get(owner, task string) *maker.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open[sessionKey(owner, task)]
+	known := s.open[sessionKey(owner, task)]
+	if known == nil {
+		return nil
+	}
+	known.used = time.Now()
+	return known.Session
 }
 
-func (s *sessions) put(owner, task string, session *maker.Session) {
+func (s *sessions) put(owner, task string, session *maker.Session, end context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open = map[string]*maker.Session{}
+		s.open = map[string]*openSession{}
 	}
-	s.open[sessionKey(owner, task)] = session
+	if before := s.open[sessionKey(owner, task)]; before != nil {
+		before.end(nil) // it is over
+	}
+	s.open[sessionKey(owner, task)] = &openSession{Session: session, end: end, used: time.Now()}
+}
+
+// spare takes the session out that was not asked for the longest time, if more than most are
+// open and nobody waits for an answer of it.
+func (s *sessions) spare(most int) *openSession {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) <= most {
+		return nil
+	}
+	oldest := ""
+	for key, one := range s.open {
+		if one.Idle() && (oldest == "" || one.used.Before(s.open[oldest].used)) {
+			oldest = key
+		}
+	}
+	found := s.open[oldest]
+	delete(s.open, oldest)
+	return found
+}
+
+// mostSessions is how many sessions are kept open: each has files and a budget.
+const mostSessions = 64
+
+// rest pauses sessions that nobody uses if many are open.
+func (s *Server) rest() {
+	most := cmp.Or(s.o.Sessions, mostSessions)
+	for one := s.sessions.spare(most); one != nil; one = s.sessions.spare(most) {
+		one.end(maker.PausedBy(Keeper))
+		<-one.Run().Done()
+		_ = s.settled(s.ctx, one.Run()) // so that whoever asks in it next finds it paused
+	}
+}
+
+// settled returns once it is settled what a run has spent that has ended.
+func (s *Server) settled(ctx context.Context, run *maker.Run) error {
+	for s.running(run.ID()) != nil {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return maker.ErrGone
+		}
+	}
+	return nil
 }
 
 // session is the one of whoever asks. It is begun by its first request, and after a restart it
@@ -83,6 +142,7 @@ func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*ma
 	if err := s.openSession(ctx, c.Owner(), task, settings); err != nil {
 		return nil, asRefusal(err)
 	}
+	s.rest()
 	return s.sessions.get(c.Owner(), task), nil
 }
 
@@ -135,12 +195,8 @@ func (s *Server) lendMore(ctx context.Context, known *maker.Session, settings ma
 	if err != nil || r.Stop != "max_usd" || r.TotalCostUSD == nil {
 		return false, nil
 	}
-	for s.running(run.ID()) != nil { // until what it has spent is settled
-		select {
-		case <-time.After(time.Millisecond):
-		case <-ctx.Done():
-			return false, maker.ErrGone
-		}
+	if err := s.settled(ctx, run); err != nil {
+		return false, err
 	}
 	more := s.lease(ctx, settings)
 	if more <= 0 {
@@ -204,12 +260,14 @@ func (s *Server) beginSession(ctx context.Context, owner, task string, settings 
 		held.settle(new(float64))
 		return err
 	}
-	_, err = s.begin(held, 0, func(ctx context.Context) (*maker.Run, error) {
+	_, err = s.begin(held, runs.Progress{}, func(ctx context.Context) (*maker.Run, error) {
+		ctx, end := context.WithCancelCause(ctx)
 		session, err := engine.Session(ctx, task)
 		if err != nil {
+			end(nil)
 			return nil, err
 		}
-		s.sessions.put(owner, task, session)
+		s.sessions.put(owner, task, session, end)
 		return session.Run(), nil
 	})
 	return err
@@ -221,11 +279,13 @@ func (s *Server) resumeRunOf(ctx context.Context, e *maker.Engine, run *runs.Run
 	if run.Kind() != maker.KindSession {
 		return e.Resume(ctx, run.Dir(), o)
 	}
+	ctx, end := context.WithCancelCause(ctx)
 	session, err := e.ResumeSession(ctx, run.Dir(), o)
 	if err != nil {
+		end(nil)
 		return nil, err
 	}
-	s.sessions.put(run.Owner(), run.Task(), session)
+	s.sessions.put(run.Owner(), run.Task(), session, end)
 	return session.Run(), nil
 }
 

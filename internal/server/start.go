@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -214,6 +215,25 @@ type prepared struct {
 	kind    kind
 	options *maker.Options
 	given   map[string][]string
+	longest string // field of the order
+}
+
+// longest is the longest field of an order.
+func (o *order) longest() string {
+	longest, most := "task", len(o.Task)
+	params, _ := paramsOf[map[string]json.RawMessage](*o) // what cannot be read is refused elsewhere
+	for name, value := range params {
+		if len(value) > most {
+			longest, most = "params."+name, len(value)
+		}
+	}
+	for name, value := range o.Settings {
+		list, _ := config.Texts(value) // likewise
+		if n := len(strings.Join(list, "")); n > most {
+			longest, most = "settings."+name, n
+		}
+	}
+	return longest
 }
 
 // prepareOrder reads an order and finds what is wrong with it.
@@ -266,7 +286,7 @@ func (s *Server) prepareOrder(w http.ResponseWriter, r *http.Request) (*prepared
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{b, k, opts, given}, nil
+	return &prepared{b, k, opts, given, o.longest()}, nil
 }
 
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request) error {
@@ -286,7 +306,10 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request) error {
 		held.settle(new(float64))
 		return err
 	}
-	run, err := s.begin(held, 0, func(ctx context.Context) (*maker.Run, error) { return p.start(ctx, engine) })
+	run, err := s.begin(held, runs.Progress{}, func(ctx context.Context) (*maker.Run, error) { return p.start(ctx, engine) })
+	if long, ok := errors.AsType[*runs.TooLongError](err); ok {
+		return problemf(http.StatusRequestEntityTooLarge, p.longest, "%s is too long: with it the first event of the log has %d bytes, and at most %d fit; put large texts into files that the task names", p.longest, long.Length, long.Most)
+	}
 	if err != nil {
 		return err
 	}

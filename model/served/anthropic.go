@@ -58,7 +58,18 @@ func stopReason(a *model.Response) string {
 	case model.StopToolUse:
 		return "tool_use"
 	}
+	if a.Stopped != "" {
+		return "stop_sequence"
+	}
 	return "end_turn"
+}
+
+// stopSequence is the text before which an answer ends; nil if there is none.
+func stopSequence(a *model.Response) any {
+	if a.Stopped == "" {
+		return nil
+	}
+	return a.Stopped
 }
 
 // Body implements [Format].
@@ -72,7 +83,7 @@ func (f Messages) Body(e Envelope, _ *Call, answers []*model.Response) []byte {
 		content = append(content, newTool(&a.ToolCalls[i], a.ToolCalls[i].Input))
 	}
 	m := f.newMessage(e, a, a.Usage.Output)
-	m["content"], m["stop_reason"], m["stop_details"] = content, stopReason(a), detailsOf(a)
+	m["content"], m["stop_reason"], m["stop_sequence"], m["stop_details"] = content, stopReason(a), stopSequence(a), detailsOf(a)
 	maps.Copy(m, e.Extra)
 	return marshal(m)
 }
@@ -142,7 +153,7 @@ func (s *messagesStream) Answer(answers []*model.Response, extra map[string]any)
 		block(newTool(call, json.RawMessage("{}")), deltas)
 	}
 	last := map[string]any{
-		"delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": nil, "stop_details": detailsOf(a), "container": nil},
+		"delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": stopSequence(a), "stop_details": detailsOf(a), "container": nil},
 		"usage": s.format.usage(a, a.Usage.Output),
 	}
 	maps.Copy(last, extra)
@@ -182,13 +193,12 @@ func (Messages) Fail(header http.Header, f *Failure) (int, []byte) {
 		status, kind = http.StatusForbidden, "permission_error"
 	case NoBudget:
 		status, kind = http.StatusPaymentRequired, "billing_error"
-		header.Set("X-Should-Retry", "false")
 	case NotAgreed:
 		status, kind = http.StatusUnprocessableEntity, "not_agreed"
-		header.Set("X-Should-Retry", "false")
 	case BadUpstream:
 		status, kind = http.StatusBadGateway, "api_error"
 	}
+	f.hint(header)
 	return status, marshal(map[string]any{
 		"type":       "error",
 		"error":      map[string]string{"type": kind, "message": f.Message},

@@ -19,8 +19,9 @@ type messagesRequest struct {
 	MaxTokens    *int           `json:"max_tokens"`
 	Stream       bool           `json:"stream"`
 	ToolChoice   *struct {
-		Type string `json:"type"`
-		Name string `json:"name"`
+		Type  string `json:"type"`
+		Name  string `json:"name"`
+		Alone bool   `json:"disable_parallel_tool_use"`
 	} `json:"tool_choice"`
 	StopSequences []string        `json:"stop_sequences"`
 	OutputFormat  *messagesFormat `json:"output_format"` // where the format used to be
@@ -117,6 +118,9 @@ func (r *messagesRequest) converse(c *Call) *Failure {
 		for _, call := range m.Content.calls {
 			open = append(open, call.ID)
 		}
+		if turn.Role == model.Assistant && turn.Text == "" && turn.ToolCalls == nil {
+			continue // it only thought, which is not passed on
+		}
 		c.Request.Messages = append(c.Request.Messages, turn)
 	}
 	if len(open) > 0 {
@@ -204,6 +208,7 @@ func (r *messagesRequest) readChoice(c *Call) *Failure {
 	if choice == nil {
 		return nil
 	}
+	c.OneCall = choice.Alone
 	switch choice.Type {
 	case "auto":
 	case "none":

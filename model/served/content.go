@@ -157,7 +157,8 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			if p.ToolUseID == "" {
 				return fmt.Errorf("content[%d] has no tool_use_id", i)
 			}
-			c.results = append(c.results, result{model.ToolResult{ID: p.ToolUseID, Text: string(p.Content), IsError: p.IsError}, i})
+			c.results = append(c.results, result{model.ToolResult{ID: p.ToolUseID, Text: p.Content.text, IsError: p.IsError}, i})
+			c.left = append(c.left, p.Content.left...)
 		case "thinking", "redacted_thinking", "reasoning", "refusal":
 		default:
 			c.left = append(c.left, p.Type)
@@ -166,8 +167,11 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// plain is content of which only the text is read.
-type plain string
+// plain is content of which only the text is read, and what else there was.
+type plain struct {
+	text string
+	left []string
+}
 
 // UnmarshalJSON reads either form.
 func (p *plain) UnmarshalJSON(data []byte) error {
@@ -176,7 +180,7 @@ func (p *plain) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if text != nil {
-		*p = plain(*text)
+		p.text = *text
 		return nil
 	}
 	var parts []struct {
@@ -188,11 +192,14 @@ func (p *plain) UnmarshalJSON(data []byte) error {
 	}
 	var texts []string
 	for _, part := range parts {
-		if part.Type == "text" {
+		switch part.Type {
+		case "text", "input_text", "output_text":
 			texts = append(texts, part.Text)
+		default:
+			p.left = append(p.left, part.Type+" in the result of a call")
 		}
 	}
-	*p = plain(strings.Join(texts, "\n"))
+	p.text = strings.Join(texts, "\n")
 	return nil
 }
 
@@ -209,6 +216,8 @@ func textOrList(data []byte) (text *string, list []byte, err error) {
 	}
 	return nil, nil, errors.New("content must be a string or a list of parts")
 }
+
+func isFalse(b *bool) bool { return b != nil && !*b }
 
 func isObject(data json.RawMessage) bool { return len(data) > 0 && data[0] == '{' }
 

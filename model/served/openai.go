@@ -189,13 +189,12 @@ func (Chat) Fail(header http.Header, f *Failure) (int, []byte) {
 		status, kind, code = http.StatusForbidden, "permission_error", cmp.Or(code, "forbidden")
 	case NoBudget:
 		status, kind, code = http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota"
-		header.Set("X-Should-Retry", "false")
 	case NotAgreed:
 		status, kind, code = http.StatusUnprocessableEntity, "not_agreed", "not_agreed"
-		header.Set("X-Should-Retry", "false")
 	case BadUpstream:
 		status, kind = http.StatusBadGateway, "server_error"
 	}
+	f.hint(header)
 	trouble := map[string]any{"message": f.Message, "type": kind, "param": nil, "code": nil}
 	if f.Param != "" {
 		trouble["param"] = f.Param

@@ -23,6 +23,8 @@ type chatRequest struct {
 	N                   *int            `json:"n"`
 	Stop                stops           `json:"stop"`
 	Stream              bool            `json:"stream"`
+	Parallel            *bool           `json:"parallel_tool_calls"`
+	Functions           json.RawMessage `json:"functions"` // what tools used to be
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -69,7 +71,7 @@ func (Chat) Decode(body []byte) (*Call, *Failure) {
 		return nil, &Failure{Message: "model is missing", Param: "model"}
 	}
 	// This provider caches what it can, without being asked.
-	c := &Call{Model: r.Model, Choices: 1, Stream: r.Stream, Usage: r.StreamOptions.IncludeUsage, Request: model.Request{CachePrefix: true}}
+	c := &Call{Model: r.Model, Choices: 1, Stream: r.Stream, Usage: r.StreamOptions.IncludeUsage, OneCall: isFalse(r.Parallel), Request: model.Request{CachePrefix: true}}
 	for _, read := range []func(*Call) *Failure{r.converse, r.readTools, r.readChoice, r.readFormat, r.readLimits} {
 		if f := read(c); f != nil {
 			return nil, f
@@ -83,6 +85,9 @@ func (Chat) Decode(body []byte) (*Call, *Failure) {
 func (r *chatRequest) converse(c *Call) *Failure {
 	if len(r.Messages) == 0 {
 		return &Failure{Message: "messages must have at least one message", Param: "messages"}
+	}
+	if r.Functions != nil && string(r.Functions) != "null" {
+		c.Left = append(c.Left, "functions, which are now called tools")
 	}
 	var system system
 	var asked, open []string // ids of the last turn's tool calls: all, and those without a result
@@ -100,13 +105,16 @@ func (r *chatRequest) converse(c *Call) *Failure {
 			system.add(m.Content.text)
 		case "user":
 			asked = nil
-			if turn := c.lastTurn(); turn != nil && turn.Role == model.User && len(turn.ToolResults) > 0 && turn.Text == "" {
+			if turn := c.lastTurn(); turn != nil && turn.Role == model.User && len(turn.ToolResults) > 0 && turn.Text == "" && turn.Images == nil {
 				turn.Text, turn.Images = m.Content.text, m.Content.images
 				continue
 			}
 			c.Request.Messages = append(c.Request.Messages, model.Message{Role: model.User, Text: m.Content.text, Images: m.Content.images})
 		case "assistant", "function":
 			asked = nil
+			if m.Role == "function" {
+				c.Left = append(c.Left, "a message of a function, which are now called tools")
+			}
 			turn := model.Message{Role: model.Assistant, Text: m.Content.text}
 			for _, call := range m.ToolCalls {
 				turn.ToolCalls = append(turn.ToolCalls, call.read())

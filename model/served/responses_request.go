@@ -18,6 +18,7 @@ type responsesRequest struct {
 	MaxOutputTokens *int            `json:"max_output_tokens"`
 	Stream          bool            `json:"stream"`
 	Background      bool            `json:"background"`
+	Parallel        *bool           `json:"parallel_tool_calls"`
 
 	PreviousResponseID *string         `json:"previous_response_id"`
 	Conversation       json.RawMessage `json:"conversation"`
@@ -84,7 +85,7 @@ func (Responses) Decode(body []byte) (*Call, *Failure) {
 	case r.Background:
 		return nil, &Failure{Message: "'background' is not supported here.", Param: "background", Code: "unsupported_parameter"}
 	}
-	c := &Call{Model: r.Model, Choices: 1, Stream: r.Stream, Usage: true, Request: model.Request{CachePrefix: true}}
+	c := &Call{Model: r.Model, Choices: 1, Stream: r.Stream, Usage: true, OneCall: isFalse(r.Parallel), Request: model.Request{CachePrefix: true}}
 	for _, read := range []func(*Call) *Failure{r.converse, r.readTools, r.readLimits, r.readFormat} {
 		if f := read(c); f != nil {
 			return nil, f
@@ -109,7 +110,9 @@ func (r *responsesRequest) converse(c *Call) *Failure {
 		field := fmt.Sprintf("input[%d]", i)
 		c.Left = append(c.Left, it.Content.left...)
 		switch {
-		case it.Type == "reasoning" || it.Type == "item_reference":
+		case it.Type == "reasoning":
+		case it.Type == "item_reference":
+			return notKept(field + ".id")
 		case it.Type == "function_call":
 			if it.CallID == "" || it.Name == "" {
 				return missing(field + ".call_id")
@@ -124,13 +127,14 @@ func (r *responsesRequest) converse(c *Call) *Failure {
 			}
 			open = slices.DeleteFunc(open, func(id string) bool { return id == it.CallID })
 			turn := c.turn(model.User)
-			turn.ToolResults = append(turn.ToolResults, model.ToolResult{ID: it.CallID, Text: string(it.Output)})
+			turn.ToolResults = append(turn.ToolResults, model.ToolResult{ID: it.CallID, Text: it.Output.text})
+			c.Left = append(c.Left, it.Output.left...)
 		case it.Type != "" && it.Type != "message":
 			return &Failure{Message: fmt.Sprintf("Invalid value: '%s' is no supported type of item.", it.Type), Param: field + ".type", Code: "invalid_value"}
 		case it.Role == "system" || it.Role == "developer":
 			said.add(it.Content.text)
 		case it.Role == "user":
-			if turn := c.lastTurn(); turn != nil && turn.Role == model.User && len(turn.ToolResults) > 0 && turn.Text == "" {
+			if turn := c.lastTurn(); turn != nil && turn.Role == model.User && len(turn.ToolResults) > 0 && turn.Text == "" && turn.Images == nil {
 				turn.Text, turn.Images = it.Content.text, it.Content.images
 				continue
 			}

@@ -5,7 +5,9 @@
 package served
 
 import (
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +27,8 @@ type Call struct {
 	// [MustCall], or [MustCallTool] the one called ToolName.
 	Tool     ToolChoice
 	ToolName string
+
+	OneCall bool // the answer may call one tool at most
 
 	Stop []string // texts before which the answer ends
 
@@ -100,7 +104,18 @@ type Failure struct {
 	Code       string // what kind of wrong, if the provider has a word for it
 	RetryAfter time.Duration
 	RetryNow   bool   // 0 is sent as a wait
+	Final      bool   // whoever asks again fares the same, and is told so
 	ID         string // of the request
+}
+
+// hint tells clients whether, and when, to try again: most do so by themselves.
+func (f *Failure) hint(header http.Header) {
+	if f.Final || f.Class == NoBudget || f.Class == NotAgreed {
+		header.Set("X-Should-Retry", "false")
+	}
+	if f.Class == Overload && f.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+	}
 }
 
 // For is the format in which a request without a body, or one that nobody has read, is

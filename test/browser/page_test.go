@@ -118,19 +118,18 @@ func TestApprovesACallWithItsDifference(t *testing.T) {
 	p.wait(`document.querySelector('.checklist .check')?.textContent === '✓'`)
 }
 
-// TestShowsCallsOnTheWay looks at a step whose votes were about a call, and which ended with a
-// result: there is nothing to compare.
-func TestShowsCallsOnTheWay(t *testing.T) {
+// TestComparesCalls looks at a step whose closest vote was about a call, and which ended with a
+// result: the calls are compared with each other, and the result is shown after them.
+func TestComparesCalls(t *testing.T) {
 	s := newSite(t, map[string]string{"script.yaml": script, "notes.txt": "first line\nsecond line\nthird line\n"})
 	s.maker("do", "Rewrite notes.txt for the page.", "--model", "sim/default?p=0.6&seed=5&script=script.yaml", "-k", "3", "--approve", "none")
 	s.serve()
 	p := s.open(1280)
 	p.at("#/runs/" + s.newest() + "/step/0")
-	p.waitText(".rival", "A proposal of a call on the way.")
 	p.waitText(".rival", "Won")
-	if got := p.get(`document.querySelectorAll('.stepview .diff').length`); got != "0" {
-		t.Errorf("%s differences are shown between calls and a result, want none", got)
-	}
+	p.waitText(".rival .diff", "as it shall be")
+	p.waitText(".stepview", "This was the closest vote of the step. The step came to:")
+	p.waitText(".stepview", "it is rewritten")
 }
 
 func TestRefusesACallWithAWord(t *testing.T) {

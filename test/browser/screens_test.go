@@ -67,6 +67,9 @@ func TestScreens(t *testing.T) {
 		for _, v := range views {
 			p.at(v.hash)
 			p.wait(v.ready)
+			if v.name == "step" { // it is in sight
+				p.wait(`(() => { const at = document.querySelector('.stepview').getBoundingClientRect(); return at.top >= 0 && at.top < innerHeight / 2; })()`)
+			}
 			for _, scheme := range []string{"light", "dark"} {
 				p.scheme(scheme)
 				name := fmt.Sprintf("%s-%d-%s", v.name, width, scheme)

@@ -140,4 +140,8 @@ type Job struct {
 	Open func(context.Context) (io.Closer, error)
 
 	Run func(f flow.Flow, at chain.Checkpoint) error
+
+	// Block is Run for a block of records: the file at path has those from first on. It is nil
+	// for runs that have none.
+	Block func(f flow.Flow, at chain.Checkpoint, first int, path string) error
 }

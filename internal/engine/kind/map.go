@@ -184,10 +184,18 @@ func (q MapQuestion) class() (string, error) {
 	return fmt.Sprintf("%s #%x", clip.Short(q.Prompt), sum[:3]), err
 }
 
-func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
-	var p MapParams
+// ReadMapParams reads the parameters of a run, as its log has them.
+func ReadMapParams(params json.RawMessage) (p MapParams, err error) {
 	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, fmt.Errorf("maker: parameters of the run: %w", err)
+		return p, fmt.Errorf("maker: parameters of the run: %w", err)
+	}
+	return p, nil
+}
+
+func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, error) {
+	p, err := ReadMapParams(params)
+	if err != nil {
+		return nil, err
 	}
 	questions, err := p.read()
 	if err != nil {
@@ -207,19 +215,23 @@ func mapJob(_ Env, _ string, params json.RawMessage, cfg config.Config) (*Job, e
 		j.Task += " of " + p.Source
 	}
 	j.Run = func(f flow.Flow, at chain.Checkpoint) error {
-		return m.run(f, filepath.Join(j.Dir, records.File), p, at)
+		path := filepath.Join(j.Dir, records.File)
+		if err := records.Check(path, p.Summary); err != nil {
+			return err
+		}
+		return m.run(f, path, 0, p, at)
+	}
+	j.Block = func(f flow.Flow, at chain.Checkpoint, first int, path string) error {
+		return m.run(f, path, first, p, at)
 	}
 	return j, nil
 }
 
-// run asks about the records of a file.
-func (m *mapping) run(f flow.Flow, path string, p MapParams, at chain.Checkpoint) error {
-	if err := records.Check(path, p.Summary); err != nil {
-		return err
-	}
+// run asks about the records of a file, whose first one has a number.
+func (m *mapping) run(f flow.Flow, path string, first int, p MapParams, at chain.Checkpoint) error {
 	same := map[int]int{}
 	if p.Same > 0 {
-		n := 0
+		n := first
 		for r, err := range records.All(path) {
 			if err != nil {
 				return err
@@ -235,14 +247,14 @@ func (m *mapping) run(f flow.Flow, path string, p MapParams, at chain.Checkpoint
 		ended = func(int) (flow.Status, *bool) { return "", nil }
 	}
 	file := records.NewReader(path, func(n int) bool {
-		_, skip := same[n]
-		status, _ := ended(n)
+		_, skip := same[first+n]
+		status, _ := ended(first + n)
 		return skip || status != ""
 	})
 	c := mapper.Config{
 		Records: p.Records, Ended: ended, Same: same, Pool: m.pool,
 		Open: func(n int) (mapper.Record, error) {
-			r, err := file.Record(n)
+			r, err := file.Record(n - first)
 			return &mapRecord{m, r}, err
 		},
 	}

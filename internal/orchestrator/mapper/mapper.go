@@ -83,20 +83,29 @@ func Run(f flow.Flow, c Config) error {
 			more++
 		}
 	}
-	output, err := json.Marshal(out)
+	end, err := out.End(more)
+	if err == nil {
+		f.Emit("end", end)
+	}
+	return err
+}
+
+// End is the event that ends a run whose records ended so. More are the records that are the
+// same as one without an answer.
+func (o Outcome) End(more int) (event.Event, error) {
+	output, err := json.Marshal(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if missing := out.Undecided + out.Failed; missing > 0 {
-		reason := fmt.Sprintf("%d of %d records have no answer: %d undecided, %d failed", missing, c.Records-out.Same, out.Undecided, out.Failed)
-		if more > 0 {
-			reason += fmt.Sprintf(", and %d more that are the same as one of these", more)
-		}
-		f.Emit("end", event.TaskFailed{Status: event.StatusUndecided, Output: event.JSONValue(output), Step: c.Records, Reason: reason})
-		return nil
+	missing := o.Undecided + o.Failed
+	if missing == 0 {
+		return event.TaskCompleted{Steps: o.Decided, Output: event.JSONValue(output)}, nil
 	}
-	f.Emit("end", event.TaskCompleted{Steps: out.Decided, Output: event.JSONValue(output)})
-	return nil
+	reason := fmt.Sprintf("%d of %d records have no answer: %d undecided, %d failed", missing, o.Records-o.Same, o.Undecided, o.Failed)
+	if more > 0 {
+		reason += fmt.Sprintf(", and %d more that are the same as one of these", more)
+	}
+	return event.TaskFailed{Status: event.StatusUndecided, Output: event.JSONValue(output), Step: o.Records, Reason: reason}, nil
 }
 
 // An end is how a record ended, in a byte.

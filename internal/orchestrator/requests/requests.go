@@ -12,6 +12,7 @@ import (
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/internal/text/clip"
 	"github.com/maker-mdap/maker/reader"
+	"github.com/maker-mdap/maker/usage"
 )
 
 // A Request is one turn that is asked for. It is plain data.
@@ -111,10 +112,11 @@ func (c Config) settle(f flow.Flow, r *Request, v *flow.Verdict, failed *event.S
 	case TakeFirst:
 		v.Answer = texts[0].Answer
 	case TakeJudged:
-		chosen, err := c.choose(f, failed.Step, r, texts)
+		chosen, cost, err := c.choose(f, failed.Step, r, texts)
 		if err != nil {
 			return err
 		}
+		v.CostUSD = sum(v.CostUSD, cost)
 		if v.Answer = chosen; chosen == nil {
 			failed.Reason += "; whoever was asked to choose did not agree either"
 		}
@@ -161,9 +163,18 @@ func (c Config) question(r *Request) *flow.Question {
 	return q
 }
 
+// sum adds two costs; nil if one is not known.
+func sum(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	total := usage.AddUSD(*a, *b)
+	return &total
+}
+
 // choose asks which of the answers is best; nil if that is not agreed on. Each voter sees them
-// in another order, so that none can win by its place.
-func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) (json.RawMessage, error) {
+// in another order, so that none can win by its place. The cost is that of asking.
+func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) (answer json.RawMessage, cost *float64, err error) {
 	const most = 5
 	among = among[:min(len(among), most)]
 	var names []string
@@ -171,7 +182,7 @@ func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) 
 	for i, a := range among {
 		var t flow.ChatTurn
 		if err := json.Unmarshal(a.Answer, &t); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		names = append(names, string(rune('a'+i)))
 		answers = append(answers, prompts.NamedAnswer{Name: names[i], Text: t.Text})
@@ -183,20 +194,23 @@ func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) 
 		turned := append(answers[i:len(answers):len(answers)], answers[:i]...)
 		text, err := c.Prompts.Render(prompts.ChooseAnswer{Asked: r.Chat.LastSaid(), Answers: turned, Instruction: as.Instruction()})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		q.Variants = append(q.Variants, text)
 	}
 	q.Prompt = q.Variants[0]
 	v, err := f.Decide("judge", q)
-	if err != nil || v.Status != flow.Decided {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.Status != flow.Decided {
+		return nil, v.CostUSD, nil
 	}
 	var name string
 	if err := json.Unmarshal(v.Answer, &name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return among[strings.Index("abcde", name)].Answer, nil
+	return among[strings.Index("abcde", name)].Answer, v.CostUSD, nil
 }
 
 // parts are what the log has of a request: requests of one conversation have most of them in

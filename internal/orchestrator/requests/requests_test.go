@@ -30,7 +30,8 @@ func request(t *testing.T, text string, then requests.OnUndecided) json.RawMessa
 // whoever is to choose takes the second one.
 func decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	undecided := func(answers ...string) (*flow.Verdict, error) {
-		v := &flow.Verdict{Status: flow.Undecided, Reason: "they disagree", Voting: event.Voting{Samples: len(answers)}}
+		cost := 0.25
+		v := &flow.Verdict{Status: flow.Undecided, Reason: "they disagree", CostUSD: &cost, Voting: event.Voting{Samples: len(answers)}}
 		for _, a := range answers {
 			v.Candidates = append(v.Candidates, event.Candidate{Answer: json.RawMessage(a), Votes: 1})
 		}
@@ -41,7 +42,9 @@ func decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		if !strings.Contains(q.Variants[1], "<asked>\nsplit\n</asked>\n\n<answer_b>\ntwo") {
 			return nil, fmt.Errorf("the judge is asked %q", q.Variants[1])
 		}
-		return flowtest.Decided(q, `"b"`), nil
+		v, cost := flowtest.Decided(q, `"b"`), 0.5
+		v.CostUSD = &cost
+		return v, nil
 	case q.Chat.LastSaid() == "split":
 		return undecided(`{"text":"one"}`, `{"text":"two"}`)
 	case q.Chat.LastSaid() == "act":
@@ -88,6 +91,9 @@ func TestPolicies(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	if cost := f.Answers[3].CostUSD; cost == nil || *cost != 0.75 {
+		t.Errorf("a request that was judged took %v dollars, want 0.75: what voters and judges took", cost)
 	}
 	for i, answered := range []bool{true, false, true, true, false, false} {
 		if v := f.Answers[i]; (v.Answer != nil) != answered || (v.Status == flow.Decided) != (i == 0) {

@@ -75,6 +75,10 @@ type Options struct {
 	// one, now or in an earlier session (Answered). Until then it ends the run.
 	Alone, Answered bool
 
+	// Served says that questions come from outside: whatever the server finds wrong with one,
+	// or with the key, whoever asked is told, and no other question ends by that.
+	Served bool
+
 	// Redact takes secrets out of an answer that a reason quotes; nil if there are none.
 	Redact func(string) string
 }

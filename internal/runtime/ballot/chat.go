@@ -55,7 +55,7 @@ func (r *race) readTurn(resp *model.Response) (domain.Answer, *redflag.Flag) {
 	default:
 		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "it does not call %s, as it has to", c.Call)
 	}
-	text := cutAt(resp.Text, r.q.Chat.Stop)
+	text, stopped := cutAt(resp.Text, r.q.Chat.Stop)
 	a := redflag.Answer{Text: text, Stop: string(resp.Stop), OutputTokens: resp.Usage.Output, Asked: r.q.Chat.LastSaid()}
 	if flag := r.q.Flags.CheckText(&a); flag != nil {
 		return domain.Answer{}, flag
@@ -71,7 +71,7 @@ func (r *race) readTurn(resp *model.Response) (domain.Answer, *redflag.Flag) {
 	if len(r.q.Schema) > 0 {
 		text = string(read.Value) // without what was written around it
 	}
-	return turn(read.Key, flow.ChatTurn{Text: text}), flag
+	return turn(read.Key, flow.ChatTurn{Text: text, Stopped: stopped}), flag
 }
 
 // readCalls reads a turn that calls tools. Those of one turn do not depend on each other, so
@@ -79,6 +79,9 @@ func (r *race) readTurn(resp *model.Response) (domain.Answer, *redflag.Flag) {
 func (r *race) readCalls(resp *model.Response) (domain.Answer, *redflag.Flag) {
 	if resp.Stop == model.StopLength {
 		return domain.Answer{}, redflag.New(redflag.Truncated, "it was cut at the limit of its length")
+	}
+	if n := len(resp.ToolCalls); n > 1 && r.q.Chat.OneCall {
+		return domain.Answer{}, redflag.New(redflag.SchemaInvalid, "it makes %d calls, and was to make one", n)
 	}
 	said := flow.ChatTurn{Text: resp.Text}
 	var keys []string
@@ -129,14 +132,14 @@ func turn(key string, t flow.ChatTurn) domain.Answer {
 	return domain.Answer{Key: key, Value: value, IsJSON: true}
 }
 
-// cutAt is a text up to the first of those before which it ends.
-func cutAt(text string, stops []string) string {
+// cutAt is a text up to the first of those before which it ends, and which one that is.
+func cutAt(text string, stops []string) (cut, at string) {
 	for _, stop := range stops {
-		if stop != "" {
-			text, _, _ = strings.Cut(text, stop)
+		if before, _, found := strings.Cut(text, stop); found && stop != "" {
+			text, at = before, stop
 		}
 	}
-	return text
+	return text, at
 }
 
 // Said is what a model said, its calls included.

@@ -86,7 +86,7 @@ func TestTurns(t *testing.T) {
 		{"it has to call", flow.CallAny, []model.Response{text("Done."), a}, `{"text":"I will.","calls":[{"id":"idremove","name":"remove","input":{"path":"a"}}]}`, "it calls no tool, and has to call one"},
 		{"it has to call another", "list", []model.Response{a, calls("list", `{"path":"a"}`)}, `{"text":"I will.","calls":[{"id":"idlist","name":"list","input":{"path":"a"}}]}`, "it calls remove, and was to call list"},
 		{"cut in a call", "", []model.Response{{ToolCalls: a.ToolCalls, Stop: model.StopLength}, text("Done.")}, `{"text":"Done."}`, "it was cut at the limit of its length"},
-		{"text ends before", flow.CallNone, []model.Response{text("Done.\nEND of it"), text("Done.")}, `{"text":"Done."}`, ""},
+		{"text ends before", flow.CallNone, []model.Response{text("Done.\nEND of it"), text("Done.\nEND")}, `{"text":"Done.","stopped":"\nEND"}`, ""},
 		{"nothing", "", []model.Response{text(" "), text("Done.")}, `{"text":"Done."}`, "visible"},
 	} {
 		m := &inTurn{responses: c.said}
@@ -103,6 +103,18 @@ func TestTurns(t *testing.T) {
 		if asked := m.asked.Load(); len(asked.Messages) != 3 || len(asked.Messages[1].ToolCalls) != 1 || len(asked.Messages[2].ToolResults) != 1 || (len(asked.Tools) == 0) != (c.call == flow.CallNone) {
 			t.Errorf("%s: it was asked %+v", c.name, asked)
 		}
+	}
+}
+
+// TestOneCall: a turn with several calls is discarded where one at most was asked for.
+func TestOneCall(t *testing.T) {
+	one := calls("remove", `{"path":"a"}`)
+	m := &inTurn{responses: []model.Response{calls("remove", `{"path":"a"}`, "remove", `{"path":"b"}`), one, one}}
+	q := chat("")
+	q.Chat.OneCall = true
+	v := decideTurn(t, m, q)
+	if want := `{"text":"I will.","calls":[{"id":"idremove","name":"remove","input":{"path":"a"}}]}`; v.Status != flow.Decided || string(v.Answer) != want || v.Voting.RedFlagged != 1 {
+		t.Errorf("%s %s with %d discarded (%s), want %s with 1", v.Status, v.Answer, v.Voting.RedFlagged, v.Reason, want)
 	}
 }
 

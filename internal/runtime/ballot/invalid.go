@@ -81,6 +81,9 @@ func (p *proofs) begin() (end func()) {
 // that is waited for, as long as any other question may still bring an answer.
 func (r *race) failsAlone(ctx context.Context, s *Sample, waits func()) bool {
 	e, ok := errors.AsType[*model.Error](s.fatal)
+	if ok && r.ballot.opts.Served {
+		return true
+	}
 	if !r.ballot.opts.Alone || !ok || e.Kind != model.Invalid || e.Status != badRequest && e.Status != unprocessable {
 		return false
 	}

@@ -28,16 +28,18 @@ func TestInvalidAlone(t *testing.T) {
 		asked    []string // at once
 		answered bool     // in an earlier session
 		not      bool     // they are not alone
+		served   bool     // they come from outside
 		failed   int      // questions with a verdict that they failed
 		errors   int      // questions that end the run
 	}{
-		{"among others", 400, []string{"bad", "good", "good", "bad"}, false, false, 2, 0},
-		{"unprocessable", 422, []string{"good", "bad"}, false, false, 1, 0},
-		{"no such model", 404, []string{"good", "bad"}, false, false, 0, 1},
-		{"steps of a task", 400, []string{"good", "bad"}, false, true, 0, 1},
-		{"nobody is answered", 400, []string{"bad", "bad", "bad"}, false, false, 0, 3},
-		{"after a resume", 400, []string{"bad"}, true, false, 1, 0},
-		{"many in a row", 400, many, true, false, maxInvalid - 1, 6},
+		{"among others", 400, []string{"bad", "good", "good", "bad"}, false, false, false, 2, 0},
+		{"unprocessable", 422, []string{"good", "bad"}, false, false, false, 1, 0},
+		{"no such model", 404, []string{"good", "bad"}, false, false, false, 0, 1},
+		{"steps of a task", 400, []string{"good", "bad"}, false, true, false, 0, 1},
+		{"nobody is answered", 400, []string{"bad", "bad", "bad"}, false, false, false, 0, 3},
+		{"nobody is answered, and they come from outside", 404, []string{"bad", "bad", "bad"}, false, false, true, 3, 0},
+		{"after a resume", 400, []string{"bad"}, true, false, false, 1, 0},
+		{"many in a row", 400, many, true, false, false, maxInvalid - 1, 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,7 +51,7 @@ func TestInvalidAlone(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					return &model.Response{Text: "x", Stop: model.StopEnd}, nil
 				})
-				b := New([]Voter{{Name: "a", Model: m}}, readers, &Options{Alone: !tt.not, Answered: tt.answered})
+				b := New([]Voter{{Name: "a", Model: m}}, readers, &Options{Alone: !tt.not, Answered: tt.answered, Served: tt.served})
 				defer b.Close()
 				var failed, errs atomic.Int64
 				var wg sync.WaitGroup

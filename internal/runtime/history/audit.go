@@ -341,7 +341,7 @@ func (a *Audit) decided(h *History, e event.VoteCompleted) {
 	case e.Status == string(flow.FlaggedOut) && e.Rule.Validate() == nil && !gaveUpRightly(tally):
 		a.differ("step %d: the question was given up after %d red flags and %d votes, which is too early", e.Step, tally.Flags(), tally.Votes())
 	}
-	if s := h.report.Solve; s != nil && s.Calibrated != nil && !isCalibration(e.Question) && e.Rule.K != s.Calibrated.K {
+	if s := h.report.Solve; s != nil && s.Calibrated != nil && !IsCalibration(e.Question) && e.Rule.K != s.Calibrated.K {
 		a.differ("step %d: the margin of the vote is %d, calibration gave %d", e.Step, e.Rule.K, s.Calibrated.K)
 	}
 }

@@ -40,7 +40,7 @@ func (r *Report) countRaces(e event.Event) {
 	case event.PolicyFutile:
 		r.Evidence.Futile(&e.Futility)
 	case event.VoteCompleted:
-		if !r.byStep && !isCalibration(e.Question) {
+		if !r.byStep && !IsCalibration(e.Question) {
 			decided := e.Status == string(flow.Decided)
 			if r.Form.Apart() {
 				if delete(r.unsure, e.Question); !decided {

@@ -47,7 +47,7 @@ func (r *Report) takeSolve(e event.Event) {
 	}
 	switch e := e.(type) {
 	case event.VoteCompleted:
-		if isCalibration(e.Question) && r.Form == event.FormTree {
+		if IsCalibration(e.Question) && r.Form == event.FormTree {
 			return // it is not part of solving
 		}
 		s.Questions++
@@ -134,8 +134,8 @@ func (r *Report) finishSolve() {
 	}
 }
 
-// isCalibration reports whether a question was asked to measure the voters.
-func isCalibration(question string) bool { return strings.Contains(question, calibrate.KeyPrefix) }
+// IsCalibration reports whether a question was asked to measure the voters.
+func IsCalibration(question string) bool { return strings.Contains(question, calibrate.KeyPrefix) }
 
 // directKey is how the key of the question about the whole problem as it is ends.
 const directKey = "solve/direct"

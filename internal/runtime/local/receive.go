@@ -47,7 +47,10 @@ func (b *branch) Receive(key string, handle func(n int, request json.RawMessage,
 			all.Wait()
 			return ended.get()
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			if cause := context.Cause(ctx); !errors.Is(cause, errBranch) {
+				return cause
+			}
+			return ended.get() // which is why they were ended
 		}
 		if a == nil { // no more will come
 			all.Wait()

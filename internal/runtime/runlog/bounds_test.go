@@ -24,11 +24,11 @@ func TestIndexRecordsSaturate(t *testing.T) {
 	least := Step{Time: time.UnixMilli(0)}
 	most := Step{
 		Offset: math.MaxInt64, Length: math.MaxUint32, Step: math.MaxUint32, Time: time.UnixMilli(1 << 40), DurationMS: math.MaxUint32,
-		Samples: math.MaxUint16, RedFlagged: math.MaxUint16, Faults: math.MaxUint16, Margin: math.MaxUint16, Answers: soleBit - 1, Special: true, Sole: true, USD: 1e300,
+		Samples: math.MaxUint16, RedFlagged: math.MaxUint16, Faults: math.MaxUint16, Margin: math.MaxUint16, Answers: 1<<closestShift - 1, Closest: leadParts + 1, Special: true, Sole: true, USD: 1e300,
 	}
 	over, under := most, least
 	over.Length, over.Step, over.DurationMS, over.Samples, over.Margin, over.Answers = math.MaxInt64, 1<<32, 1<<40, 1<<16, 70000, 1<<20
-	over.Faults, over.RedFlagged = math.MaxInt, 1<<17
+	over.Faults, over.RedFlagged, over.Closest = math.MaxInt, 1<<17, 1000
 	under.Length, under.Samples, under.Margin, under.DurationMS = -1, -7, -1, -5
 	for _, test := range []struct{ in, want Step }{{least, least}, {most, most}, {over, most}, {under, least}} {
 		record := test.in.append([]byte("before"))

@@ -9,9 +9,11 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
@@ -36,20 +38,72 @@ type Step struct {
 	Faults     int
 	Margin     int
 	Answers    int     // different answers that got votes
+	Closest    int     // of a step that took several votes, the lead of the closest one in parts of [leadParts], from 1; 0 of others
 	Special    bool    // there is more to how it was decided than these numbers
 	Sole       bool    // it is a turn of a loop, and nothing but its verdict comes before it: see sole
 	USD        float64 // spent by the run so far
 }
 
+// leadParts is how finely the lead of the closest of several votes is kept.
+const leadParts = 254
+
+// Lead is the share of the votes by which the step was won, 1 if all agreed; if it took several
+// votes, that of the closest. A margin alone does not tell a close call: first to lead by 3 is
+// won by 3 in every race.
+func (s Step) Lead() float64 {
+	if s.Closest > 0 {
+		return float64(s.Closest-1) / leadParts
+	}
+	if s.Answers <= 1 {
+		return 1
+	}
+	return leadOf(s.Margin, s.Samples-s.RedFlagged)
+}
+
+func leadOf(margin, votes int) float64 {
+	if votes <= 0 {
+		return 1
+	}
+	return min(float64(margin)/float64(votes), 1)
+}
+
+// closestOf is [Step.Closest] of a step, which has the votes of its closest decision and the
+// samples of all.
+func closestOf(e *event.StepCompleted) int {
+	votes := cast(e.Voting.Votes)
+	if votes == 0 || e.First == nil && votes == e.Voting.Samples-e.Voting.RedFlagged {
+		return 0
+	}
+	lead := leadOf(e.Voting.Margin, votes)
+	if e.First != nil { // they gave no result
+		first := slices.Sorted(maps.Values(e.First.Votes))
+		for len(first) < 2 {
+			first = append([]int{0}, first...)
+		}
+		lead = min(lead, leadOf(first[len(first)-1]-first[len(first)-2], cast(e.First.Votes)))
+	}
+	return 1 + int(math.Round(lead*leadParts))
+}
+
+// cast is how many votes there were.
+func cast(votes map[string]int) int {
+	n := 0
+	for _, v := range votes {
+		n += v
+	}
+	return n
+}
+
 // End is where the line after that of the step begins.
 func (s Step) End() int64 { return s.Offset + int64(s.Length) }
 
-func newStep(offset int64, length int, t time.Time, e *event.StepCompleted) Step {
+// NewStep is the record of a step whose line is at an offset of the log.
+func NewStep(offset int64, length int, t time.Time, e *event.StepCompleted) Step {
 	all, answers := e.Taken()
 	return Step{
 		Offset: offset, Length: length, Step: e.Step, Time: t, DurationMS: e.DurationMS,
 		Samples: all.Samples, RedFlagged: all.RedFlagged, Faults: all.Faults,
-		Margin: all.Margin, Answers: answers, USD: e.Spent.USD,
+		Margin: all.Margin, Answers: answers, Closest: closestOf(e), USD: e.Spent.USD,
 		Special: e.Class != "" || e.First != nil,
 	}
 }
@@ -66,7 +120,7 @@ func (s Step) append(b []byte) []byte {
 	b = le.AppendUint16(b, clamp[uint16](s.RedFlagged, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Faults, math.MaxUint16))
 	b = le.AppendUint16(b, clamp[uint16](s.Margin, math.MaxUint16))
-	answers := clamp[uint16](s.Answers, soleBit-1)
+	answers := clamp[uint16](s.Answers, 1<<closestShift-1) | clamp[uint16](s.Closest, leadParts+1)<<closestShift
 	if s.Special {
 		answers |= specialBit
 	}
@@ -81,10 +135,11 @@ func (s Step) append(b []byte) []byte {
 }
 
 // specialBit marks a step whose line has to be read, beside the number of its answers, and
-// soleBit one that needs none to be read.
+// soleBit one that needs none to be read. Between them is [Step.Closest].
 const (
-	specialBit = 1 << 15
-	soleBit    = 1 << 14
+	specialBit   = 1 << 15
+	soleBit      = 1 << 14
+	closestShift = 6
 )
 
 // checkAt is where a record has its checksum. Early ones have 0 there, which no
@@ -114,7 +169,8 @@ func parseStep(b []byte) (Step, error) {
 		RedFlagged: int(le.Uint16(b[30:])),
 		Faults:     int(le.Uint16(b[32:])),
 		Margin:     int(le.Uint16(b[34:])),
-		Answers:    int(le.Uint16(b[36:]) &^ (specialBit | soleBit)),
+		Answers:    int(le.Uint16(b[36:]) & (1<<closestShift - 1)),
+		Closest:    int(le.Uint16(b[36:]) &^ (specialBit | soleBit) >> closestShift),
 		Special:    le.Uint16(b[36:])&specialBit != 0,
 		Sole:       le.Uint16(b[36:])&soleBit != 0,
 		USD:        math.Float64frombits(le.Uint64(b[40:])),
@@ -207,7 +263,7 @@ func (w *indexWriter) add(l Line) error {
 	if !ok {
 		return &CorruptError{Line: int64(l.Seq) + 1, Offset: l.Offset, Reason: "it has two types"}
 	}
-	step := newStep(l.Offset, len(l.Raw)+1, rec.Time, &e)
+	step := NewStep(l.Offset, len(l.Raw)+1, rec.Time, &e)
 	step.Sole = since.lines == 1 && w.soleVote(&e)
 	w.buf = step.append(w.buf[:0])
 	w.good += stepSize

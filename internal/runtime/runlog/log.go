@@ -289,9 +289,19 @@ func appendLine(lines []byte, r event.Record) ([]byte, error) {
 		return nil, err
 	}
 	if n := len(lines) - at; n > maxWritten {
-		return nil, fmt.Errorf("run log: a %s event of %d bytes is longer than a line can be (%d)", r.Event.Type(), n, maxWritten)
+		return nil, &TooLongError{Type: r.Event.Type(), Length: n, Most: maxWritten}
 	}
 	return lines, nil
+}
+
+// A TooLongError says that an event is longer than a line of the log can be.
+type TooLongError struct {
+	Type         event.Type
+	Length, Most int // in bytes
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("run log: a %s event of %d bytes is longer than a line can be (%d)", e.Type, e.Length, e.Most)
 }
 
 // AppendKeyed is Append for an event that has a key.
@@ -366,7 +376,7 @@ func (l *Log) add(now time.Time, key string, step *event.StepCompleted, v *event
 	lines = append(seal(append(lines[:at], l.redact(lines[at:])...), at), '\n')
 	g.lines = lines
 	if step != nil {
-		indexed := newStep(l.end, len(lines)-at, now, step)
+		indexed := NewStep(l.end, len(lines)-at, now, step)
 		indexed.Sole = l.since.sole(step)
 		l.since = sinceNothing
 		g.steps = indexed.append(g.steps)

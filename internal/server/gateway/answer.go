@@ -17,6 +17,7 @@ import (
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/model"
 	"github.com/maker-mdap/maker/model/served"
+	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/usage"
 )
 
@@ -27,11 +28,14 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 	if f == nil {
 		ask, f = request(c, m)
 	}
+	var name string
+	if f == nil {
+		name, f = sessionOf(r)
+	}
 	if f != nil {
 		served.Refuse(w, format, f)
 		return
 	}
-	name := r.Header.Get(SessionHeader)
 	s, err := g.o.Open(r.Context(), name, *m)
 	if err != nil {
 		served.Refuse(w, format, g.failure(err))
@@ -54,10 +58,12 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 	}
 }
 
-// ask puts a request to a session. One that has just spent what it was lent may be lent more.
+// ask puts a request to a session. One that has just spent what it was lent may be lent more,
+// and one that was just paused because nobody used it goes on.
 func (g *Gateway) ask(ctx context.Context, s *maker.Session, r maker.ChatRequest, again func() (*maker.Session, error)) (*maker.ChatVerdict, error) {
 	v, err := s.Ask(ctx, r)
-	if ended, ok := errors.AsType[*maker.SessionEndedError](err); !ok || ended.Result.Stop != "max_usd" {
+	ended, ok := errors.AsType[*maker.SessionEndedError](err)
+	if !ok || ended.Result.Stop != "max_usd" && ended.Result.Stop != event.StopPaused {
 		return v, err
 	}
 	more, failed := again()
@@ -117,10 +123,20 @@ func (r *result) said() map[string]any {
 	return map[string]any{"maker": told}
 }
 
-// response is the answer as one of a model.
-func (r *result) response(name string) *model.Response {
-	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Usage: r.verdict.Tokens, Model: name}
-	for _, c := range r.turn.Calls {
+// response is the answer as one of a model, to a client that was told how much was read as far
+// as that was known.
+func (r *result) response(e *served.Envelope) *model.Response {
+	a := &model.Response{Text: r.turn.Text, Stop: model.StopEnd, Stopped: r.turn.Stopped, Usage: r.verdict.Tokens, Model: e.Model}
+	if a.Usage.Total() == 0 { // not every server counts, and clients reckon with it
+		a.Usage = e.Read
+		a.Usage.Output = max(redflag.EstimateTokens(string(r.verdict.Answer)), 1)
+	}
+	known := map[string]bool{"": true} // ids, by which the client says which result is whose
+	for i, c := range r.turn.Calls {
+		if known[c.ID] { // not every server gives any
+			c.ID = fmt.Sprintf("call_%s_%d", newID(), i)
+		}
+		known[c.ID] = true
 		a.ToolCalls = append(a.ToolCalls, model.ToolCall(c))
 		a.Stop = model.StopToolUse
 	}
@@ -136,8 +152,13 @@ func (r *result) failure(g *Gateway) *served.Failure {
 	switch v.Status {
 	case flow.Failed:
 		f := &served.Failure{Class: served.BadUpstream, Message: v.Reason}
-		if model.Kind(v.Fault) == model.TooLong {
+		switch model.Kind(v.Fault) {
+		case model.TooLong:
 			f.Class, f.Code, f.Message = served.BadRequest, "context_length_exceeded", "prompt is too long: "+v.Reason
+		case model.Invalid:
+			f.Class = served.BadRequest
+		case model.Auth: // the server's key, about which the client can do nothing
+			f.Final = true
 		}
 		return f
 	default:
@@ -231,7 +252,7 @@ func (o *reply) finish(r *result, begun bool) {
 		return
 	}
 	o.envelope.Extra = r.said()
-	body := o.format.Body(o.envelope, o.call, []*model.Response{r.response(o.call.Model)})
+	body := o.format.Body(o.envelope, o.call, []*model.Response{r.response(&o.envelope)})
 	if !begun {
 		o.w.Header().Set("Content-Type", "application/json")
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -279,7 +300,7 @@ func (o *reply) stream(ctx context.Context, decided <-chan result) {
 			case r.by == "":
 				o.send(s.Fail(r.failure(o.gateway))...)
 			default:
-				o.send(s.Answer([]*model.Response{r.response(o.call.Model)}, r.said())...)
+				o.send(s.Answer([]*model.Response{r.response(&o.envelope)}, r.said())...)
 			}
 			return
 		}

@@ -23,6 +23,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/flow"
@@ -34,6 +36,18 @@ import (
 
 // SessionHeader names the session that a request belongs to.
 const SessionHeader = "X-Maker-Session"
+
+// maxName is how many bytes the name of a session has at most.
+const maxName = 128
+
+// sessionOf is the name of the session that a request belongs to; empty if it gives none.
+func sessionOf(r *http.Request) (string, *served.Failure) {
+	name := r.Header.Get(SessionHeader)
+	if len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return "", &served.Failure{Message: fmt.Sprintf("%s is not a name of at most %d printable characters", SessionHeader, maxName), Param: SessionHeader}
+	}
+	return name, nil
+}
 
 // maxBody bounds the body of a request.
 const maxBody = 32 << 20
@@ -170,10 +184,10 @@ func request(c *served.Call, m *Model) (*maker.ChatRequest, *served.Failure) {
 		return nil, &served.Failure{Message: "n must be 1: the answer is the one that was agreed on", Param: "n", Code: "unsupported_value"}
 	}
 	if len(c.Left) > 0 {
-		return nil, &served.Failure{Message: "a message has a part that cannot be passed on: " + strings.Join(c.Left, ", "), Param: "messages", Code: "unsupported_value"}
+		return nil, &served.Failure{Message: "the request has what cannot be passed on: " + strings.Join(c.Left, ", "), Param: "messages", Code: "unsupported_value"}
 	}
 	r := &maker.ChatRequest{System: c.Request.System, MaxOutput: c.Request.MaxOutput, Temperature: c.Request.Temperature, Meaning: m.Meaning}
-	r.Chat.Stop = c.Stop
+	r.Chat.Stop, r.Chat.OneCall = c.Stop, c.OneCall
 	for _, message := range c.Request.Messages {
 		said := flow.ChatMessage{Role: string(message.Role), Text: message.Text}
 		for _, image := range message.Images {

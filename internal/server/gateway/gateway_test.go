@@ -285,6 +285,30 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestCallsHaveIDs: calls can be told apart by the client, whatever the server made of their ids.
+func TestCallsHaveIDs(t *testing.T) {
+	for name, ids := range map[string][2]string{"none": {"", `"id":"",`}, "the same": {`"id":"x",`, `"id":"x",`}, "their own": {`"id":"x",`, `"id":"y",`}} {
+		s := serve(t, maker.Config{Model: "compat/m", BaseURL: proposer(t, func(int64) string {
+			return fmt.Sprintf(`"tool_calls":[{%s"type":"function","function":{"name":"remove","arguments":"{\"path\":\"a\"}"}},{%s"type":"function","function":{"name":"remove","arguments":"{\"path\":\"b\"}"}}]`, ids[0], ids[1])
+		}), Voting: maker.FirstToK(2)}, gateway.Options{})
+		_, body := s.post(t, "/v1/chat/completions", `{"model": "maker/compat/m", "messages": [{"role": "user", "content": "Tidy up."}], `+tools+`}`)
+		var got struct {
+			Choices []struct {
+				Message struct {
+					ToolCalls []struct{ ID string } `json:"tool_calls"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Choices) != 1 || len(got.Choices[0].Message.ToolCalls) != 2 {
+			t.Fatalf("ids %s: %v %s", name, err, body)
+		}
+		calls := got.Choices[0].Message.ToolCalls
+		if calls[0].ID == "" || calls[1].ID == "" || calls[0].ID == calls[1].ID || name == "their own" && (calls[0].ID != "x" || calls[1].ID != "y") {
+			t.Errorf("ids %s: %q and %q", name, calls[0].ID, calls[1].ID)
+		}
+	}
+}
+
 // TestPolicies: text that is not agreed on is answered with the first one, and a header says
 // so, unless something else is asked for; data is not.
 func TestPolicies(t *testing.T) {
@@ -325,11 +349,32 @@ func TestRefused(t *testing.T) {
 		{"/v1/chat/completions", `{"model": "careful", "max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}`, 400, "input_audio"},
 		{"/v1/chat/completions", `{"model": "careful"`, 400, "not JSON"},
 		{"/v1/responses", `{"model": "careful", "input": "x", "previous_response_id": "r"}`, 400, "responses are not kept"},
+		{"/v1/responses", `{"model": "careful", "input": [{"type": "item_reference", "id": "msg_1"}, {"role": "user", "content": "x"}]}`, 400, "responses are not kept"},
+		{"/v1/chat/completions", `{"model": "careful", "functions": [{"name": "f"}], ` + ask + `}`, 400, "functions, which are now called tools"},
+		{"/v1/chat/completions", `{"model": "careful", "messages": [{"role": "user", "content": "x"}, {"role": "function", "name": "f", "content": "y"}]}`, 400, "a message of a function"},
+		{"/v1/messages", `{"model": "careful", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "see", "input": {}}]}, ` +
+			`{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}]}]}]}`, 400, "image in the result of a call"},
+		{"/v1/chat/completions", `{"model": "maker/sim/default?k=2&ahead_by=3", ` + ask + `}`, 404, "ahead_by is there twice"},
 		{"/v1/other", `{}`, 404, "there is nothing at /v1/other"},
 	} {
 		resp, body := s.post(t, c.path, c.body)
 		if resp.StatusCode != c.status || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %s %s, want %d with %q", c.path, c.body, resp.Status, body, c.status, c.want)
+		}
+	}
+	for _, name := range []string{"\xff", "a\tb", strings.Repeat("x", 200), "\u202e"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(`{"model": "careful", `+ask+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(gateway.SessionHeader, name)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 400 {
+			t.Errorf("a session called %q: %s", name, resp.Status)
 		}
 	}
 	resp, body := s.post(t, "/v1/chat/completions", `{"model": "careful", `+ask+`}`)

@@ -120,7 +120,10 @@ func (m *Model) set(key, value string) (bool, error) {
 		m.Meaning = value == config.ByMeaning
 		return true, nil
 	}
-	m.Settings[s.Name] = append(m.Settings[s.Name], value)
+	if m.Settings[s.Name] != nil {
+		return false, fmt.Errorf("%s is there twice", s.Name)
+	}
+	m.Settings[s.Name] = []string{value}
 	return true, nil
 }
 

@@ -18,6 +18,10 @@ export function pace() {
       seen.push({ at, steps });
       while (seen.length > 2 && at - /** @type {{at: number}} */ (seen[1]).at > 30_000) seen.shift();
     },
+    /** rests says that nothing is done now: the time until it goes on does not count. */
+    rests() {
+      seen.length = 0;
+    },
     /** @returns {number} steps a second; 0 if nobody knows */
     rate() {
       const first = seen[0];

@@ -98,7 +98,8 @@ export function run(first) {
       const grown = said.summary.steps_completed !== now?.summary.steps_completed || said.summary.state !== now?.summary.state;
       const before = now;
       now = said;
-      speed.saw(said.summary.steps_completed, Date.now());
+      if (said.summary.state === 'running') speed.saw(said.summary.steps_completed, Date.now());
+      else speed.rests();
       draw();
       fill(says);
       if (before && grown) {
@@ -143,7 +144,7 @@ export function run(first) {
     const rate = s.state === 'running' ? speed.rate() || (now.progress?.steps_per_second ?? 0) : 0;
     const eta = left(s.steps_completed, s.steps_total, rate);
     const p = now.progress;
-    const took = Date.parse(s.updated) - Date.parse(s.started);
+    const took = p?.elapsed_ms ?? Date.parse(s.updated) - Date.parse(s.started);
     fill(
       bar,
       progress(s.steps_completed, s.steps_total),
@@ -192,6 +193,7 @@ export function run(first) {
         one.el.remove();
         one = null;
       }
+      body.firstElementChild?.classList.toggle('has-one', n >= 0); // which says where it stands
       if (n >= 0 && !one) {
         one = stepView(id, n, { back: link(['runs', id], range ?? {}) });
         if (slot) fill(slot, one.el);
@@ -200,7 +202,6 @@ export function run(first) {
       } else if (one && slot && !one.el.isConnected) {
         fill(slot, one.el);
       }
-      body.firstElementChild?.classList.toggle('has-one', Boolean(one));
     }
     heat.update({ range, selected: n });
     steps.update({ range, selected: n });

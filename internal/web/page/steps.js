@@ -192,7 +192,7 @@ function parts(run, d) {
     d.first ? before(d) : null,
     flags(d),
     d.effects?.length ? h('section', null, h('h3', null, 'Calls'), d.effects.map((e) => effect(run, e))) : null,
-    d.samples?.length ? samples(run, d.samples, d.rivals ?? []) : null,
+    d.samples?.length ? samples(run, d.samples, d.rivals ?? [], d.voted) : null,
     prompt(d.asked),
   ];
 }
@@ -231,13 +231,13 @@ function isCall(answer) {
 }
 
 /**
- * onTheWay reports whether an answer proposes a call where the leading one is a result: there is
+ * unlike reports whether one of two answers proposes a call and the other is a result: there is
  * nothing to compare then.
  *
  * @param {Rival} leading
  * @param {Rival} r
  */
-export const onTheWay = (leading, r) => isCall(r.answer) && !isCall(leading.answer);
+export const unlike = (leading, r) => isCall(r.answer) !== isCall(leading.answer);
 
 /**
  * @param {Rival} leading
@@ -246,8 +246,9 @@ export const onTheWay = (leading, r) => isCall(r.answer) && !isCall(leading.answ
  */
 function against(leading, r, i) {
   if (i === 0) return block(votedFor(leading), { label: 'leading answer' });
-  if (!onTheWay(leading, r)) return difference(votedFor(leading), votedFor(r), `answer ${i + 1} against the leading one`);
-  return [h('p', { class: 'note' }, 'A proposal of a call on the way. Answer 1 is shown as the result of the step, so the two are not compared.'), block(votedFor(r), { label: `answer ${i + 1}, a proposed call` })];
+  if (!unlike(leading, r)) return difference(votedFor(leading), votedFor(r), `answer ${i + 1} against the leading one`);
+  const called = isCall(r.answer);
+  return [h('p', { class: 'note' }, called ? 'It proposes a call, and answer 1 is a result: the two are not compared.' : 'It is a result, and answer 1 a call: the two are not compared.'), block(votedFor(r), { label: `answer ${i + 1}, a ${called ? 'proposed call' : 'result'}` })];
 }
 
 /**
@@ -278,6 +279,7 @@ function rivals(run, d) {
       ),
     ),
     list.length > 8 ? h('p', { class: 'muted' }, `and ${count(list.length - 8, 'other answer')}`) : null,
+    first.won && (d.voted || (isCall(first.answer) && !isCall(d.output))) ? [h('p', { class: 'note' }, 'This was the closest vote of the step. The step came to:'), value(run, d.output, 'result of the step')] : null,
   );
 }
 
@@ -334,13 +336,15 @@ export function ballotKeys(rivals, list) {
  * @param {string} run
  * @param {Sample[]} list
  * @param {Rival[]} rivals
+ * @param {string | undefined} voted the question that they are answers to, if there are several
  */
-function samples(run, list, rivals) {
-  const keys = ballotKeys(rivals, list);
+function samples(run, list, rivals, voted) {
+  const keys = ballotKeys(rivals, voted ? list.filter((s) => s.question === voted) : list);
   const questions = new Set(list.map((s) => s.question)).size;
   const rows = list.slice(0, 300).map((s) => {
     const i = keys.indexOf(s.vote ?? '');
-    const outcome = s.outcome === 'vote' ? h('span', { class: `vote-${Math.min(i, 3)} pick` }, h('i', { 'aria-hidden': 'true' }), `answer ${i + 1}`) : h('span', { class: `tag ${s.outcome === 'flag' ? 'bad' : 'warn'}` }, line(s.flag ?? s.outcome, 40));
+    const aside = voted && s.question !== voted;
+    const outcome = s.outcome === 'vote' && aside ? h('span', { class: 'muted', title: line(s.question, 120) }, 'another vote') : s.outcome === 'vote' ? h('span', { class: `vote-${Math.min(i, 3)} pick` }, h('i', { 'aria-hidden': 'true' }), `answer ${i + 1}`) : h('span', { class: `tag ${s.outcome === 'flag' ? 'bad' : 'warn'}` }, line(s.flag ?? s.outcome, 40));
     return h(
       'li',
       null,

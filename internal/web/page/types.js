@@ -112,6 +112,7 @@
  * @typedef {object} StepMore
  * @property {string} [class]
  * @property {Rival[] | null} rivals
+ * @property {string} [voted]
  * @property {Sample[] | null} samples
  * @property {string} [asked]
  * @property {string[]} [dissent]

@@ -7,7 +7,7 @@ import { diff, lines, marked, words } from '../page/diff.js';
 import { forest } from '../page/shape.js';
 import { grouped, typed } from '../page/start.js';
 import { cellOf, heat, moved, spanOf, words as cellWords, zoomed } from '../page/strip.js';
-import { ballotKeys, lead, onTheWay, tally, votedFor } from '../page/steps.js';
+import { ballotKeys, lead, tally, unlike, votedFor } from '../page/steps.js';
 import { layout } from '../page/graph.js';
 import { left, pace } from '../page/rate.js';
 import { line, visible, thousands, dollars, duration, percent, ago, brief, pretty } from '../page/text.js';
@@ -226,6 +226,12 @@ test('a pace is seen, and what is left follows', () => {
   assert.equal(left(50, 0, 10), null);
   p.saw(10, 6000); // another session
   assert.equal(p.rate(), 0);
+  p.saw(20, 7000);
+  p.rests(); // a person is asked
+  p.saw(20, 600_000);
+  assert.equal(p.rate(), 0);
+  p.saw(30, 601_000);
+  assert.equal(p.rate(), 10);
 });
 
 test('values', () => {
@@ -251,18 +257,19 @@ test('answers have the numbers of the rivals, whoever voted first', () => {
   assert.deepEqual(ballotKeys([], [sample('b'), sample('a'), sample('b')]), ['b', 'a']);
 });
 
-test('a call on the way is not compared with a result', () => {
+test('a call is not compared with a result', () => {
   const rival = (/** @type {unknown} */ answer) => ({ key: 'k', votes: 1, won: false, answer });
   const call = { tool: 'Write', input: { file_path: 'a' } };
   for (const [leading, other, want] of /** @type {[unknown, unknown, boolean][]} */ ([
     ['it is written', call, true],
     [{ total: 14 }, { $value: call }, true],
     [call, { tool: 'Read', input: {} }, false],
+    [call, { total: 14 }, true],
     ['it is written', 'it is not', false],
     [{ total: 14 }, { tool: 'hammer', input: 1, weight: 2 }, false],
     [{ total: 14 }, null, false],
   ])) {
-    assert.equal(onTheWay(rival(leading), rival(other)), want, JSON.stringify([leading, other]));
+    assert.equal(unlike(rival(leading), rival(other)), want, JSON.stringify([leading, other]));
   }
 });
 

@@ -20,7 +20,7 @@ import (
 
 // Perform has an effect performed, once: the store has its claim before it acts.
 func (a *Activities) Perform(ctx context.Context, in wire.PerformRequest) (*wire.Performance, error) {
-	ctx, end, err := a.begin(ctx, in.Chunk)
+	ctx, end, err := a.begin(ctx, in.Chunks)
 	if err != nil {
 		return nil, err
 	}

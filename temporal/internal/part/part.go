@@ -58,8 +58,8 @@ var errMoved = errors.New("the worker is being stopped")
 
 // begin is what every part does first. The context ends with the part's, and when the worker
 // is stopped; the function ends what was begun.
-func (a *Activities) begin(ctx context.Context, c *wire.Chunk) (context.Context, func(), error) {
-	if err := wire.PutChunk(ctx, a.Store, c); err != nil {
+func (a *Activities) begin(ctx context.Context, chunks []*wire.Chunk) (context.Context, func(), error) {
+	if err := a.Append(ctx, chunks); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -111,13 +111,18 @@ func (a *Activities) Begin(ctx context.Context, in wire.BeginRequest) (wire.Begu
 }
 
 // Append writes events of a run.
-func (a *Activities) Append(ctx context.Context, c wire.Chunk) error {
-	return wire.PutChunk(ctx, a.Store, &c)
+func (a *Activities) Append(ctx context.Context, chunks []*wire.Chunk) error {
+	for _, c := range chunks {
+		if err := wire.PutChunk(ctx, a.Store, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Decide has a question decided.
 func (a *Activities) Decide(ctx context.Context, in wire.DecideRequest) (*wire.Decision, error) {
-	ctx, end, err := a.begin(ctx, in.Chunk)
+	ctx, end, err := a.begin(ctx, in.Chunks)
 	if err != nil {
 		return nil, err
 	}

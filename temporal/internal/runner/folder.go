@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/engine/kind"
+	"github.com/maker-mdap/maker/internal/records"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/runs"
 	"github.com/maker-mdap/maker/temporal/internal/wire"
@@ -66,7 +69,70 @@ func Import(ctx context.Context, s store.Store, dir string) (run string, submitt
 	if run == "" {
 		return run, submitted, fmt.Errorf("there is no run in %s", dir)
 	}
-	return run, submitted, flush()
+	if err := flush(); err != nil {
+		return run, submitted, err
+	}
+	if submitted.Form == event.FormRecords {
+		err = importRecords(ctx, s, run, dir, submitted)
+	}
+	return run, submitted, err
+}
+
+// importRecords puts the records of a run into the store, block by block.
+func importRecords(ctx context.Context, s store.Store, run, dir string, submitted event.TaskSubmitted) error {
+	p, err := kind.ReadMapParams(submitted.Params)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, records.File)
+	if err := records.Check(path, p.Summary); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	size := recordsPerBlock(p.Records)
+	for block := range (p.Records + size - 1) / size {
+		var data []byte
+		for range min(size, p.Records-block*size) {
+			line, err := in.ReadBytes('\n')
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			data = append(data, line...)
+		}
+		if err := store.Put(ctx, s, wire.RecordsName(run, block), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportRecords writes the records of a run into its folder.
+func exportRecords(ctx context.Context, s store.Store, run, dir string, submitted event.TaskSubmitted) (err error) {
+	p, err := kind.ReadMapParams(submitted.Params)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(dir, records.File))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size := recordsPerBlock(p.Records)
+	for block := range (p.Records + size - 1) / size {
+		data, err := s.Get(ctx, wire.RecordsName(run, block))
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // importing begins a run in the store that was begun elsewhere.
@@ -89,7 +155,8 @@ func Export(ctx context.Context, s store.Store, run, dir string) (err error) {
 	if _, err := os.Stat(dir); err == nil {
 		return fmt.Errorf("%s is there already; remove it, or name another folder", dir)
 	}
-	if _, err := Submitted(ctx, s, run); err != nil {
+	submitted, err := Submitted(ctx, s, run)
+	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -107,6 +174,9 @@ func Export(ctx context.Context, s store.Store, run, dir string) (err error) {
 		}
 		return log.AppendRecord(rec)
 	})
+	if err == nil && submitted.Form == event.FormRecords {
+		err = exportRecords(ctx, s, run, dir, submitted)
+	}
 	if err = errors.Join(err, log.Close()); err != nil {
 		return err
 	}

@@ -15,7 +15,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine"
+	"github.com/maker-mdap/maker/internal/orchestrator/chain"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/internal/runtime/person"
@@ -60,7 +62,7 @@ type Runner struct {
 func (r *Runner) Register(w worker.Registry) {
 	a := &part.Activities{Store: r.Store, Open: r.open, Person: r.Person, Temp: r.Temp, Heartbeat: r.Lost / 5}
 	for name, f := range map[string]any{
-		wire.Begin: a.Begin, wire.Append: a.Append, wire.Decide: a.Decide, wire.Perform: a.Perform, wire.Observe: a.Observe, wire.Answer: a.Answer,
+		wire.Begin: a.Begin, wire.Append: a.Append, wire.Decide: a.Decide, wire.Perform: a.Perform, wire.Observe: a.Observe, wire.Answer: a.Answer, wire.Block: a.Block,
 	} {
 		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -106,7 +108,11 @@ func (r *Runner) Workflow(ctx workflow.Context, in Input) (*Output, error) {
 	if err != nil {
 		return nil, final(err)
 	}
-	err = parts.Run(s.Flow())
+	if submitted.Form.Alone() {
+		err = byBlocks(ctx, s, submitted, cfg)
+	} else {
+		err = parts.Run(s.Flow())
+	}
 	if errors.Is(err, session.ErrTooLong) {
 		if err := s.Close(); err != nil {
 			return nil, final(err)
@@ -201,6 +207,11 @@ func (b *bench) Options(ctx context.Context, a wire.Allowance) (local.Options, f
 		return local.Options{}, nil, b.err
 	}
 	return b.parts.Runtime(ctx, budget.Limits{MaxCalls: a.Calls, MaxTokens: a.Tokens, MaxUSD: a.USD})
+}
+
+// Block implements [part.Orchestrator].
+func (b *bench) Block(f flow.Flow, at chain.Checkpoint, first int, records string) error {
+	return b.parts.Block(f, at, first, records)
 }
 
 // Close ends what is open.

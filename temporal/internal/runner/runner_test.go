@@ -15,8 +15,6 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli"
 	"github.com/maker-mdap/maker/internal/engine"
-	"github.com/maker-mdap/maker/runs"
-	"github.com/maker-mdap/maker/temporal/internal/claimcheck"
 	"github.com/maker-mdap/maker/temporal/internal/devserver"
 	"github.com/maker-mdap/maker/temporal/internal/runner"
 	"github.com/maker-mdap/maker/temporal/internal/wire"
@@ -41,11 +39,7 @@ func newCluster(t *testing.T) *cluster {
 	if c.store, err = store.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	data, failures, err := claimcheck.Converters(c.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.client, err = client.Dial(client.Options{HostPort: server.Address, DataConverter: data, FailureConverter: failures, Logger: devserver.Quiet{}}); err != nil {
+	if c.client, err = dial(server.Address, c.store); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.client.Close)
@@ -59,8 +53,8 @@ func (c *cluster) work(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	r := &runner.Runner{Engine: e, Store: c.store, Lost: 2 * time.Second, Temp: t.TempDir()}
-	w := worker.New(c.client, "maker", worker.Options{MaxHeartbeatThrottleInterval: 400 * time.Millisecond})
+	r := &runner.Runner{Engine: e, Store: c.store, Lost: lost, Temp: t.TempDir()}
+	w := worker.New(c.client, "maker", worker.Options{MaxHeartbeatThrottleInterval: lost / 5})
 	r.Register(w)
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
@@ -101,8 +95,8 @@ func (c *cluster) do(t *testing.T, run string) *runner.Output {
 	return &out
 }
 
-// workspace is a folder with what the tasks of the tests are about.
-func workspace(t *testing.T) string {
+// workspaceOf is a folder with what the tasks of the tests are about.
+func workspaceOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	tickets, err := os.ReadFile("../../../examples/tickets.csv")
@@ -130,35 +124,21 @@ func TestKinds(t *testing.T) {
 		"ask":    {"ask", "Which queue? Thank you: That is all!", "--one-of", "billing,bug,other", "-k", "3", "--model", "sim/default?script=../../../examples/scripts/triage.yaml"},
 		"solve":  {"solve", "Multiply 48163 by 729", "--domain", "math", "--ahead-by", "3", "--model", "sim/default?p=0.9&rivals=3&seed=4"},
 		"run":    {"run", "Find the files with TODO comments in src, count them per file, and write a summary to summary.md.", "--yes", "-k", "2", "--approve", "none", "--model", "sim/default?p=0.9"},
+		"chain":  {"hanoi", "--disks", "11", "--model", "sim/default"},
+		"map":    {"map", "../../../examples/tickets.csv", "--prompt", "Which queue? {{.subject}}: {{.body}}", "--one-of", "billing,bug,other", "-k", "2", "--voting", "first_to_k", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
+		"adapt":  {"map", "../../../examples/tickets.csv", "--prompt", "Which queue? {{.subject}}: {{.body}}", "--one-of", "billing,bug,other", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
 		"script": {"script", "../../../examples/scripts/triage.star", "--arg", "file=tickets.csv", "--approve", "none", "--model", "sim/default?p=0.9&script=../../../examples/scripts/triage.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			workspace := workspace(t)
-			if name != "ask" && name != "solve" {
+			workspace := workspaceOf(t)
+			if name == "run" || name == "script" {
 				args = append(args, "--workspace", workspace)
 			}
 			run := c.hold(t, args...)
 			if out := c.do(t, run); out.Status != event.StatusCompleted {
 				t.Errorf("%s ended as %+v", run, out)
 			}
-			dir := filepath.Join(t.TempDir(), run)
-			if err := runner.Export(t.Context(), c.store, run, dir); err != nil {
-				t.Fatal(err)
-			}
-			r, err := runs.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			result, err := r.Store()
-			if err != nil || result.Status != event.StatusCompleted {
-				t.Errorf("the result is %+v, %v", result, err)
-			}
-			for _, command := range [][]string{{"replay", dir}, {"show", dir}, {"certify", dir}} {
-				var out, said bytes.Buffer
-				if code := cli.Main(command, cli.Streams{In: os.Stdin, Out: &out, Err: &said}); code != 0 {
-					t.Errorf("maker %q = %d\n%s%s", command, code, &out, &said)
-				}
-			}
+			c.replays(t, run, event.StatusCompleted)
 		})
 	}
 }

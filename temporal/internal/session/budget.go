@@ -1,8 +1,12 @@
 package session
 
 import (
+	"fmt"
+	"strconv"
+
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/maker-mdap/maker/internal/runtime/budget"
 	"github.com/maker-mdap/maker/temporal/internal/wire"
 	"github.com/maker-mdap/maker/usage"
 )
@@ -25,10 +29,17 @@ func (s *Session) lend(ctx workflow.Context, tries int) (*loan, error) {
 	if limits.MaxCalls == 0 && limits.MaxTokens == 0 && limits.MaxUSD == 0 {
 		return l, nil
 	}
-	if tries > 0 {
-		if err := workflow.Await(ctx, func() bool { return len(s.lent) == 0 }); err != nil {
-			return l, ErrCancelled
-		}
+	// What is left is lent to one after the other; whoever gets nothing waits for what others give
+	// back.
+	enough := func() bool { return (tries == 0 || len(s.lent) == 0) && (s.left() == "" || len(s.lent) == 0) }
+	if err := workflow.Await(ctx, enough); err != nil {
+		return l, ErrCancelled
+	}
+	if limit := s.left(); limit != "" {
+		most := map[string]string{
+			"max_calls": strconv.FormatInt(limits.MaxCalls, 10), "max_tokens": strconv.FormatInt(limits.MaxTokens, 10), "max_usd": fmt.Sprintf("$%v", limits.MaxUSD),
+		}[limit]
+		return l, &budget.ExhaustedError{Limit: limit, Max: most, Used: most, Need: "more", Spent: s.spent}
 	}
 	parts := int64(share)
 	if l.all = tries > 0; l.all {
@@ -42,13 +53,27 @@ func (s *Session) lend(ctx workflow.Context, tries int) (*loan, error) {
 		l.allowance.Tokens = max(free.Tokens/parts, 1)
 	}
 	if limits.MaxUSD > 0 {
-		l.allowance.USD = max(free.USD/float64(parts), leastUSD)
+		l.allowance.USD = free.USD / float64(parts)
 	}
 	s.lent[l] = true
 	return l, nil
 }
 
-// leastUSD is lent where nothing is left: no call fits into it.
+// left is the limit of which nothing is left to be lent; empty if there is none.
+func (s *Session) left() string {
+	limits, free := s.opts.Limits, s.free()
+	switch {
+	case limits.MaxCalls > 0 && free.Calls < 1:
+		return "max_calls"
+	case limits.MaxTokens > 0 && free.Tokens < 1:
+		return "max_tokens"
+	case limits.MaxUSD > 0 && free.USD < leastUSD:
+		return "max_usd"
+	}
+	return ""
+}
+
+// leastUSD is less than any call costs.
 const leastUSD = 1e-12
 
 // free is what is neither spent nor lent.
@@ -72,6 +97,11 @@ func (s *Session) taken() wire.Allowance {
 		used.Tokens += l.allowance.Tokens
 		used.USD += l.allowance.USD
 	}
+	for _, spent := range s.owed {
+		used.Calls += spent.Calls
+		used.Tokens += spent.Tokens.Total() + spent.HeldTokens
+		used.USD += spent.USD + spent.HeldUSD
+	}
 	return used
 }
 
@@ -79,6 +109,12 @@ func (s *Session) taken() wire.Allowance {
 func (s *Session) settle(l *loan, spent usage.Spent) {
 	delete(s.lent, l)
 	s.spent = s.spent.Add(spent)
+}
+
+// owe is settle for what becomes part of what the run has spent later.
+func (s *Session) owe(l *loan, spent usage.Spent) {
+	delete(s.lent, l)
+	s.owed[l] = spent
 }
 
 // giveBack ends a loan of which nothing was spent.

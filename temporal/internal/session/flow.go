@@ -78,7 +78,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	tries := 0
 	request := func() any {
 		return wire.DecideRequest{
-			Chunk: b.piece(), Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
+			Chunks: b.pieces(), Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
 			Earlier: b.samples[key], Allowance: loan.allowance,
 		}
 	}
@@ -112,9 +112,10 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	if loan, err = b.lend(b.ctx, tries); err != nil {
 		return nil, err
 	}
-	err = b.part(b.ctx, wire.Decide, key, request, settle, func() {
+	err = b.part(b.ctx, wire.Decide, key, request, settle, func() error {
 		b.forfeit(loan)
-		loan, _ = b.lend(b.ctx, tries)
+		loan, err = b.lend(b.ctx, tries)
+		return err
 	})
 	b.giveBack(loan)
 	switch {
@@ -185,7 +186,7 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 	request := func() any {
 		answers, asked := b.about(key)
 		return wire.PerformRequest{
-			Chunk: b.piece(), Run: b.opts.Run, Key: key, Effect: *e, Known: b.effects[key], Answers: answers, Asked: asked, Absent: absent,
+			Chunks: b.pieces(), Run: b.opts.Run, Key: key, Effect: *e, Known: b.effects[key], Answers: answers, Asked: asked, Absent: absent,
 		}
 	}
 	settle := func(did workflow.Future) (bool, error) {
@@ -196,7 +197,7 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 		return out.Stop != nil && out.Stop.Kind == wire.Moved, b.take(out.Lines)
 	}
 	for {
-		if err := b.part(b.ctx, wire.Perform, key, request, settle, func() {}); err != nil {
+		if err := b.part(b.ctx, wire.Perform, key, request, settle, func() error { return nil }); err != nil {
 			return nil, err
 		}
 		if out.Stop != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/effect"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/temporal/internal/wire"
 	"github.com/maker-mdap/maker/temporal/store"
 	"github.com/maker-mdap/maker/usage"
@@ -62,9 +63,11 @@ type Session struct {
 	number  int
 	past    *history.History
 
-	seq     uint64 // of the next event
-	chunk   int    // the next one
-	pending wire.Lines
+	seq       uint64 // of the next event
+	chunk     int    // the next one
+	pending   wire.Lines
+	following bool          // what follows from votes is being added
+	chunks    []*wire.Chunk // that nobody was asked to write yet
 
 	used    map[usedKey]bool
 	decided map[string]int // how often, by key
@@ -74,6 +77,8 @@ type Session struct {
 
 	spent   usage.Spent // settled
 	lent    map[*loan]bool
+	owed    map[*loan]usage.Spent // not yet among what is spent
+	done    map[int]wire.BlockRef // blocks
 	answers map[string]*waiting
 }
 
@@ -82,7 +87,7 @@ type Session struct {
 func Open(ctx workflow.Context, o Options, first event.TaskSubmitted) (*Session, error) {
 	s := &Session{
 		opts: o, ctx: ctx, started: workflow.Now(ctx), past: history.New(""), used: map[usedKey]bool{},
-		decided: map[string]int{}, effects: map[string]int{}, samples: map[string]wire.Lines{}, answers: map[string]*waiting{}, lent: map[*loan]bool{},
+		decided: map[string]int{}, effects: map[string]int{}, samples: map[string]wire.Lines{}, answers: map[string]*waiting{}, lent: map[*loan]bool{}, owed: map[*loan]usage.Spent{}, done: map[int]wire.BlockRef{},
 	}
 	var begun wire.Begun
 	in := wire.BeginRequest{Run: o.Run, Owner: workflow.GetInfo(ctx).WorkflowExecution.RunID}
@@ -94,10 +99,11 @@ func Open(ctx workflow.Context, o Options, first event.TaskSubmitted) (*Session,
 	err := wire.ReadSessions(context.Background(), o.Store, o.Run, s.number, func(line json.RawMessage) error {
 		rec, err := event.Decode(line)
 		if err == nil {
-			err = s.learn(rec, line)
+			err = s.past.Visit(runlog.Line{Type: rec.Event.Type(), Seq: s.seq, Raw: line})
 		}
+		s.note(rec.Event, line)
 		return err
-	})
+	}, func(b wire.BlockRef) { s.done[b.N] = b })
 	if err == nil {
 		err = s.past.Finish()
 	}
@@ -137,8 +143,14 @@ func (s *Session) learn(rec event.Record, line json.RawMessage) error {
 	if err := s.past.Learn(rec); err != nil {
 		return err
 	}
+	s.note(rec.Event, line)
+	return nil
+}
+
+// note counts an event that the run has.
+func (s *Session) note(e event.Event, line json.RawMessage) {
 	s.seq++
-	switch e := rec.Event.(type) {
+	switch e := e.(type) {
 	case event.SampleCompleted:
 		s.samples[e.Question] = append(s.samples[e.Question], line)
 	case event.SampleRedFlagged:
@@ -159,7 +171,6 @@ func (s *Session) learn(rec event.Record, line json.RawMessage) error {
 	case event.EffectUnknown:
 		s.effects[e.Effect]++
 	}
-	return nil
 }
 
 // append adds an event to the run.
@@ -184,14 +195,23 @@ func (s *Session) record(rec event.Record) error {
 	return s.follow()
 }
 
-// follow adds what follows from the votes so far.
+// follow adds what follows from the votes so far, one after the other: each is due until the
+// run has it.
 func (s *Session) follow() error {
-	for _, due := range s.past.Framings.Due() {
-		if err := s.append("", due); err != nil {
-			return err
-		}
+	if s.following {
+		return nil
 	}
-	for _, due := range s.past.Policies.Due() {
+	s.following = true
+	defer func() { s.following = false }()
+	for {
+		var due event.Event
+		if list := s.past.Framings.Due(); len(list) > 0 {
+			due = list[0]
+		} else if list := s.past.Policies.Due(); len(list) > 0 {
+			due = list[0]
+		} else {
+			return nil
+		}
 		if err := s.append("", due); err != nil {
 			return err
 		}
@@ -200,7 +220,6 @@ func (s *Session) follow() error {
 			return s.failed
 		}
 	}
-	return nil
 }
 
 // take adds the events of a part, which has spent something since then.
@@ -231,24 +250,30 @@ func withSpent(e event.Event, all usage.Spent) event.Event {
 	return e
 }
 
-// piece is what is to be written next, nil if there is nothing.
-func (s *Session) piece() *wire.Chunk {
-	if len(s.pending) == 0 {
-		return nil
-	}
-	c := &wire.Chunk{Run: s.opts.Run, Session: s.number, N: s.chunk, Lines: s.pending}
+// chunked ends a chunk, perhaps with a block.
+func (s *Session) chunked(block *wire.BlockRef) {
+	s.chunks = append(s.chunks, &wire.Chunk{Run: s.opts.Run, Session: s.number, N: s.chunk, Lines: s.pending, Block: block})
 	s.chunk++
 	s.pending = nil
-	return c
+}
+
+// pieces are what is to be written next.
+func (s *Session) pieces() []*wire.Chunk {
+	if len(s.pending) > 0 {
+		s.chunked(nil)
+	}
+	list := s.chunks
+	s.chunks = nil
+	return list
 }
 
 // flush writes what has not been written.
 func (s *Session) flush(ctx workflow.Context) error {
-	c := s.piece()
-	if c == nil {
+	list := s.pieces()
+	if len(list) == 0 {
 		return nil
 	}
-	return s.ended(ctx, workflow.ExecuteActivity(s.short(ctx), wire.Append, c).Get(ctx, nil))
+	return s.ended(ctx, workflow.ExecuteActivity(s.short(ctx), wire.Append, list).Get(ctx, nil))
 }
 
 // ended is what an error of an activity means for the run.
@@ -277,7 +302,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 // part has a worker do a part, another one if that is lost. Request makes what it is asked,
 // and settle takes in what came of it; it reports whether the part has to be asked for again.
 // Lost is called for each worker of which nobody knows what it has done.
-func (s *Session) part(ctx workflow.Context, name, key string, request func() any, settle func(workflow.Future) (again bool, err error), lost func()) error {
+func (s *Session) part(ctx workflow.Context, name, key string, request func() any, settle func(workflow.Future) (again bool, err error), lost func() error) error {
 	wait := time.Second
 	for n := 1; ; {
 		did := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -292,9 +317,14 @@ func (s *Session) part(ctx workflow.Context, name, key string, request func() an
 			n, wait = 1, time.Second
 			continue
 		}
-		lost()
+		if errors.Is(err, budget.ErrExhausted) {
+			return err
+		}
 		if ended := s.ended(ctx, err); errors.Is(ended, ErrCancelled) {
-			return ended
+			return errors.Join(ended, lost())
+		}
+		if err := lost(); err != nil {
+			return err
 		}
 		if n == MaxLost {
 			return &LostError{key, err}

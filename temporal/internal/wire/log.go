@@ -73,27 +73,30 @@ func chunks(ctx context.Context, s store.Store, run string, session int) (int, e
 	}
 }
 
+// content is what is in a chunk.
+type content struct {
+	Lines Lines     `json:"lines,omitempty"`
+	Block *BlockRef `json:"block,omitempty"`
+}
+
 // PutChunk writes a piece of the events of a run.
 func PutChunk(ctx context.Context, s store.Store, c *Chunk) error {
-	if c == nil {
-		return nil
-	}
-	data, err := json.Marshal(c.Lines)
+	data, err := json.Marshal(content{c.Lines, c.Block})
 	if err != nil {
 		return err
 	}
 	return store.Put(ctx, s, ChunkName(c.Run, c.Session, c.N), data)
 }
 
-// ReadSessions yields the events of a run before a session, in order.
-func ReadSessions(ctx context.Context, s store.Store, run string, before int, visit func(json.RawMessage) error) error {
+// ReadSessions visits the events of a run before a session, in order, and its blocks.
+func ReadSessions(ctx context.Context, s store.Store, run string, before int, visit func(json.RawMessage) error, block func(BlockRef)) error {
 	for session := range before {
 		next, err := readClaim(ctx, s, run, session+1)
 		if err != nil {
 			return err
 		}
 		for n := range next.Before {
-			if err := readChunk(ctx, s, run, session, n, visit); err != nil {
+			if err := readChunk(ctx, s, run, session, n, visit, block); err != nil {
 				return err
 			}
 		}
@@ -101,21 +104,25 @@ func ReadSessions(ctx context.Context, s store.Store, run string, before int, vi
 	return nil
 }
 
-func readChunk(ctx context.Context, s store.Store, run string, session, n int, visit func(json.RawMessage) error) error {
+func readChunk(ctx context.Context, s store.Store, run string, session, n int, visit func(json.RawMessage) error, block func(BlockRef)) error {
 	data, err := s.Get(ctx, ChunkName(run, session, n))
 	if err != nil {
 		return err
 	}
-	var lines Lines
-	if err := json.Unmarshal(data, &lines); err != nil {
+	var c content
+	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("chunk %d of session %d of %s: %w", n, session, run, err)
 	}
-	for _, line := range lines {
+	for _, line := range c.Lines {
 		if err := visit(line); err != nil {
 			return err
 		}
 	}
-	return nil
+	if c.Block == nil {
+		return nil
+	}
+	block(*c.Block)
+	return ReadBlock(ctx, s, run, *c.Block, visit)
 }
 
 // A Tail reads the events of a run as they come to the store.
@@ -129,7 +136,7 @@ type Tail struct {
 // Read visits what has come since the last Read.
 func (t *Tail) Read(ctx context.Context, visit func(json.RawMessage) error) error {
 	for {
-		err := readChunk(ctx, t.Store, t.Run, t.session, t.n, visit)
+		err := readChunk(ctx, t.Store, t.Run, t.session, t.n, visit, func(BlockRef) {})
 		if err == nil {
 			t.n++
 			continue

@@ -22,17 +22,43 @@ const (
 	Perform = "maker.perform"
 	Observe = "maker.observe"
 	Answer  = "maker.answer"
+	Block   = "maker.block"
 )
 
 // Lines are events as they stand in a log, one each.
 type Lines []json.RawMessage
 
-// A Chunk is a piece of the events of a run, which is written once.
+// A Chunk is a piece of the events of a run, which is written once: some lines, and then perhaps
+// those of a block.
 type Chunk struct {
-	Run     string `json:"run"`
-	Session int    `json:"session"`
-	N       int    `json:"n"`
-	Lines   Lines  `json:"lines"`
+	Run     string    `json:"run"`
+	Session int       `json:"session"`
+	N       int       `json:"n"`
+	Lines   Lines     `json:"lines,omitempty"`
+	Block   *BlockRef `json:"block,omitempty"`
+}
+
+// A BlockRef is a block of steps or records that is done.
+type BlockRef struct {
+	N      int    `json:"n"`
+	Pieces int    `json:"pieces"`
+	Bases  []Base `json:"bases"` // one for each worker that was at it, in order
+	Counts
+}
+
+// Counts are how records ended.
+type Counts struct {
+	Decided   int `json:"decided,omitempty"`
+	Undecided int `json:"undecided,omitempty"`
+	Failed    int `json:"failed,omitempty"`
+	Known     int `json:"known,omitempty"`
+	Right     int `json:"right,omitempty"`
+}
+
+// A Base is what the run had spent, in all, before what events from a piece on count.
+type Base struct {
+	Piece int         `json:"piece"`
+	Spent usage.Spent `json:"spent"`
 }
 
 // An Allowance is what a part of a run may spend: what is lent to it counts as spent until it
@@ -56,7 +82,7 @@ type Begun struct {
 
 // A DecideRequest has a question decided.
 type DecideRequest struct {
-	Chunk     *Chunk        `json:"chunk,omitempty"` // to be written before
+	Chunks    []*Chunk      `json:"chunks,omitempty"` // to be written before
 	Run       string        `json:"run"`
 	Key       string        `json:"key"`
 	Time      int           `json:"time"` // how often the run has decided it before: it may be asked again
@@ -92,7 +118,7 @@ type Decision struct {
 
 // A PerformRequest has an effect performed.
 type PerformRequest struct {
-	Chunk   *Chunk                  `json:"chunk,omitempty"`
+	Chunks  []*Chunk                `json:"chunks,omitempty"`
 	Run     string                  `json:"run"`
 	Key     string                  `json:"key"`
 	Effect  flow.Effect             `json:"effect"`
