@@ -54,7 +54,7 @@ func Settings(s Streams) (*maker.Options, error) {
 // Finish says what came of the run in a folder that was done elsewhere, as the command that began
 // it does, and returns the exit code.
 func Finish(dir string, asJSON bool, s Streams) (int, error) {
-	a := &app{Streams: s, json: asJSON, logDir: filepath.Dir(dir)}
+	a := &app{Streams: s, json: asJSON, logDir: filepath.Dir(dir), table: true} // the folder may not stay: it is no place to point at
 	run, err := runs.Open(dir)
 	if err != nil {
 		return exitFailed, err

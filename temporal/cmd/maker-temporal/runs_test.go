@@ -1,11 +1,20 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/maker-mdap/maker/temporal/internal/claimcheck"
+	"github.com/maker-mdap/maker/temporal/internal/devserver"
+	"github.com/maker-mdap/maker/temporal/internal/runner"
+	"github.com/maker-mdap/maker/temporal/internal/wire"
+	"github.com/maker-mdap/maker/temporal/store"
 )
 
 const (
@@ -116,6 +125,32 @@ func TestRuns(t *testing.T) {
 		wants(s.t, stdout, "^unnamed: 42$")
 		s.replay(run)
 	})
+	sub("another version", func(s *site) {
+		stdout, _ := s.do(0, append(here, "--detach", "--no-input", "--", "script", "ask.star")...)
+		run := nameOf(stdout)
+		s.do(5, "follow", run)
+		s.execute(run, wire.Version+1)
+		for _, command := range []string{"follow", "answer"} {
+			_, stderr := s.do(2, command, run)
+			wants(s.t, stderr, fmt.Sprintf("of version %d, and this program's are of version %d", wire.Version+1, wire.Version))
+		}
+		stdout, _ = s.do(0, "list")
+		wants(s.t, stdout, "^"+run+" +(failed .*was begun by version|running)")
+	})
+	sub("a table", func(s *site) {
+		s.write("sums.csv", "id,a\n1,2\n2,3\n3,4\n")
+		stdout, stderr := s.do(0, "start", "--", "map", "sums.csv", "--prompt", "Compute: {{.a}} + 1", "--number")
+		wants(s.t, stdout+stderr, "3 of 3 answered", "export map-")
+		if strings.Contains(stdout+stderr, os.TempDir()) {
+			s.t.Errorf("this points at a folder that is gone:\n%s%s", stdout, stderr)
+		}
+		run := nameOf(strings.Split(stderr, "\n")[0])
+		s.replay(run)
+		stdout, _ = s.program("maker", "show", run, "--out", "answers.csv").end(0)
+		if table, err := os.ReadFile(filepath.Join(s.dir, "answers.csv")); err != nil || strings.Count(string(table), "\n") != 4 {
+			s.t.Errorf("the table is %q, %v\n%s", table, err, stdout)
+		}
+	})
 	sub("nobody there", func(s *site) {
 		_, stderr := s.do(5, append(here, "--no-input", "--", "script", "ask.star")...)
 		wants(s.t, stderr, "It goes on with: maker-temporal start script-")
@@ -141,6 +176,29 @@ func TestRuns(t *testing.T) {
 		_, stderr = s.program("maker", "resume", run).end(2)
 		wants(s.t, stderr, "nothing in runs is called")
 	})
+}
+
+// execute starts the workflow of a run as a program of another version would.
+func (s *site) execute(run string, version int) {
+	s.t.Helper()
+	objects, err := store.Open(filepath.Join(s.dir, "store"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	data, failures, err := claimcheck.Converters(objects)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := client.Dial(client.Options{HostPort: s.server.Address, DataConverter: data, FailureConverter: failures, Logger: devserver.Quiet{}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: run, TaskQueue: "maker@here", Memo: map[string]any{"maker_version": version}},
+		runner.Workflow, runner.Input{Version: version, Run: run})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // answerNew answers what a run asks that has just been started again: as soon as it waits.

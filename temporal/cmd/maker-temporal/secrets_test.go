@@ -154,6 +154,7 @@ func TestErrors(t *testing.T) {
 		"nothing to start": {[]string{"start"}, 2, "start takes -- and a command of maker"},
 		"no such command":  {[]string{"start", "--", "show", "last"}, 2, "maker show begins no run"},
 		"a resume":         {[]string{"start", "--", "resume", "last"}, 2, "maker-temporal start RUN"},
+		"a table":          {[]string{"start", "--", "map", "x.csv", "--out=y.csv"}, 2, "--out: .*export RUN"},
 		"no home":          {[]string{"worker", "--home", "a b"}, 2, `--home: "a b"`},
 		"no parts":         {[]string{"worker", "--parts", "0"}, 2, "--parts: 0 is too small"},
 		"too many":         {[]string{"export", "a", "b", "c"}, 2, `takes RUN \[DIR\]`},

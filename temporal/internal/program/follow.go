@@ -147,6 +147,9 @@ func (a *app) finish(ctx context.Context, c *cluster, asJSON bool, run string, f
 	if err != nil {
 		return err
 	}
+	if !asJSON {
+		a.say("look into it with: %s export %s", name, run)
+	}
 	if code == exitDone {
 		return nil
 	}

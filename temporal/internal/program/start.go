@@ -78,6 +78,9 @@ func (a *app) startCommand(ctx context.Context, b beginning, args []string) erro
 	case !isTask && !slices.Contains(commands, args[0]):
 		return usagef("maker %s begins no run; one that does is %s, first and without flags before it", args[0], strings.Join(commands, ", "))
 	}
+	if err := checkFlags(args); err != nil {
+		return err
+	}
 	c, err := a.connect(ctx, quiet{})
 	if err != nil {
 		return err
@@ -97,6 +100,27 @@ func (a *app) startCommand(ctx context.Context, b beginning, args []string) erro
 		return usagef("maker %s has begun no run with these flags", args[0])
 	}
 	return a.startFolder(ctx, c, b, dir)
+}
+
+// elsewhere are flags of maker that a run cannot take along, and what there is instead.
+var elsewhere = map[string]string{
+	"--out":     "write the table once the run has ended: maker-temporal export RUN, then maker show RUN --out FILE",
+	"--answers": "prepared answers are the workers': name the file in their maker.yaml (answers), or in MAKER_ANSWERS",
+	"--record":  "conversations are recorded by workers: name the file in their maker.yaml (record), or in MAKER_RECORD",
+}
+
+// checkFlags refuses flags that would have no effect.
+func checkFlags(args []string) error {
+	for _, arg := range args {
+		flag, _, _ := strings.Cut(arg, "=")
+		if flag == "--" {
+			break
+		}
+		if instead := elsewhere[flag]; instead != "" {
+			return usagef("%s: %s", flag, instead)
+		}
+	}
+	return nil
 }
 
 // startRun goes on with a run of the store, or of a folder.
