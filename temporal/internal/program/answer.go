@@ -17,8 +17,10 @@ import (
 
 	"github.com/maker-mdap/maker/internal/cli"
 	"github.com/maker-mdap/maker/internal/cli/consent"
+	"github.com/maker-mdap/maker/internal/cli/settingsfile"
 	"github.com/maker-mdap/maker/internal/engine/route"
 	"github.com/maker-mdap/maker/internal/report"
+	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/temporal/internal/runner"
 	"github.com/maker-mdap/maker/temporal/internal/session"
@@ -141,6 +143,10 @@ func (a *app) give(ctx context.Context, c *cluster, run string, q wire.Question,
 		a.say("a key of yours was left out of the answer")
 		text = clean
 	}
+	meant, err := person.Resolve(&q.Question, text)
+	if err != nil {
+		return usageError{err}
+	}
 	id, err := updateID(q)
 	if err != nil {
 		return err
@@ -160,8 +166,11 @@ func (a *app) give(ctx context.Context, c *cluster, run string, q wire.Question,
 	case err != nil:
 		return usageError{c.explain(run, cause(err))}
 	}
-	a.say("%s; %s has taken it", consent.Understood(q.Question.Kind, text), run)
-	return nil
+	a.say("%s; %s has taken it", consent.Understood(q.Question.Kind, meant), run)
+	if rule := consent.Remembered(q.Question.Kind, meant); rule != "" {
+		_, err = settingsfile.Remember(rule) // for runs that are started here
+	}
+	return err
 }
 
 // updateID is the same for whoever says the same answer twice, and another one when the same
