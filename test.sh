@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 
 say "formatting"
 unformatted=$(gofmt -l .)
@@ -24,22 +24,26 @@ go mod tidy -diff
 
 go -C test/sdk mod tidy -diff
 go -C test/browser mod tidy -diff
+go -C temporal mod tidy -diff
 
 say "vet"
 go vet ./...
 go vet -tags slow ./test/e2e ./test/release ./tool/mcp ./agent/claudecode ./cmd/maker
 go vet -tags soak ./test/e2e
 go -C test/browser vet ./...
+go -C temporal vet ./...
 for os in windows darwin; do
   GOOS=$os go vet ./internal/runtime/runlog ./internal/process/sandbox ./tool/builtin ./tool/mcp ./agent/claudecode ./internal/process/sympy ./cmd/maker
 done
 
 say "staticcheck"
-go tool staticcheck -tags slow ./...
-
-say "static binary"
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
+go build -o "$bin/staticcheck" honnef.co/go/tools/cmd/staticcheck
+"$bin/staticcheck" -tags slow ./...
+(cd temporal && "$bin/staticcheck" ./...)
+
+say "static binary"
 CGO_ENABLED=0 go build -trimpath -o "$bin/maker" ./cmd/maker
 "$bin/maker" version
 
@@ -97,6 +101,9 @@ go test -tags slow -count=1 ./test/release
 
 say "the vendors' SDKs judge the wire formats and the gateway (a module of its own; builds for minutes)"
 go -C test/sdk test -count=1 ./...
+
+say "runs on Temporal (a module of its own): a real server, workers that are killed, budgets; it builds the server once, for minutes"
+go -C temporal test -count=1 -timeout 20m ./...
 
 say "measurements"
 # A shared machine can spoil a measurement, so it may be taken three times.

@@ -113,7 +113,7 @@ func (s *Server) start(ctx context.Context) error {
 		}
 		select {
 		case <-exited:
-			return fmt.Errorf("Temporal's development server has ended: %s", s.out.String())
+			return fmt.Errorf("the development server of Temporal has ended: %s", s.out.String())
 		case <-ctx.Done():
 			return errors.Join(err, s.Kill())
 		case <-time.After(50 * time.Millisecond): // it is another program: there is nothing else to wait for

@@ -59,6 +59,9 @@ func Import(ctx context.Context, s store.Store, dir string) (run string, submitt
 				return run, submitted, err
 			}
 		}
+		if t := rec.Event.Type(); submitted.Form == event.FormRecords && (t == event.TypeStepCompleted || t == event.TypeStepFailed) {
+			return run, submitted, fmt.Errorf("%s has answers already, and a table that was begun stays where it is: go on with maker resume, or start anew", run)
+		}
 		lines, size = append(lines, raw), size+len(raw)
 		if size >= chunkBytes {
 			if err := flush(); err != nil {

@@ -101,6 +101,7 @@ func (r *Runner) Workflow(ctx workflow.Context, in Input) (*Output, error) {
 		return nil, final(err)
 	}
 	cfg := parts.Config()
+	ctx, over := within(ctx, cfg.Deadline)
 	s, err := session.Open(ctx, session.Options{
 		Store: r.Store, Run: in.Run, Limits: budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD},
 		Heartbeat: r.Lost, NoInput: in.NoInput, GoOnIfFutile: cfg.OnFutile == "warn", Setup: submitted.Setup,
@@ -122,13 +123,38 @@ func (r *Runner) Workflow(ctx workflow.Context, in Input) (*Output, error) {
 		}
 		return nil, workflow.NewContinueAsNewError(ctx, Workflow, in)
 	}
-	if err != nil {
+	if errors.Is(err, session.ErrCancelled) && over() {
+		s.Stop([]event.Event{
+			event.BudgetExhausted{Limit: deadline, Max: cfg.Deadline.String()},
+			event.TaskFailed{Status: event.StatusStopped, Stop: deadline, Reason: engine.ErrDeadline.Error()},
+		})
+	} else if err != nil {
 		s.Stop(stopOf(err))
 	}
 	if err := s.Close(); err != nil {
 		return nil, final(err)
 	}
 	return outputOf(s.Past().End), nil
+}
+
+// deadline is the limit on the time of a session.
+const deadline = "deadline"
+
+// within is a context that ends when a time has passed, and a function that tells whether it
+// has; 0 is no limit.
+func within(ctx workflow.Context, limit time.Duration) (workflow.Context, func() bool) {
+	if limit <= 0 {
+		return ctx, func() bool { return false }
+	}
+	over := false
+	bounded, cancel := workflow.WithCancel(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		if workflow.Sleep(ctx, limit) == nil {
+			over = true
+			cancel()
+		}
+	})
+	return bounded, func() bool { return over }
 }
 
 // final is an error that trying again does not mend.
@@ -176,37 +202,75 @@ func outputOf(end event.Event) *Output {
 
 // A bench is what this worker has open for a run.
 type bench struct {
-	parts *engine.Parts
-	tools sync.Once
-	err   error
+	runner *Runner
+	parts  *engine.Parts
+	tools  sync.Once
+	err    error
+
+	users int       // parts that are being done
+	last  time.Time // when there was one
 }
 
-// open is the bench of a run, which stays open: its next part comes soon.
-func (r *Runner) open(ctx context.Context, run string, submitted event.TaskSubmitted) (part.Bench, error) {
+// idle is how long a bench stays open that nobody uses: the next part of a run comes soon, but
+// programs of tools should not outlive their run by much.
+const idle = time.Minute
+
+// open is the bench of a run.
+func (r *Runner) open(_ context.Context, run string, submitted event.TaskSubmitted) (part.Bench, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b := r.benches[run]; b != nil {
-		return b, nil
+	r.closeIdle()
+	b := r.benches[run]
+	if b == nil {
+		parts, err := r.Engine.Parts(submitted)
+		if err != nil {
+			return nil, err
+		}
+		if r.benches == nil {
+			r.benches = map[string]*bench{}
+		}
+		b = &bench{runner: r, parts: parts}
+		r.benches[run] = b
 	}
-	parts, err := r.Engine.Parts(submitted)
-	if err != nil {
-		return nil, err
-	}
-	if r.benches == nil {
-		r.benches = map[string]*bench{}
-	}
-	b := &bench{parts: parts}
-	r.benches[run] = b
+	b.last = time.Now()
 	return b, nil
+}
+
+// closeIdle closes the benches that nobody uses.
+func (r *Runner) closeIdle() {
+	for run, b := range r.benches {
+		if b.users == 0 && time.Since(b.last) > idle {
+			_ = b.parts.Close() // programs that are ended anyway
+			delete(r.benches, run)
+		}
+	}
 }
 
 // Options implements [part.Bench].
 func (b *bench) Options(ctx context.Context, a wire.Allowance) (local.Options, func() error, error) {
+	b.use(1)
 	b.tools.Do(func() { b.err = b.parts.OpenTools(context.WithoutCancel(ctx)) })
 	if b.err != nil {
+		b.use(-1)
 		return local.Options{}, nil, b.err
 	}
-	return b.parts.Runtime(ctx, budget.Limits{MaxCalls: a.Calls, MaxTokens: a.Tokens, MaxUSD: a.USD})
+	o, release, err := b.parts.Runtime(ctx, budget.Limits{MaxCalls: a.Calls, MaxTokens: a.Tokens, MaxUSD: a.USD})
+	if err != nil {
+		b.use(-1)
+		return o, nil, err
+	}
+	return o, func() error {
+		defer b.use(-1)
+		return release()
+	}, nil
+}
+
+// use notes that a part begins or ends.
+func (b *bench) use(n int) {
+	b.runner.mu.Lock()
+	defer b.runner.mu.Unlock()
+	b.users += n
+	b.last = time.Now()
 }
 
 // Block implements [part.Orchestrator].

@@ -142,3 +142,24 @@ func TestKinds(t *testing.T) {
 		})
 	}
 }
+
+// TestDeadline: a run that takes too long is stopped, and goes on when it is started again.
+func TestDeadline(t *testing.T) {
+	c := newCluster(t)
+	c.work(t)
+	run := c.hold(t, "hanoi", "--disks", "5", "--model", "sim/default?latency=100ms", "--deadline", "1s")
+	sessions := 1
+	for ; ; sessions++ {
+		out := c.do(t, run)
+		if out.Status == event.StatusCompleted {
+			break
+		}
+		if out.Status != event.StatusStopped || out.Stop != "deadline" || sessions == 20 {
+			t.Fatalf("session %d ended as %+v, want that the deadline stopped it", sessions, out)
+		}
+	}
+	if sessions < 2 {
+		t.Error("it took one session: nothing stopped it")
+	}
+	c.replays(t, run, event.StatusCompleted)
+}
