@@ -251,7 +251,8 @@ func TestStoppedWorker(t *testing.T) {
 	s.replay(run)
 }
 
-// TestInterrupted: whoever follows a run may leave it.
+// TestInterrupted: whoever follows a run may leave it; cancelled while a worker is at it, it ends,
+// and goes on when it is started again.
 func TestInterrupted(t *testing.T) {
 	s := newSite(t, "MAKER_MODEL="+slow)
 	s.write("long.star", longScript)
@@ -262,6 +263,12 @@ func TestInterrupted(t *testing.T) {
 	start.signal(syscall.SIGINT)
 	_, stderr := start.end(130)
 	wants(t, stderr, run+" goes on; see it with: maker-temporal follow "+run)
-	stdout, _ := s.do(0, "follow", run)
+	follow := s.begin("follow", run)
+	follow.await("^step 1 .*done")
+	s.do(0, "cancel", run)
+	stdout, _ := follow.end(130)
+	wants(t, stdout, "reason +the run was cancelled")
+	stdout, _ = s.do(0, "start", run)
 	wants(t, stdout, "^the sum is 78$")
+	s.replay(run)
 }
