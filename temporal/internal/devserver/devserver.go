@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"testing"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -50,6 +51,21 @@ type Server struct {
 	cmd         *exec.Cmd
 	out         bytes.Buffer
 	exited      chan struct{}
+}
+
+// ForTest starts a server for a test, which is skipped if only short ones are wanted: whoever
+// does not have the program yet waits for minutes.
+func ForTest(t testing.TB, db string) *Server {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a server")
+	}
+	s, err := Start(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Kill() })
+	return s
 }
 
 // Start starts a server. If db is not empty it keeps what it knows there.

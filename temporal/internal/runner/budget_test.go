@@ -18,9 +18,6 @@ import (
 // TestBudgets: of many runs at once on two workers none spends more than it may, whether it gets
 // to its end or not.
 func TestBudgets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	const many = 100
 	c := newCluster(t)
 	c.work(t)

@@ -154,18 +154,12 @@ func commands(t *testing.T, n int) (args []string, workspace string) {
 // TestChaos: workers are killed again and again, and the server once, while many runs of several
 // kinds are under way. All of them end, nothing is lost or doubled, and their logs replay.
 func TestChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes")
-	}
 	const many = 50
 	dir := t.TempDir()
-	server, err := devserver.Start(t.Context(), filepath.Join(dir, "temporal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Kill() })
+	server := devserver.ForTest(t, filepath.Join(dir, "temporal.db"))
 	c := &cluster{server: server}
 	shared := filepath.Join(dir, "store")
+	var err error
 	if c.store, err = store.Open(shared); err == nil {
 		c.client, err = dial(server.Address, c.store)
 	}

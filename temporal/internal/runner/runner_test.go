@@ -30,12 +30,9 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	server, err := devserver.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Kill() })
+	server := devserver.ForTest(t, "")
 	c := &cluster{server: server}
+	var err error
 	if c.store, err = store.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}

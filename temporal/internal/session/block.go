@@ -49,7 +49,7 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 			return false, nil
 		case out.Stop.Kind == wire.Exhausted && !loan.all:
 			tries++
-		case out.Stop.Kind != wire.Moved:
+		case !moved(ctx, out.Stop):
 			return false, nil
 		}
 		loan, err = s.lend(ctx, tries)

@@ -91,14 +91,13 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		if err := b.take(out.Lines); err != nil {
 			return false, err
 		}
-		if out.Stop == nil {
+		switch {
+		case out.Stop == nil:
 			return false, nil
-		}
-		switch out.Stop.Kind {
-		case wire.Moved:
+		case moved(b.ctx, out.Stop):
 			loan, err = b.lend(b.ctx, tries)
 			return true, err
-		case wire.Exhausted:
+		case out.Stop.Kind == wire.Exhausted:
 			if loan.all { // there is no more than it had
 				b.failed = cmp.Or(b.failed, error(&budget.ExhaustedError{Limit: out.Stop.Limit, Max: out.Stop.Max, Spent: b.spent}))
 				return false, nil
@@ -194,7 +193,7 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 		if err := did.Get(b.ctx, &out); err != nil {
 			return false, err
 		}
-		return out.Stop != nil && out.Stop.Kind == wire.Moved, b.take(out.Lines)
+		return moved(b.ctx, out.Stop), b.take(out.Lines)
 	}
 	for {
 		if err := b.part(b.ctx, wire.Perform, key, request, settle, func() error { return nil }); err != nil {

@@ -285,7 +285,7 @@ func (s *Session) ended(ctx workflow.Context, err error) error {
 }
 
 // MaxLost is how many workers may be lost over one part before it counts as what kills them.
-const MaxLost = 5
+const MaxLost = 10
 
 // A LostError says that workers were lost over one part of the run.
 type LostError struct {
@@ -336,6 +336,12 @@ func (s *Session) part(ctx workflow.Context, name, key string, request func() an
 		}
 		wait = min(2*wait, time.Minute)
 	}
+}
+
+// moved reports whether another worker has to go on with a part: its worker was stopped, or was
+// told that nobody waits for it while the run goes on.
+func moved(ctx workflow.Context, s *wire.Stop) bool {
+	return s != nil && (s.Kind == wire.Moved || s.Kind == wire.Cancelled && ctx.Err() == nil)
 }
 
 // longest is how long a part may take: as long as its worker is alive it is the part's own

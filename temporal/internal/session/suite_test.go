@@ -275,11 +275,7 @@ func (plain) Read(text string) (domain.Answer, *redflag.Flag) {
 }
 
 func TestFlow(t *testing.T) {
-	server, err := devserver.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Kill() })
+	server := devserver.ForTest(t, "")
 	flowtest.TestFlow(t, func(t *testing.T, w *flowtest.World) flowtest.Runtime {
 		return newRemote(t, w, server.Address)
 	}, func(err error) bool {
