@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -48,7 +47,7 @@ wait. A server forgets runs that ended some time ago; the store does not.
 
 The states: running, waiting (answer it with maker-temporal answer), idle (no worker takes
 it: start one of its home), completed, undecided, stopped (by a limit), cancelled, failed,
-terminated (from outside).`,
+terminated (from outside), ended (its store is another one).`,
 		Example: `  maker-temporal list
   maker-temporal list --json`,
 		Args: between(0, 0),
@@ -99,6 +98,8 @@ func (a *app) printList(all []summary, asJSON bool) error {
 // words are what else people want to know about a run.
 func (s *summary) words() string {
 	switch {
+	case s.Kind == "":
+		return "its store is another one"
 	case s.State == stateIdle:
 		return fmt.Sprintf("%s: %s (no worker takes what is on %s)", s.Kind, s.Task, s.Queue)
 	case s.Reason != "" && s.State != event.StatusCompleted:
@@ -111,6 +112,7 @@ func (s *summary) words() string {
 const (
 	stateIdle       = "idle"
 	stateTerminated = "terminated"
+	stateEnded      = "ended" // nobody here can tell how
 )
 
 // list is what the server knows about the newest runs.
@@ -153,8 +155,6 @@ func (c *cluster) summarize(ctx context.Context, info *workflowpb.WorkflowExecut
 	s := summary{Run: info.GetExecution().GetWorkflowId(), Queue: info.GetTaskQueue(), Started: info.GetStartTime().AsTime()}
 	if submitted, err := runner.Submitted(ctx, c.store, s.Run); err == nil {
 		s.Kind, s.Task = submitted.Kind, submitted.Task
-	} else {
-		s.Reason = "its store is another one"
 	}
 	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 		return s, c.summarizeRunning(ctx, &s)
@@ -171,7 +171,7 @@ func (c *cluster) summarize(ctx context.Context, info *workflowpb.WorkflowExecut
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_FAILED:
 		s.State, s.Reason = event.StatusFailed, cause(err).Error()
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		s.State, s.Reason = event.StatusCompleted, strings.TrimSpace(err.Error())
+		s.State, s.Reason = stateEnded, err.Error()
 	default:
 		s.State = stateTerminated
 	}

@@ -231,9 +231,9 @@ func queueFor(submitted event.TaskSubmitted, home string) (string, error) {
 	}
 	defer parts.Close()
 	if parts.HasTools() {
-		return queueOf(home), nil
+		return queue(wire.Version, home), nil
 	}
-	return queue, nil
+	return queue(wire.Version, ""), nil
 }
 
 // memoVersion is where the memo of a workflow says of which version it is.
@@ -253,7 +253,7 @@ func (c *cluster) checkVersion(ctx context.Context, run string) error {
 		}
 	}
 	if of != wire.Version {
-		return usagef("%s is a workflow of version %d, and this program's are of version %d: use a %s of that version, or end it with: %s cancel %s", run, of, wire.Version, name, name, run)
+		return usagef("%s is a workflow of version %d, and this program's are of version %d: use a %s of that version and its workers; if there are none, end it with `temporal workflow terminate --workflow-id %s` and go on with `%s start %s`", run, of, wire.Version, name, run, name, run)
 	}
 	return nil
 }

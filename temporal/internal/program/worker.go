@@ -22,13 +22,21 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/secret"
 	"github.com/maker-mdap/maker/internal/text/show"
 	"github.com/maker-mdap/maker/temporal/internal/runner"
+	"github.com/maker-mdap/maker/temporal/internal/wire"
 )
 
-// queue is that of runs that any worker can do.
-const queue = "maker"
-
-// queueOf is that of runs whose tools need the folders of a home.
-func queueOf(home string) string { return queue + "@" + home }
+// queue is that of runs that any worker can do, and with a home that of runs whose tools need its
+// folders. Workers of another version have others: they could not go on with a history of this one.
+func queue(version int, home string) string {
+	q := "maker"
+	if version > 1 {
+		q = fmt.Sprintf("maker.v%d", version)
+	}
+	if home != "" {
+		q += "@" + home
+	}
+	return q
+}
 
 // homeFlag adds the flag for the home of tools.
 func homeFlag(cmd *cobra.Command, home *string, usage string) {
@@ -108,7 +116,7 @@ func (a *app) work(ctx context.Context, w work) error {
 		DefaultHeartbeatThrottleInterval: w.lost / 5, OnFatalError: func(err error) { failed <- err },
 	}
 	var workers []worker.Worker
-	for _, q := range []string{queue, queueOf(w.home)} {
+	for _, q := range []string{queue(wire.Version, ""), queue(wire.Version, w.home)} {
 		one := worker.New(c.Client, q, options)
 		r.Register(one)
 		if err = one.Start(); err != nil {
