@@ -79,25 +79,6 @@ func collectAt(percent int) {
 // Main runs the command line and returns the exit code.
 func Main(args []string, s Streams) int { return run(args, s, nil) }
 
-// Hold runs the command line of a run without doing it: whoever goes on with the folder that it
-// returns does. Without one the exit code says why, as the command has.
-func Hold(args []string, s Streams) (dir string, code int) {
-	held := make(chan string, 1)
-	s.Out = io.Discard // it would tell how to resume here
-	code = run(args, s, func(dir string) {
-		select {
-		case held <- dir:
-		default: // a command has one run
-		}
-	})
-	select {
-	case dir = <-held:
-		return dir, exitDone
-	default:
-		return "", code
-	}
-}
-
 func run(args []string, s Streams, hold func(dir string)) int {
 	// What is alive is small and what a step leaves behind is much: a larger
 	// heap, still only some tens of megabytes, is collected less often.
@@ -108,6 +89,9 @@ func run(args []string, s Streams, hold func(dir string)) int {
 	out := newOutput(s.Out)
 	s.Out = out
 	a := &app{Streams: s, sources: map[string]string{}, watched: make(chan struct{}), hold: hold}
+	if hold != nil {
+		a.server = maker.AnsweredElsewhere
+	}
 	ctx := a.interruptible(context.Background())
 	defer a.end(nil)
 	stop := onInterrupt(func() { a.end(maker.ErrInterrupted) }, a.abandon)

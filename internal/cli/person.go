@@ -38,7 +38,7 @@ func (a *app) people(o *maker.Options, answers string) error {
 // hasTerminal reports whether somebody can be asked here.
 func (a *app) hasTerminal() bool {
 	in, ok := a.In.(*os.File)
-	return ok && !a.noInput && !a.json && tty.IsTerminal(in)
+	return ok && !a.noInput && !a.json && a.hold == nil && tty.IsTerminal(in)
 }
 
 // keys is the keyboard, if there is somebody who can press keys.

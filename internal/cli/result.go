@@ -92,25 +92,9 @@ func (a *app) printLines(ctx context.Context, run *maker.Run) error {
 
 // finish prints a result and returns its exit code.
 func (a *app) finish(r *maker.Result) error {
-	if a.json {
-		if err := a.printJSON(struct {
-			Type string `json:"type"`
-			*maker.Result
-		}{"result", r}); err != nil {
-			return err
-		}
-	} else if r.Kind == maker.KindAsk {
-		if err := a.finishAsk(r); err != nil {
-			return err
-		}
-	} else if r.Form == event.FormRecords {
-		if err := a.finishRecords(r); err != nil {
-			return err
-		}
-	} else {
-		report.Result(a.Out, r, a.outputOf(r))
+	if err := a.sayResult(r); err != nil {
+		return err
 	}
-	a.sayChanges(r)
 	if hint := a.nextAction(r); hint != "" {
 		fmt.Fprintf(a.Err, "%s\n", hint)
 	}
@@ -118,6 +102,28 @@ func (a *app) finish(r *maker.Result) error {
 		return exitError{code}
 	}
 	return nil
+}
+
+// sayResult prints a result, and what the run has changed.
+func (a *app) sayResult(r *maker.Result) error {
+	var err error
+	switch {
+	case a.json:
+		err = a.printJSON(struct {
+			Type string `json:"type"`
+			*maker.Result
+		}{"result", r})
+	case r.Kind == maker.KindAsk:
+		err = a.finishAsk(r)
+	case r.Form == event.FormRecords:
+		err = a.finishRecords(r)
+	default:
+		report.Result(a.Out, r, a.outputOf(r))
+	}
+	if err == nil {
+		a.sayChanges(r)
+	}
+	return err
 }
 
 // sayChanges lists what a run has changed.

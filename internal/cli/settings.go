@@ -89,7 +89,7 @@ func (a *app) loadSetting(flags *pflag.FlagSet, f *pflag.Flag, d *config.Setting
 }
 
 // otherVariables are those of ours that are no settings.
-var otherVariables = []string{"MAKER_COMPAT_", "MAKER_TEST_"}
+var otherVariables = []string{"MAKER_COMPAT_", "MAKER_TEST_", "MAKER_TEMPORAL_"}
 
 // checkVariables refuses variables that look like a misspelt setting: nobody would
 // find out that they are not looked at.

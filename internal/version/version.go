@@ -34,7 +34,7 @@ func of(number string, info *debug.BuildInfo) string {
 	}
 	modules := append([]*debug.Module{&info.Main}, info.Deps...) // a program of others may use this one
 	for _, m := range modules {
-		if m.Path == module && released.MatchString(m.Version) {
+		if m.Path == module && m.Replace == nil && released.MatchString(m.Version) {
 			return strings.TrimPrefix(m.Version, "v")
 		}
 	}

@@ -10,6 +10,7 @@ func TestOf(t *testing.T) {
 		return &debug.BuildInfo{Main: debug.Module{Path: path, Version: version}}
 	}
 	used := &debug.BuildInfo{Main: debug.Module{Path: "example.com/other", Version: "v9.9.9"}, Deps: []*debug.Module{{Path: module, Version: "v1.4.0"}}}
+	beside := &debug.BuildInfo{Main: debug.Module{Path: module + "/temporal"}, Deps: []*debug.Module{{Path: module, Version: "v0.0.0", Replace: &debug.Module{Path: "../"}}}}
 	for name, test := range map[string]struct {
 		number string
 		info   *debug.BuildInfo
@@ -23,6 +24,7 @@ func TestOf(t *testing.T) {
 		"changed":                  {"", in(module, "v1.2.3+dirty"), next},
 		"a source tree":            {"", in(module, "(devel)"), next},
 		"used by another program":  {"", used, "1.4.0"},
+		"of the same source tree":  {"", beside, next},
 		"another program":          {"", in("example.com/other", "v9.9.9"), next},
 		"unknown":                  {"", nil, next},
 	} {

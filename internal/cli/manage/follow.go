@@ -3,6 +3,7 @@ package manage
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
@@ -50,25 +51,43 @@ func (a App) printLines(ctx context.Context, run *runs.Run) error {
 
 // describe tells people what happens.
 func (a App) describe(ctx context.Context, run *runs.Run) error {
-	titles, asks := map[int]string{}, map[string]bool{}
-	var counted progress
+	t := Teller{Out: a.Err, Form: run.Form(), Answer: "maker answer " + run.ID()}
 	for rec, err := range run.Follow(ctx, 0) {
 		if err != nil {
 			return err
 		}
-		if run.Form().Alone() {
-			counted.take(a, rec)
-			continue
-		}
-		if line := report.Describe(run.Form(), rec.Event, titles); line != "" {
-			fmt.Fprintln(a.Err, line)
-		}
-		if e, ok := rec.Event.(event.ClarificationRequested); ok && !asks[e.Question] && time.Since(rec.Time) < time.Minute {
-			asks[e.Question] = true
-			fmt.Fprintf(a.Err, "         answer with: maker answer %s\n", run.ID())
-		}
+		t.Take(rec)
 	}
 	return nil
+}
+
+// A Teller tells people what happens in a run, event by event.
+type Teller struct {
+	Out    io.Writer
+	Form   event.Form
+	Answer string // the command with which people answer
+
+	titles  map[int]string
+	asked   map[string]bool
+	counted progress
+}
+
+// Take takes the next event.
+func (t *Teller) Take(rec event.Record) {
+	if t.titles == nil {
+		t.titles, t.asked = map[int]string{}, map[string]bool{}
+	}
+	if t.Form.Alone() {
+		t.counted.take(t.Out, rec)
+		return
+	}
+	if line := report.Describe(t.Form, rec.Event, t.titles); line != "" {
+		fmt.Fprintln(t.Out, line)
+	}
+	if e, ok := rec.Event.(event.ClarificationRequested); ok && !t.asked[e.Question] && time.Since(rec.Time) < time.Minute {
+		t.asked[e.Question] = true
+		fmt.Fprintf(t.Out, "         answer with: %s\n", t.Answer)
+	}
 }
 
 // progress counts the steps of a long run.
@@ -79,7 +98,7 @@ type progress struct {
 }
 
 // take counts an event, and says how it stands every now and then.
-func (p *progress) take(a App, rec event.Record) {
+func (p *progress) take(w io.Writer, rec event.Record) {
 	switch e := rec.Event.(type) {
 	case event.TaskSubmitted:
 		p.total = e.Steps
@@ -96,7 +115,7 @@ func (p *progress) take(a App, rec event.Record) {
 		}
 	default:
 		if line := report.Describe(event.FormChain, rec.Event, map[int]string{}); line != "" {
-			fmt.Fprintln(a.Err, line)
+			fmt.Fprintln(w, line)
 		}
 	}
 	// What was before is counted, and said with the first thing that happens now.
@@ -108,5 +127,5 @@ func (p *progress) take(a App, rec event.Record) {
 	if known := screen.Known(runs.Progress{Known: p.known, Right: p.right}); known != "" {
 		line += "; " + known
 	}
-	fmt.Fprintln(a.Err, line)
+	fmt.Fprintln(w, line)
 }

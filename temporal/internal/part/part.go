@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
@@ -272,8 +273,10 @@ func stopOf(ctx context.Context, err error) *wire.Stop {
 		s.Kind, s.Limit, s.Max = wire.Exhausted, exhausted.Limit, exhausted.Max
 	case errors.Is(context.Cause(ctx), errMoved):
 		s.Kind = wire.Moved
-	case ctx.Err() != nil:
+	case temporal.IsCanceledError(context.Cause(ctx)):
 		s.Kind = wire.Cancelled
+	case ctx.Err() != nil: // the server could not be told in time that the worker is there
+		s.Kind = wire.Moved
 	}
 	return s
 }

@@ -323,6 +323,7 @@ func (s *Session) part(ctx workflow.Context, name, key string, request func() an
 		if ended := s.ended(ctx, err); errors.Is(ended, ErrCancelled) {
 			return errors.Join(ended, lost())
 		}
+		workflow.GetLogger(ctx).Warn("a worker was lost or failed at a part, which is done again", "run", s.opts.Run, "part", key, "error", err)
 		if err := lost(); err != nil {
 			return err
 		}
