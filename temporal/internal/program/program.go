@@ -78,7 +78,6 @@ func Main(args []string, s cli.Streams) int {
 		return e.code
 	}
 	if ctx.Err() != nil {
-		err = errors.Join(errInterrupted, err)
 		return exitInterrupted
 	}
 	fmt.Fprintf(a.Err, "%s: %s\n", name, show.Text(err.Error()))
