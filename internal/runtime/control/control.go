@@ -108,6 +108,17 @@ func Withdraw(run string, a Action) (bool, error) {
 	return true, nil
 }
 
+// Clear takes back all requests to a run that is over: nobody is left to take them.
+func Clear(run string) error {
+	var errs []error
+	for _, a := range []Action{Pause, Cancel} {
+		_, err := Withdraw(run, a)
+		errs = append(errs, err)
+	}
+	sweep(run)
+	return errors.Join(errs...)
+}
+
 // Watch looks for requests to a session of the run in a folder until ctx ends, and hands
 // each to take, which is called by this goroutine. What is no request to this session is
 // dropped, and warn says why.
