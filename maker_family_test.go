@@ -15,6 +15,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/redflag"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // counting is a user's own family of tasks: it counts from 0, adding one a step.
@@ -211,5 +212,56 @@ func TestFamilyNames(t *testing.T) {
 		if !ok || wrong.Field != "families" || !strings.Contains(err.Error(), strconv.Quote(names[0])) {
 			t.Errorf("New(families %q) = %v, want a ConfigError about families that names it", names, err)
 		}
+	}
+}
+
+// endChecked is a chain whose end is checked by code, and none of its steps.
+type endChecked struct{ doubling }
+
+func (endChecked) Checks() (steps, last bool) { return false, true }
+
+func (c endChecked) Finish(output json.RawMessage) error {
+	if string(output) != fmt.Sprint(1<<c.Times) {
+		return fmt.Errorf("%s is not 2 to the %d", output, c.Times)
+	}
+	return nil
+}
+
+// TestEndIsChecked: a check of the final state is part of what a run proved, and of no other.
+func TestEndIsChecked(t *testing.T) {
+	family := domain.Family{
+		Name:    "checked",
+		Readers: domain.Readers{"number": func(json.RawMessage) (domain.Reader, error) { return number{}, nil }},
+		NewChain: func(params json.RawMessage) (domain.Chain, string, error) {
+			var d doubling
+			err := json.Unmarshal(params, &d)
+			return endChecked{d}, "Double", err
+		},
+	}
+	e, err := maker.New(&maker.Options{
+		LogDir: t.TempDir(), Families: []domain.Family{family}, Config: maker.Config{Model: "sim/default", Voting: maker.FirstToK(3)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	run, err := e.Chain(t.Context(), "checked", doubling{Times: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Result()
+	if err != nil || r.Status != event.StatusCompleted || string(r.Output.JSON) != "1024" {
+		t.Fatalf("Result() = %+v, %v", r, err)
+	}
+	kept, err := runs.Open(run.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := kept.Certify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(c.Says, "\n"); !strings.Contains(said, "last output") {
+		t.Errorf("the certificate says\n%s\nwant that the last output was checked", said)
 	}
 }
