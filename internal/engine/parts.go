@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,24 +17,6 @@ import (
 	"github.com/maker-mdap/maker/usage"
 )
 
-// Submit is what a run of a kind begins with, which is to be done elsewhere: its settings are
-// complete, and its models and tools can be opened here.
-func (e *Engine) Submit(ctx context.Context, name string, params json.RawMessage) (event.TaskSubmitted, error) {
-	_, cfg, j, err := e.prepare(name, params)
-	if err != nil {
-		return event.TaskSubmitted{}, err
-	}
-	stored, err := json.Marshal(cfg)
-	if err != nil {
-		return event.TaskSubmitted{}, fmt.Errorf("maker: %w", err)
-	}
-	s, err := e.newStack(ctx, cfg, usage.Spent{}, j)
-	if err != nil {
-		return event.TaskSubmitted{}, err
-	}
-	return e.submitted(name, params, stored, s, j), s.close()
-}
-
 // Parts are what a run consists of, for runtimes that do it in several places: its orchestrator
 // for one, and models and tools for others.
 type Parts struct {
@@ -46,7 +27,7 @@ type Parts struct {
 	tools     *toolbox.Toolbox
 }
 
-// Parts takes apart a run that [Engine.Submit] has begun. It is to be closed.
+// Parts takes apart a run, by what its log begins with. It is to be closed.
 func (e *Engine) Parts(submitted event.TaskSubmitted) (*Parts, error) {
 	p := &Parts{engine: e, submitted: submitted}
 	var err error
@@ -96,7 +77,7 @@ func (p *Parts) OpenTools(ctx context.Context) error {
 func (p *Parts) Runtime(ctx context.Context, limits budget.Limits) (local.Options, func() error, error) {
 	cfg := p.config
 	cfg.MaxCalls, cfg.MaxTokens, cfg.MaxUSD = limits.MaxCalls, limits.MaxTokens, limits.MaxUSD
-	s, err := p.engine.newStackWith(ctx, cfg, usage.Spent{}, p.job, p.tools)
+	s, err := p.engine.newStack(ctx, cfg, usage.Spent{}, p.job, p.tools)
 	if err != nil {
 		return local.Options{}, nil, err
 	}

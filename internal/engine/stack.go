@@ -73,12 +73,8 @@ var logNames = sync.OnceValue(func() []string {
 	return append(event.FieldNames(config.Config{}, model.Request{}, model.Response{}), recorded.FieldNames()...)
 })
 
-func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job) (*stack, error) {
-	return e.newStackWith(ctx, cfg, spent, j, nil)
-}
-
-// newStackWith is newStack with tools that are open already, if they are not nil.
-func (e *Engine) newStackWith(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job, tools *toolbox.Toolbox) (*stack, error) {
+// newStack opens what a run needs. Tools are those that are open already, or nil.
+func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job, tools *toolbox.Toolbox) (*stack, error) {
 	s := &stack{config: cfg, engine: e, prompts: j.Prompts, tools: tools}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
 	s.routes = route.Options{

@@ -92,12 +92,6 @@ func (b *block) recall(_ int, line json.RawMessage) error {
 		return err
 	}
 	b.count(rec.Event)
-	switch e := rec.Event.(type) {
-	case event.StepCompleted:
-		b.done.Before = e.Spent
-	case event.StepFailed:
-		b.done.Before = e.Spent
-	}
 	return nil
 }
 

@@ -89,17 +89,9 @@ func (a *Activities) begin(ctx context.Context, chunks []*wire.Chunk) (context.C
 
 // bench is the one for a run.
 func (a *Activities) bench(ctx context.Context, run string) (Bench, event.TaskSubmitted, error) {
-	data, err := a.Store.Get(ctx, wire.Submitted(run))
+	submitted, err := wire.ReadSubmitted(ctx, a.Store, run)
 	if err != nil {
-		return nil, event.TaskSubmitted{}, err
-	}
-	rec, err := event.Decode(data)
-	if err != nil {
-		return nil, event.TaskSubmitted{}, err
-	}
-	submitted, ok := rec.Event.(event.TaskSubmitted)
-	if !ok {
-		return nil, submitted, fmt.Errorf("the run %s begins with %s", run, rec.Event.Type())
+		return nil, submitted, err
 	}
 	b, err := a.Open(ctx, run, submitted)
 	return b, submitted, err

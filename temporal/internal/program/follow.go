@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/internal/cli/manage"
 	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/temporal/internal/runner"
+	"github.com/maker-mdap/maker/temporal/internal/wire"
 )
 
 func (a *app) follow() *cobra.Command {
@@ -105,7 +106,7 @@ func (a *app) visitor(ctx context.Context, c *cluster, asJSON bool, run string) 
 			return err
 		}, nil
 	}
-	submitted, err := runner.Submitted(ctx, c.store, run)
+	submitted, err := wire.ReadSubmitted(ctx, c.store, run)
 	if err != nil {
 		return nil, err
 	}

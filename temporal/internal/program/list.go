@@ -153,7 +153,7 @@ func (c *cluster) list(ctx context.Context, limit int) ([]summary, error) {
 // summarize says how a run stands.
 func (c *cluster) summarize(ctx context.Context, info *workflowpb.WorkflowExecutionInfo) (summary, error) {
 	s := summary{Run: info.GetExecution().GetWorkflowId(), Queue: info.GetTaskQueue(), Started: info.GetStartTime().AsTime()}
-	if submitted, err := runner.Submitted(ctx, c.store, s.Run); err == nil {
+	if submitted, err := wire.ReadSubmitted(ctx, c.store, s.Run); err == nil {
 		s.Kind, s.Task = submitted.Kind, submitted.Task
 	}
 	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {

@@ -199,7 +199,7 @@ func (a *app) launch(ctx context.Context, c *cluster, b beginning, run string) e
 	if _, done := end.(event.TaskCompleted); done {
 		return usagef("%s is completed; look at it with: %s export %s", run, name, run)
 	}
-	submitted, err := runner.Submitted(ctx, c.store, run)
+	submitted, err := wire.ReadSubmitted(ctx, c.store, run)
 	if err != nil {
 		return err
 	}

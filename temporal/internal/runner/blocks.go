@@ -38,7 +38,7 @@ func byBlocks(ctx workflow.Context, s *session.Session, submitted event.TaskSubm
 	}
 	switch submitted.Form {
 	case event.FormChain:
-		return chainByBlocks(ctx, s, submitted, class)
+		return chainByBlocks(ctx, s, class)
 	case event.FormRecords:
 		return recordsByBlocks(ctx, s, submitted, class)
 	}
@@ -46,7 +46,7 @@ func byBlocks(ctx workflow.Context, s *session.Session, submitted event.TaskSubm
 }
 
 // chainByBlocks does the blocks of a chain one after the other.
-func chainByBlocks(ctx workflow.Context, s *session.Session, submitted event.TaskSubmitted, class string) error {
+func chainByBlocks(ctx workflow.Context, s *session.Session, class string) error {
 	at := s.Past().Checkpoint
 	for n := len(s.Done()); ; n++ {
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {

@@ -158,7 +158,7 @@ func Export(ctx context.Context, s store.Store, run, dir string) (err error) {
 	if _, err := os.Stat(dir); err == nil {
 		return fmt.Errorf("%s is there already; remove it, or name another folder", dir)
 	}
-	submitted, err := Submitted(ctx, s, run)
+	submitted, err := wire.ReadSubmitted(ctx, s, run)
 	if err != nil {
 		return err
 	}

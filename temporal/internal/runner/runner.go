@@ -69,30 +69,13 @@ func (r *Runner) Register(w worker.Registry) {
 	w.RegisterWorkflowWithOptions(r.Workflow, workflow.RegisterOptions{Name: Workflow})
 }
 
-// Submitted is what a run began with.
-func Submitted(ctx context.Context, s store.Store, run string) (event.TaskSubmitted, error) {
-	line, err := s.Get(ctx, wire.Submitted(run))
-	if err != nil {
-		return event.TaskSubmitted{}, err
-	}
-	rec, err := event.Decode(line)
-	if err != nil {
-		return event.TaskSubmitted{}, err
-	}
-	submitted, ok := rec.Event.(event.TaskSubmitted)
-	if !ok {
-		return submitted, fmt.Errorf("the run %s begins with %s", run, rec.Event.Type())
-	}
-	return submitted, nil
-}
-
 // Workflow runs the orchestrator of a run.
 func (r *Runner) Workflow(ctx workflow.Context, in Input) (*Output, error) {
 	if in.Version != wire.Version {
 		return nil, final(fmt.Errorf("the run %s was begun by version %d of the workflow, and this worker has %d: finish it with a worker of its version, or start it anew", in.Run, in.Version, wire.Version))
 	}
 	// What a run began with does not change: reading it is the same each time.
-	submitted, err := Submitted(context.Background(), r.Store, in.Run)
+	submitted, err := wire.ReadSubmitted(context.Background(), r.Store, in.Run)
 	if err != nil {
 		return nil, final(err)
 	}
@@ -287,15 +270,6 @@ func (r *Runner) Close() error {
 		errs = append(errs, b.parts.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// Submit puts what a run begins with into the store.
-func Submit(ctx context.Context, s store.Store, run string, e event.TaskSubmitted) error {
-	line, err := event.Record{Time: time.Now(), Run: run, Event: e}.AppendJSON(nil)
-	if err != nil {
-		return err
-	}
-	return store.Put(ctx, s, wire.Submitted(run), line)
 }
 
 // Follow visits the events of a run that have come since the last time.

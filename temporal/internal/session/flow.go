@@ -17,7 +17,6 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/temporal/internal/wire"
-	"github.com/maker-mdap/maker/usage"
 	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
@@ -373,6 +372,3 @@ func endsAlone(err error) bool {
 }
 
 var errBranch = errors.New("another branch of the run failed")
-
-// Spent is what the run has spent, as far as its workers have said.
-func (s *Session) Spent() usage.Spent { return s.spent }

@@ -37,9 +37,8 @@ type BlockDone struct {
 	End    Lines           `json:"end,omitempty"`    // what the orchestrator said at its end, if it came to it
 	Stop   *Stop           `json:"stop,omitempty"`
 
-	First  int         `json:"first"`  // piece that this worker has written
-	Spent  usage.Spent `json:"spent"`  // by this worker
-	Before usage.Spent `json:"before"` // by the one before it, as far as its events tell
+	First int         `json:"first"` // piece that this worker has written
+	Spent usage.Spent `json:"spent"` // by this worker
 
 	Counts // of records
 }

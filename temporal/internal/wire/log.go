@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/temporal/store"
 )
 
@@ -160,4 +161,21 @@ func (t *Tail) Read(ctx context.Context, visit func(json.RawMessage) error) erro
 		}
 		t.session, t.n = t.session+1, 0
 	}
+}
+
+// ReadSubmitted is what a run began with.
+func ReadSubmitted(ctx context.Context, s store.Store, run string) (event.TaskSubmitted, error) {
+	line, err := s.Get(ctx, Submitted(run))
+	if err != nil {
+		return event.TaskSubmitted{}, err
+	}
+	rec, err := event.Decode(line)
+	if err != nil {
+		return event.TaskSubmitted{}, err
+	}
+	submitted, ok := rec.Event.(event.TaskSubmitted)
+	if !ok {
+		return submitted, fmt.Errorf("the run %s begins with %s", run, rec.Event.Type())
+	}
+	return submitted, nil
 }
