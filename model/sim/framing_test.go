@@ -42,7 +42,8 @@ func majority(p, shared float64) float64 {
 // all errors are common ones, what theory says if framings keep some to themselves. One
 // sample alone is right as often as ever.
 func TestFramingsGain(t *testing.T) {
-	const problems, p = 500, 0.7
+	const p = 0.7
+	problems := trials(500)
 	if got := majority(p, 1); math.Abs(got-p) > 1e-12 {
 		t.Fatalf("the majority of copies is right with probability %v, want %v", got, p)
 	}
@@ -90,7 +91,8 @@ func TestFramingsGain(t *testing.T) {
 // rho says, whatever own is; of two framings less, by what they keep to themselves; of
 // two problems in the same words by chance only.
 func TestFramingPairs(t *testing.T) {
-	const problems, p = 4000, 0.8
+	const p = 0.8
+	problems := trials(4000)
 	chance := (1 - p) * (1 - p)
 	for _, test := range []struct{ rho, own float64 }{{1, 0}, {1, 0.5}, {1, 1}, {0.7, 0}, {0.7, 0.3}, {0, 0.5}} {
 		m := newModel(t, fmt.Sprintf("default?p=%v&rho=%v&own=%v&seed=5", p, test.rho, test.own))

@@ -21,8 +21,17 @@ func within(hits, n int, p float64) bool {
 	return math.Abs(float64(hits)-float64(n)*p) <= 5*math.Sqrt(float64(n)*p*(1-p))+1e-9
 }
 
+// trials is how many of n there are: fewer with the race detector, which makes all of this ten
+// times slower, and nothing here is concurrent.
+func trials(n int) int {
+	if raceDetector {
+		return n / 8
+	}
+	return n
+}
+
 func TestRates(t *testing.T) {
-	const n = 5000
+	n := trials(5000)
 	for _, name := range []string{
 		"default?p=0.9&seed=1",
 		"default?p=0.5&malformed=0.1&overlong=0.05:200&seed=2",
@@ -69,7 +78,8 @@ func TestRates(t *testing.T) {
 
 // TestRivalShares checks that all wrong answers are equally likely.
 func TestRivalShares(t *testing.T) {
-	const n, rivals = 12000, 4
+	const rivals = 4
+	n := trials(12000)
 	m := newModel(t, "default?p=0.4&rivals=4")
 	counts := map[string]int{}
 	for range n {
@@ -93,7 +103,8 @@ func TestRivalShares(t *testing.T) {
 // TestPairs checks how often two samples of one step are wrong together:
 // by chance only when they are independent, more when they share a draw.
 func TestPairs(t *testing.T) {
-	const steps, p = 8000, 0.8
+	const p = 0.8
+	steps := trials(8000)
 	for _, rho := range []float64{0, 0.5, 1} {
 		m := newModel(t, fmt.Sprintf("default?p=%v&rho=%v", p, rho))
 		both, neighbours, last := 0, 0, false
@@ -121,7 +132,8 @@ func TestPairs(t *testing.T) {
 }
 
 func TestHardSteps(t *testing.T) {
-	const steps, samples = 1000, 30
+	const samples = 30
+	steps := trials(1000)
 	m := newModel(t, "default?p=1&hard=0.1:0.5")
 	hard := 0
 	for i := range steps {
@@ -144,7 +156,7 @@ func TestHardSteps(t *testing.T) {
 }
 
 func TestGreedy(t *testing.T) {
-	const steps = 3000
+	steps := trials(3000)
 	m := newModel(t, "default?p=0.7&rivals=3&malformed=0.1")
 	zero := 0.0
 	right := 0

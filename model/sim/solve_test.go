@@ -161,7 +161,7 @@ func TestSolveAtoms(t *testing.T) {
 // TestLoad checks that what takes more operations is right less often: the n-th
 // power of p, with the load.
 func TestLoad(t *testing.T) {
-	const n = 1000
+	n := trials(1000)
 	for _, test := range []struct {
 		problem    string
 		operations int

@@ -156,7 +156,7 @@ func frame(t *testing.T, problems int, prompt func(t *testing.T, problem, framin
 // which answers compete with the right one, and the common draw; and that samples of
 // two framings are independent otherwise.
 func TestOtherWords(t *testing.T) {
-	const problems = 100
+	problems := trials(100)
 	for _, kind := range framedProblems {
 		all := frame(t, problems, kind.ask)
 		for _, test := range []struct {
