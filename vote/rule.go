@@ -43,6 +43,18 @@ type Rule struct {
 	MaxSamples int `json:"max_samples"`
 }
 
+// Least is how many votes decide if all agree; what [Adaptive] and [Own] take is not part of the
+// rule, and at least one.
+func (r Rule) Least() int {
+	switch r.Strategy {
+	case Majority:
+		return max(r.N/2+1, r.MinVotes)
+	case FirstToK:
+		return max(r.K, r.MinVotes)
+	}
+	return 1
+}
+
 // Validate reports what makes the rule meaningless.
 func (r Rule) Validate() error {
 	if r.MaxSamples < 0 || r.MaxSamples == 0 && r.Strategy != Adaptive {

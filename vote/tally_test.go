@@ -230,6 +230,23 @@ func TestTallyCounts(t *testing.T) {
 	}
 }
 
+// TestLeast: so many votes for one answer decide, and one fewer does not.
+func TestLeast(t *testing.T) {
+	for _, rule := range []Rule{
+		{Strategy: None, N: 3, K: 4, MaxSamples: 50}, {Strategy: Majority, N: 5, K: 9, MaxSamples: 50}, {Strategy: Majority, N: 4, MaxSamples: 50},
+		{Strategy: Majority, N: 3, MinVotes: 7, MaxSamples: 50}, {Strategy: FirstToK, N: 3, K: 1, MaxSamples: 50}, {Strategy: FirstToK, K: 4, MaxSamples: 50},
+		{Strategy: FirstToK, K: 4, MinVotes: 6, MaxSamples: 50},
+	} {
+		tally, votes := NewTally(rule), 0
+		for ; tally.Decision().Outcome == Open; votes++ {
+			tally.Vote("a")
+		}
+		if votes != rule.Least() {
+			t.Errorf("%+v: %d votes decided, want %d", rule, votes, rule.Least())
+		}
+	}
+}
+
 func TestRuleValidate(t *testing.T) {
 	tests := []struct {
 		rule Rule

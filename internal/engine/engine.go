@@ -131,7 +131,7 @@ func (e *Engine) launch(ctx context.Context, name string, params json.RawMessage
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j, nil)
+	stack, err := e.newStack(ctx, cfg, usage.Spent{}, j, lent{})
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +375,7 @@ func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Po
 	if err != nil {
 		return nil, fmt.Errorf("maker: %w", err)
 	}
-	stack, err := e.newStack(ctx, cfg, past.Spent, j, nil)
+	stack, err := e.newStack(ctx, cfg, past.Spent, j, lent{})
 	if err != nil {
 		return nil, err
 	}

@@ -72,12 +72,21 @@ func (p *Parts) OpenTools(ctx context.Context) error {
 	return err
 }
 
-// Runtime are the options of a runtime that does one part of the run within its limits, but for
-// its log. The function gives back what they hold.
-func (p *Parts) Runtime(ctx context.Context, limits budget.Limits) (local.Options, func() error, error) {
+// lent is what the parts of a run share: tools, and each a share of the calls that may be in
+// flight at a server; 0 is no limit.
+type lent struct {
+	tools  *toolbox.Toolbox
+	places int
+}
+
+// Runtime are the options of a runtime that does one part of the run within its limits, with so
+// many calls in flight (0: any number), but for its log. The function gives back what they hold.
+// What the engine itself is told of max_in_flight holds for all parts together that it does.
+func (p *Parts) Runtime(ctx context.Context, limits budget.Limits, inFlight int) (local.Options, func() error, error) {
 	cfg := p.config
 	cfg.MaxCalls, cfg.MaxTokens, cfg.MaxUSD = limits.MaxCalls, limits.MaxTokens, limits.MaxUSD
-	s, err := p.engine.newStack(ctx, cfg, usage.Spent{}, p.job, p.tools)
+	cfg.MaxInFlight = p.engine.opts.Config.MaxInFlight
+	s, err := p.engine.newStack(ctx, cfg, usage.Spent{}, p.job, lent{p.tools, inFlight})
 	if err != nil {
 		return local.Options{}, nil, err
 	}

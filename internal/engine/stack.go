@@ -41,6 +41,7 @@ type stack struct {
 	voters    []ballot.Voter
 	limiters  []serverLimit // one for each server, in order of appearance
 	lifts     []func()      // lift the run's caps on them
+	places    int           // leased to it: calls in flight at a server; 0 is no limit
 	ledger    *budget.Ledger
 	keys      []string
 	secrets   *secret.Set
@@ -74,8 +75,8 @@ var logNames = sync.OnceValue(func() []string {
 })
 
 // newStack opens what a run needs. Tools are those that are open already, or nil.
-func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job, tools *toolbox.Toolbox) (*stack, error) {
-	s := &stack{config: cfg, engine: e, prompts: j.Prompts, tools: tools}
+func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job, shared lent) (*stack, error) {
+	s := &stack{config: cfg, engine: e, prompts: j.Prompts, tools: shared.tools, places: shared.places}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)
 	s.routes = route.Options{
 		BaseURL: cfg.BaseURL, Env: e.opts.Env, Transport: e.shared.transport, Prices: e.opts.Prices,
@@ -417,7 +418,7 @@ func (s *stack) wrap(v *route.Voter, w *watched, l *limiter.Limiter) model.Model
 // within this process or answered from a recording: there is no server then.
 func (s *stack) limiterOf(v *route.Voter, w *watched) *limiter.Limiter {
 	server := v.Server
-	if s.config.MaxInFlight == 0 {
+	if s.config.MaxInFlight == 0 && s.places == 0 {
 		server += " " + v.Name
 	}
 	for i := range s.limiters {
@@ -432,7 +433,7 @@ func (s *stack) limiterOf(v *route.Voter, w *watched) *limiter.Limiter {
 	} else {
 		l.limiter = s.engine.shared.limiter(server)
 	}
-	s.lifts = append(s.lifts, l.limiter.Cap(s.config.MaxInFlight))
+	s.lifts = append(s.lifts, l.limiter.Cap(s.config.MaxInFlight), l.limiter.Lease(s.places))
 	s.limiters = append(s.limiters, l)
 	return l.limiter
 }

@@ -22,6 +22,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/cli"
 	"github.com/maker-mdap/maker/internal/engine"
@@ -55,6 +56,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	return fmt.Errorf("there is no measurement %q: map or chain", args[0])
 }
+
+// inFlight is how many calls a worker, or the one process, has in flight.
+const inFlight = 8
 
 // A bench is a server, a store and a simulator.
 type bench struct {
@@ -137,7 +141,7 @@ func work(address, dir string) error {
 	if err != nil {
 		return err
 	}
-	e, err := engine.New(engine.Options{LogDir: filepath.Join(dir, "none")})
+	e, err := engine.New(engine.Options{LogDir: filepath.Join(dir, "none"), Config: config.Config{MaxInFlight: inFlight}})
 	if err != nil {
 		return err
 	}
@@ -153,7 +157,7 @@ func work(address, dir string) error {
 
 // local does a run in one process and returns how long it took.
 func (b *bench) local(args []string) (time.Duration, error) {
-	cmd := exec.Command(os.Args[0], append(append([]string{"maker"}, args...), "--log-dir", filepath.Join(b.dir, "runs"), "--quiet")...)
+	cmd := exec.Command(os.Args[0], append(append([]string{"maker"}, args...), "--log-dir", filepath.Join(b.dir, "runs"), "--quiet", "--max-in-flight", strconv.Itoa(inFlight))...)
 	cmd.Stderr = os.Stderr
 	start := time.Now()
 	err := cmd.Run()
@@ -216,12 +220,12 @@ func measureMap(ctx context.Context, args []string) error {
 		return err
 	}
 	command := []string{"map", table, "--prompt", "What is {{.a}} + {{.b}}?", "--number", "-k", "1", "--voting", "first_to_k", "--extra", "0", "--yes",
-		"--model", "compat/default", "--base-url", b.sim, "--max-in-flight", "8", "--out", filepath.Join(b.dir, "out.csv")}
+		"--model", "compat/default", "--base-url", b.sim, "--out", filepath.Join(b.dir, "out.csv")}
 	local, err := b.local(command)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d records, %s, 8 in flight for each worker\n", *records, *latency)
+	fmt.Printf("%d records, %s, %d in flight for each worker\n", *records, *latency, inFlight)
 	fmt.Printf("%-12s %8s %12s %12s\n", "workers", "time", "speed-up", "efficiency")
 	fmt.Printf("%-12s %7.1fs\n", "one process", local.Seconds())
 	var first time.Duration

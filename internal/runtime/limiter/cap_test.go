@@ -25,21 +25,24 @@ func (b *busiest) Generate(context.Context, *model.Request) (*model.Response, er
 	return response, nil
 }
 
-// TestCap: the lowest of the caps that are in force holds, and the limit neither grows
+// TestCap: the lowest of the caps that are in force holds, or what all leases have, and the limit neither grows
 // beyond it nor is forgotten under it.
 func TestCap(t *testing.T) {
 	tests := []struct {
-		name  string
-		start int
-		caps  []int
-		want  int64 // in flight at most, of 40 callers for 20 s
+		name         string
+		start        int
+		caps, leases []int
+		want         int64 // in flight at most, of 40 callers for 20 s
 	}{
-		{"none", 4, nil, 40},
-		{"zero is none", 4, []int{0}, 40},
-		{"below the start", 16, []int{2}, 2},
-		{"above the start", 4, []int{7}, 7},
-		{"the lowest of two", 16, []int{5, 3}, 3},
-		{"above what there is to do", 4, []int{1000}, 40},
+		{"none", 4, nil, nil, 40},
+		{"zero is none", 4, []int{0}, []int{0}, 40},
+		{"below the start", 16, []int{2}, nil, 2},
+		{"above the start", 4, []int{7}, nil, 7},
+		{"the lowest of two", 16, []int{5, 3}, nil, 3},
+		{"above what there is to do", 4, []int{1000}, nil, 40},
+		{"leases add up", 16, nil, []int{5, 3}, 8},
+		{"a cap below the leases", 16, []int{6}, []int{5, 3}, 6},
+		{"leases below a cap", 16, []int{9}, []int{5, 3}, 8},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,10 +51,13 @@ func TestCap(t *testing.T) {
 				for _, n := range tt.caps {
 					defer l.Cap(n)()
 				}
+				for _, n := range tt.leases {
+					defer l.Lease(n)()
+				}
 				b := &busiest{}
 				load(t, l.Wrap(b), 40, 20*time.Second+time.Millisecond)
 				if got := b.most.Load(); got != tt.want {
-					t.Errorf("%d calls were in flight with caps %v, want %d", got, tt.caps, tt.want)
+					t.Errorf("%d calls were in flight with caps %v and leases %v, want %d", got, tt.caps, tt.leases, tt.want)
 				}
 			})
 		})

@@ -123,6 +123,7 @@ type Limiter struct {
 	mu        sync.Mutex
 	limit     int
 	caps      []*int        // in force; the lowest holds
+	leased    int           // the sum of the leases; 0 without any
 	credit    int           // successes since the limit grew
 	timed     int           // calls that tell how fast the provider is at the start,
 	inAll     time.Duration // and how long they took together
@@ -242,9 +243,30 @@ func (l *Limiter) Cap(n int) (lift func()) {
 	}
 }
 
+// Lease is Cap for shares of what somebody else keeps count of: they add up. There are as many
+// calls in flight as all leases have, at the most, until the last one is given back.
+func (l *Limiter) Lease(n int) (giveBack func()) {
+	if n <= 0 {
+		return func() {}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leased += n
+	l.dispatch()
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.leased -= n
+		l.dispatch()
+	}
+}
+
 // allowed is how many calls may be in flight.
 func (l *Limiter) allowed() int {
 	n := l.limit
+	if l.leased > 0 {
+		n = min(n, l.leased)
+	}
 	for _, most := range l.caps {
 		n = min(n, *most)
 	}

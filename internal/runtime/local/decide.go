@@ -284,7 +284,9 @@ func (d *decision) worthKeeping() bool {
 	if !d.opts.Ballot.Dear() {
 		return false
 	}
-	return d.split || d.opts.KeepSamples && max(d.q.Rule.K, d.q.Rule.N) != 1 && d.q.Rule.Strategy != vote.None
+	rule := d.q.Rule
+	several := rule.Strategy == vote.Adaptive || rule.Strategy == vote.Own || rule.Least() > 1
+	return d.split || d.opts.KeepSamples && several
 }
 
 // compare says in the log if a question that was decided would now be asked

@@ -124,7 +124,7 @@ func (b *branch) need(q *flow.Question) int {
 	if margins := b.margins(q).Margins; len(margins) > 0 {
 		return margins[0]
 	}
-	return max(q.Rule.K, q.Rule.N, 1)
+	return q.Rule.Least()
 }
 
 // keptCalls is how many calls a budget must have room for before a question is guessed: two

@@ -52,7 +52,7 @@ func chainByBlocks(ctx workflow.Context, s *session.Session, class string) error
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return session.ErrTooLong
 		}
-		done, err := s.Block(ctx, wire.BlockRequest{N: n, From: at.Step, To: at.Step + stepsPerBlock, Output: at.Output}, class)
+		done, err := s.Block(ctx, wire.BlockRequest{N: n, From: at.Step, To: at.Step + stepsPerBlock, Output: at.Output}, class, true)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func recordsByBlocks(ctx workflow.Context, s *session.Session, submitted event.T
 				if _, ok := s.Done()[n]; ok {
 					continue
 				}
-				_, err := s.Block(ctx, wire.BlockRequest{N: n, From: n * size, To: min((n+1)*size, p.Records)}, class)
+				_, err := s.Block(ctx, wire.BlockRequest{N: n, From: n * size, To: min((n+1)*size, p.Records)}, class, false)
 				if err != nil && failed == nil {
 					failed = err
 				}

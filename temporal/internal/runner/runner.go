@@ -86,7 +86,7 @@ func (r *Runner) Workflow(ctx workflow.Context, in Input) (*Output, error) {
 	cfg := parts.Config()
 	ctx, over := within(ctx, cfg.Deadline)
 	s, err := session.Open(ctx, session.Options{
-		Store: r.Store, Run: in.Run, Limits: budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD},
+		Store: r.Store, Run: in.Run, Limits: budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, MaxInFlight: cfg.MaxInFlight,
 		Heartbeat: r.Lost, NoInput: in.NoInput, GoOnIfFutile: cfg.OnFutile == "warn", Setup: submitted.Setup,
 	}, submitted)
 	if err != nil {
@@ -237,7 +237,7 @@ func (b *bench) Options(ctx context.Context, a wire.Allowance) (local.Options, f
 		b.use(-1)
 		return local.Options{}, nil, b.err
 	}
-	o, release, err := b.parts.Runtime(ctx, budget.Limits{MaxCalls: a.Calls, MaxTokens: a.Tokens, MaxUSD: a.USD})
+	o, release, err := b.parts.Runtime(ctx, budget.Limits{MaxCalls: a.Calls, MaxTokens: a.Tokens, MaxUSD: a.USD}, a.InFlight)
 	if err != nil {
 		b.use(-1)
 		return o, nil, err

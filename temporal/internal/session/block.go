@@ -14,8 +14,9 @@ import (
 )
 
 // Block has a block done, by several workers if need be, and takes its events into the run.
-// Class is that of its questions under an adaptive rule; otherwise it is empty.
-func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string) (*wire.BlockDone, error) {
+// Class is that of its questions under an adaptive rule; otherwise it is empty. Alone is a block
+// beside which there are no others.
+func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string, alone bool) (*wire.BlockDone, error) {
 	in.Run = s.opts.Run
 	if in.Told = (local.Told{Retired: s.past.Framings.AllRetired()}); class != "" {
 		now, begins := s.past.Policies.Now(class)
@@ -27,7 +28,7 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 		in.Told.Policies = map[string]adaptive.Change{class: now}
 	}
 	var tries int
-	loan, err := s.lend(ctx, tries)
+	loan, err := s.lend(ctx, tries, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +53,12 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 		case !moved(ctx, out.Stop):
 			return false, nil
 		}
-		loan, err = s.lend(ctx, tries)
+		loan, err = s.lend(ctx, tries, alone)
 		return true, err
 	}
 	err = s.part(ctx, wire.Block, "a block", request, settle, func() error {
 		s.forfeit(loan)
-		loan, err = s.lend(ctx, tries)
+		loan, err = s.lend(ctx, tries, alone)
 		return err
 	})
 	s.giveBack(loan)

@@ -11,8 +11,8 @@ import (
 	"github.com/maker-mdap/maker/usage"
 )
 
-// A loan is what a part of the run may spend. It counts as spent until the part says what it
-// was, and for good if its worker is lost.
+// A loan is what a part of the run may spend, and how many calls it may have in flight. What it
+// may spend counts as spent until the part says what it was, and for good if its worker is lost.
 type loan struct {
 	allowance wire.Allowance
 	all       bool // nothing was left when it was made, and nobody else had anything
@@ -21,17 +21,19 @@ type loan struct {
 // share is which part of what is left is lent at first.
 const share = 4
 
-// lend makes a loan. One that was too small is made again with all there is, once nobody else
+// lend makes a loan, to a part that is alone or one of many. One that was too small is made again with all there is, once nobody else
 // has any of it.
-func (s *Session) lend(ctx workflow.Context, tries int) (*loan, error) {
+func (s *Session) lend(ctx workflow.Context, tries int, alone bool) (*loan, error) {
 	l := &loan{}
 	limits := s.opts.Limits
-	if limits.MaxCalls == 0 && limits.MaxTokens == 0 && limits.MaxUSD == 0 {
+	if limits.MaxCalls == 0 && limits.MaxTokens == 0 && limits.MaxUSD == 0 && s.opts.MaxInFlight == 0 {
 		return l, nil
 	}
 	// What is left is lent to one after the other; whoever gets nothing waits for what others give
 	// back.
-	enough := func() bool { return (tries == 0 || len(s.lent) == 0) && (s.left() == "" || len(s.lent) == 0) }
+	enough := func() bool {
+		return len(s.lent) == 0 || tries == 0 && s.left() == "" && (s.opts.MaxInFlight == 0 || s.places() > 0)
+	}
 	if err := workflow.Await(ctx, enough); err != nil {
 		return l, ErrCancelled
 	}
@@ -55,9 +57,31 @@ func (s *Session) lend(ctx workflow.Context, tries int) (*loan, error) {
 	if limits.MaxUSD > 0 {
 		l.allowance.USD = free.USD / float64(parts)
 	}
+	if s.opts.MaxInFlight > 0 {
+		l.allowance.InFlight = s.places()
+		if !alone {
+			l.allowance.InFlight = min(l.allowance.InFlight, max(fewPlaces, s.opts.MaxInFlight/mostLeases))
+		}
+	}
 	s.lent[l] = true
 	return l, nil
 }
+
+// places is how many more calls may be in flight.
+func (s *Session) places() int {
+	n := s.opts.MaxInFlight
+	for l := range s.lent {
+		n -= l.allowance.InFlight
+	}
+	return n
+}
+
+// Of the calls that may be in flight, a part that is one of many gets a few, about as many as the
+// samples of a step or two need, but so many that there are not more than mostLeases parts.
+const (
+	fewPlaces  = 8
+	mostLeases = 100
+)
 
 // left is the limit of which nothing is left to be lent; empty if there is none.
 func (s *Session) left() string {

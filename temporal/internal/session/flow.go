@@ -94,7 +94,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		case out.Stop == nil:
 			return false, nil
 		case moved(b.ctx, out.Stop):
-			loan, err = b.lend(b.ctx, tries)
+			loan, err = b.lend(b.ctx, tries, false)
 			return true, err
 		case out.Stop.Kind == wire.Exhausted:
 			if loan.all { // there is no more than it had
@@ -102,17 +102,17 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 				return false, nil
 			}
 			tries++
-			loan, err = b.lend(b.ctx, tries)
+			loan, err = b.lend(b.ctx, tries, false)
 			return true, err
 		}
 		return false, nil
 	}
-	if loan, err = b.lend(b.ctx, tries); err != nil {
+	if loan, err = b.lend(b.ctx, tries, false); err != nil {
 		return nil, err
 	}
 	err = b.part(b.ctx, wire.Decide, key, request, settle, func() error {
 		b.forfeit(loan)
-		loan, err = b.lend(b.ctx, tries)
+		loan, err = b.lend(b.ctx, tries, false)
 		return err
 	})
 	b.giveBack(loan)

@@ -36,6 +36,9 @@ type Options struct {
 	Run    string
 	Limits budget.Limits // of the run, over all its sessions
 
+	// MaxInFlight is how many calls all parts together may have in flight; 0 is no limit.
+	MaxInFlight int
+
 	// Heartbeat is after how long without a word a worker counts as lost.
 	Heartbeat time.Duration
 

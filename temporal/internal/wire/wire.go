@@ -67,6 +67,8 @@ type Allowance struct {
 	Calls  int64   `json:"calls,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
 	USD    float64 `json:"usd,omitempty"`
+
+	InFlight int `json:"in_flight,omitempty"` // calls at once, which are free again when the part ends
 }
 
 // A BeginRequest claims the next session of a run for an execution of its workflow.
