@@ -3,6 +3,7 @@
 //
 //	go run ./bench map        one to eight workers over a table
 //	go run ./bench chain      a chain on one worker
+//	go run ./bench cost       what a step costs in histories, activities and the store
 package main
 
 import (
@@ -42,7 +43,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to measure: map or chain")
+		return errors.New("say what to measure: map, chain or cost")
 	}
 	switch args[0] {
 	case "maker": // this program as maker
@@ -53,8 +54,10 @@ func run(ctx context.Context, args []string) error {
 		return measureMap(ctx, args[1:])
 	case "chain":
 		return measureChain(ctx, args[1:])
+	case "cost":
+		return measureCost(ctx)
 	}
-	return fmt.Errorf("there is no measurement %q: map or chain", args[0])
+	return fmt.Errorf("there is no measurement %q: map, chain or cost", args[0])
 }
 
 // inFlight is how many calls a worker, or the one process, has in flight.
@@ -66,6 +69,7 @@ type bench struct {
 	server   *devserver.Server
 	store    *store.Folder
 	client   client.Client
+	last     string // run
 	stops    []func()
 }
 
@@ -183,6 +187,7 @@ func (b *bench) remote(ctx context.Context, args []string) (time.Duration, error
 	if err == nil && out.Status != event.StatusCompleted {
 		err = fmt.Errorf("%s ended as %+v", run, out)
 	}
+	b.last = run
 	return time.Since(start), err
 }
 
@@ -192,6 +197,20 @@ func (b *bench) addWorker() error {
 		err = fmt.Errorf("a worker says %q", line)
 	}
 	return err
+}
+
+// table writes a table and returns the command that maps it.
+func (b *bench) table(records int) ([]string, error) {
+	path := filepath.Join(b.dir, "sums.csv")
+	var text strings.Builder
+	text.WriteString("a,b\n")
+	for i := range records {
+		fmt.Fprintf(&text, "%d,%d\n", i+11, i%89+12)
+	}
+	return []string{
+		"map", path, "--prompt", "Compute: {{.a}} + {{.b}}", "--number", "-k", "1", "--voting", "first_to_k", "--extra", "0", "--yes",
+		"--out", filepath.Join(b.dir, "out.csv"),
+	}, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // measureMap maps a table by one, two, four and eight workers.
@@ -210,17 +229,11 @@ func measureMap(ctx context.Context, args []string) error {
 		return err
 	}
 	defer b.close()
-	table := filepath.Join(b.dir, "sums.csv")
-	var text strings.Builder
-	text.WriteString("a,b\n")
-	for i := range *records {
-		fmt.Fprintf(&text, "%d,%d\n", i+11, i%89+12)
-	}
-	if err := os.WriteFile(table, []byte(text.String()), 0o600); err != nil {
+	command, err := b.table(*records)
+	if err != nil {
 		return err
 	}
-	command := []string{"map", table, "--prompt", "What is {{.a}} + {{.b}}?", "--number", "-k", "1", "--voting", "first_to_k", "--extra", "0", "--yes",
-		"--model", "compat/default", "--base-url", b.sim, "--out", filepath.Join(b.dir, "out.csv")}
+	command = append(command, "--model", "compat/default", "--base-url", b.sim)
 	local, err := b.local(command)
 	if err != nil {
 		return err

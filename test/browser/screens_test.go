@@ -40,15 +40,17 @@ func (p *tab) run(kind string) string {
 	return p.get(fmt.Sprintf(`[...document.querySelectorAll('.runs li a')].map((a) => a.getAttribute('href')).findLast((h) => h.startsWith('#/runs/%s-'))`, kind))
 }
 
-// TestScreens looks at every view at three widths, dark and light: nothing is wider than the
-// window, and there is something on it. MAKER_SCREENS names a folder for the pictures.
-func TestScreens(t *testing.T) {
-	p := gallery(t).open(1440)
+// A view is a place of the page, and what there is once it is drawn.
+type view struct{ name, hash, ready string }
+
+// views are all those of a gallery.
+func (p *tab) views() []view {
+	p.t.Helper()
 	hanoi, do, plan, tree, records := p.run("hanoi"), p.run("do"), p.run("run"), p.run("solve"), p.run("map")
 	p.at(hanoi)
 	p.wait(`document.querySelector('.rows a')`)
 	closest := p.get(`document.querySelector('.rows a').getAttribute('href')`)
-	views := []struct{ name, hash, ready string }{
+	return []view{
 		{"list", "#/", `document.querySelectorAll('.runs li').length >= 6`},
 		{"start", "#/start?kind=do", `document.querySelector('#set-model')`},
 		{"run", hanoi, `document.querySelector('.rows a')`},
@@ -62,6 +64,13 @@ func TestScreens(t *testing.T) {
 		{"tree", tree + "/shape", `document.querySelectorAll('.tree li').length > 4`},
 		{"records", records + "/records", `document.querySelectorAll('tbody tr').length === 2`},
 	}
+}
+
+// TestScreens looks at every view at three widths, dark and light: nothing is wider than the
+// window, and there is something on it. MAKER_SCREENS names a folder for the pictures.
+func TestScreens(t *testing.T) {
+	p := gallery(t).open(1440)
+	views := p.views()
 	for _, width := range []int64{360, 820, 1440} {
 		p.do(chromedp.EmulateViewport(width, 900))
 		for _, v := range views {

@@ -134,6 +134,21 @@ func Create(dir, run string, redact Redact) (*Log, error) {
 	return l, nil
 }
 
+// CreateTemporary is [Create] for a log that nobody will resume, because what is in it goes
+// elsewhere: it is not made to survive a power cut.
+func CreateTemporary(dir, run string, redact Redact) (*Log, error) {
+	l, err := Create(dir, run, redact)
+	if err == nil { // the writer looks at these once something was appended
+		l.events, l.index = unsynced{l.events}, unsynced{l.index}
+	}
+	return l, err
+}
+
+// unsynced is a file that is not waited for.
+type unsynced struct{ file }
+
+func (unsynced) Sync() error { return nil }
+
 // begin makes what a new log needs besides its file.
 func begin(dir, run string, redact Redact, events *os.File, lk *lock) (*Log, error) {
 	if err := lockLog(events); err != nil {

@@ -102,7 +102,10 @@ func (s *Server) start(ctx context.Context) error {
 		"--ui-port", strconv.Itoa(n%30000 + 30000),
 		// Otherwise it does ten activities in a row a second.
 		"--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
-		"--dynamic-config-value", "system.enableActivityEagerExecution=true"}
+		"--dynamic-config-value", "system.enableActivityEagerExecution=true",
+		// One machine needs no more, and then parts are begun in their order.
+		"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1",
+		"--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"}
 	if s.db != "" {
 		args = append(args, "--db-filename", s.db)
 	}

@@ -1,6 +1,7 @@
 package part
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/maker-mdap/maker/event"
@@ -135,7 +137,7 @@ func (b *block) do(ctx context.Context, o Orchestrator, submitted event.TaskSubm
 			return err
 		}
 	}
-	log, err := runlog.Create(b.dir, b.in.Run, opts.Redact)
+	log, err := runlog.CreateTemporary(b.dir, b.in.Run, opts.Redact)
 	if err != nil {
 		return err
 	}
@@ -227,11 +229,7 @@ func (b *block) ship(ctx context.Context) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	data, err := json.Marshal(lines)
-	if err != nil {
-		return err
-	}
-	err = b.Store.Create(ctx, wire.PieceName(b.in.Run, b.in.N, b.done.Pieces), data)
+	err := b.Store.Create(ctx, wire.PieceName(b.in.Run, b.in.N, b.done.Pieces), lines.Encode())
 	if errors.Is(err, store.ErrExists) {
 		return errLate
 	}
@@ -239,18 +237,23 @@ func (b *block) ship(ctx context.Context) error {
 	return err
 }
 
+// elsewhere is in each line with a value that is beside the log.
+var elsewhere = []byte(`{"$sha256":`)
+
 // add takes a line of the log.
 func (b *block) add(lines *wire.Lines, line []byte) error {
 	rec, err := event.Decode(line)
 	if err != nil {
 		return err
 	}
-	if rec.Event, err = event.WithValues(rec.Event, func(v event.Value) (event.Value, error) { return runlog.Load(b.dir, v) }); err != nil {
-		return err
-	}
-	raw, err := rec.AppendJSON(nil)
-	if err != nil {
-		return err
+	raw := slices.Clone(line)
+	if bytes.Contains(line, elsewhere) {
+		if rec.Event, err = event.WithValues(rec.Event, func(v event.Value) (event.Value, error) { return runlog.Load(b.dir, v) }); err != nil {
+			return err
+		}
+		if raw, err = rec.AppendJSON(nil); err != nil {
+			return err
+		}
 	}
 	if local.EndsSession(rec.Event) {
 		b.done.End = append(b.done.End, raw)

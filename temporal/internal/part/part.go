@@ -176,7 +176,7 @@ func (a *Activities) decide(ctx context.Context, in *wire.DecideRequest, submitt
 	}
 	defer os.RemoveAll(temp)
 	dir := filepath.Join(temp, "part")
-	log, err := runlog.Create(dir, in.Run, opts.Redact)
+	log, err := runlog.CreateTemporary(dir, in.Run, opts.Redact)
 	if err != nil {
 		return nil, err
 	}

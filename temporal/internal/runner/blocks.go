@@ -17,18 +17,33 @@ import (
 // stepsPerBlock is how many steps of a chain are done in a row by one worker.
 const stepsPerBlock = 1000
 
-// recordsPerBlock is how many records belong to a block: of a large table so many that there are
-// not more than mostBlocks.
-func recordsPerBlock(records int) int { return max(leastRecords, (records+mostBlocks-1)/mostBlocks) }
+// bounds are where the blocks of a table begin, and its end. They are large at first, because each
+// costs the server something, and small at the end, so that workers end at about the same time;
+// those of a large table are so large that there are not many more than mostBlocks.
+func bounds(records int) []int {
+	most := max(mostRecords, (records+mostBlocks-1)/mostBlocks)
+	at, list := 0, []int{0}
+	for at < records {
+		at = min(at+min(most, max(leastRecords, (records-at)/spread)), records)
+		list = append(list, at)
+	}
+	return list
+}
 
 const (
-	leastRecords = 100
+	mostRecords  = 200
+	leastRecords = 50
 	mostBlocks   = 2000
+	spread       = 16 // blocks at least that share what is left
 )
 
-// inFlight is how many blocks are with workers at once: more than there are workers, and few
-// enough for one workflow.
-const inFlight = 200
+// How many blocks are with workers at once, or wait for them: more than there are workers, few
+// enough for one workflow, and not so many that the last ones, which are small, are begun before
+// large ones. The server does not keep the order of those that wait.
+const (
+	leastInFlight = 32
+	mostInFlight  = 200
+)
 
 // byBlocks does a run whose steps are done in blocks.
 func byBlocks(ctx workflow.Context, s *session.Session, submitted event.TaskSubmitted, cfg config.Config) error {
@@ -72,9 +87,9 @@ func recordsByBlocks(ctx workflow.Context, s *session.Session, submitted event.T
 	if err != nil {
 		return err
 	}
-	size := recordsPerBlock(p.Records)
-	blocks := (p.Records + size - 1) / size
-	share := min(blocks, inFlight)
+	at := bounds(p.Records)
+	blocks := len(at) - 1
+	share := min(blocks, max(leastInFlight, min(mostInFlight, blocks/3)))
 	var failed error
 	next, tooLong := 0, false
 	done := workflow.NewWaitGroup(ctx)
@@ -91,7 +106,7 @@ func recordsByBlocks(ctx workflow.Context, s *session.Session, submitted event.T
 				if _, ok := s.Done()[n]; ok {
 					continue
 				}
-				_, err := s.Block(ctx, wire.BlockRequest{N: n, From: n * size, To: min((n+1)*size, p.Records)}, class, false)
+				_, err := s.Block(ctx, wire.BlockRequest{N: n, From: at[n], To: at[n+1]}, class, false)
 				if err != nil && failed == nil {
 					failed = err
 				}

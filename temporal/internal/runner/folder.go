@@ -97,10 +97,10 @@ func importRecords(ctx context.Context, s store.Store, run, dir string, submitte
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
-	size := recordsPerBlock(p.Records)
-	for block := range (p.Records + size - 1) / size {
+	at := bounds(p.Records)
+	for block := range len(at) - 1 {
 		var data []byte
-		for range min(size, p.Records-block*size) {
+		for range at[block+1] - at[block] {
 			line, err := in.ReadBytes('\n')
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
@@ -125,8 +125,7 @@ func exportRecords(ctx context.Context, s store.Store, run, dir string, submitte
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	size := recordsPerBlock(p.Records)
-	for block := range (p.Records + size - 1) / size {
+	for block := range len(bounds(p.Records)) - 1 {
 		data, err := s.Get(ctx, wire.RecordsName(run, block))
 		if err != nil {
 			return err
