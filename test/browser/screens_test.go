@@ -2,10 +2,14 @@ package browser
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image/png"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -29,14 +33,44 @@ func gallery(t *testing.T) *site {
 	s.maker("run", "Find the files with TODO comments in src, count them per file, and write a summary to summary.md.", "--model", "sim/default", "-k", "2", "--yes", "--approve", "none")
 	s.maker("map", "words.csv", "--prompt", "Which queue? {{.subject}}: {{.body}}", "--one-of", "billing,bug,other", "--model", "sim/default?p=0.85", "--yes")
 	s.maker("do", "Rewrite notes.txt for the page.", "--model", "sim/default?p=0.8&seed=3&script=script.yaml", "-k", "2", "--no-input")
-	return s.serve()
+	s.serve()
+	s.ask("Sort: [3, 1, 2]", "Compute: 17 * 23", "Compute: 1200 + 34")
+	return s
+}
+
+// ask puts questions to the gateway, as a program does.
+func (s *site) ask(questions ...string) {
+	s.t.Helper()
+	out, err := s.command("token", "new", "--name", "ci", "--scope", "write").Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, q := range questions {
+		body, err := json.Marshal(map[string]any{"model": "maker/sim/default?p=0.7&k=3", "messages": []map[string]string{{"role": "user", "content": q}}})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(s.t.Context(), "POST", "http://"+s.addr+"/v1/chat/completions", bytes.NewReader(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(out)))
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 200 {
+			s.t.Fatalf("%s: %s, %v", answer, res.Status, err)
+		}
+		res.Body.Close()
+	}
 }
 
 // run is the address of the first run of a kind.
 func (p *tab) run(kind string) string {
 	p.t.Helper()
 	p.at("#/")
-	p.wait(`document.querySelectorAll('.runs li').length >= 6`)
+	p.wait(`document.querySelectorAll('.runs li').length >= 7`)
 	return p.get(fmt.Sprintf(`[...document.querySelectorAll('.runs li a')].map((a) => a.getAttribute('href')).findLast((h) => h.startsWith('#/runs/%s-'))`, kind))
 }
 
@@ -47,11 +81,12 @@ type view struct{ name, hash, ready string }
 func (p *tab) views() []view {
 	p.t.Helper()
 	hanoi, do, plan, tree, records := p.run("hanoi"), p.run("do"), p.run("run"), p.run("solve"), p.run("map")
+	session := p.run("session")
 	p.at(hanoi)
 	p.wait(`document.querySelector('.rows a')`)
 	closest := p.get(`document.querySelector('.rows a').getAttribute('href')`)
 	return []view{
-		{"list", "#/", `document.querySelectorAll('.runs li').length >= 6`},
+		{"list", "#/", `document.querySelectorAll('.runs li').length >= 7`},
 		{"start", "#/start?kind=do", `document.querySelector('#set-model')`},
 		{"run", hanoi, `document.querySelector('.rows a')`},
 		{"step", closest, `document.querySelector('.rival')`},
@@ -63,6 +98,7 @@ func (p *tab) views() []view {
 		{"calls", plan + "/effects", `document.querySelector('.effect')`},
 		{"tree", tree + "/shape", `document.querySelectorAll('.tree li').length > 4`},
 		{"records", records + "/records", `document.querySelectorAll('tbody tr').length === 2`},
+		{"session", session, `document.querySelector('.meta')`},
 	}
 }
 

@@ -58,7 +58,7 @@ export function certificate(run) {
         { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title },
         h(
           'table',
-          null,
+          { 'aria-label': title },
           h('thead', null, h('tr', null, ['step', 'votes', 'class', 'like it', 'chance that it is wrong'].map((c) => h('th', { scope: 'col' }, c)))),
           h('tbody', null, list.map((x) => h('tr', null, h('td', { class: 'num' }, h('a', { href: link(['runs', run, 'step', x.step]) }, thousands(x.step))), h('td', { class: 'num' }, `${x.lead}–${x.second}`, x.decided ? '' : ' undecided'), h('td', null, line(x.class, 60)), h('td', { class: 'num' }, thousands(x.races)), h('td', { class: 'num' }, percent(x.wrong))))),
         ),

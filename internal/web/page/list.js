@@ -29,7 +29,7 @@ export function state(word) {
  * @param {number} total 0 if nobody knows
  */
 export function progress(done, total) {
-  const words = total > done ? `${thousands(done)} / ${thousands(total)}` : thousands(done);
+  const words = total > done ? `${thousands(done)} / ${thousands(total)}` : count(done, 'step');
   const bar = total > 0 ? h('progress', { max: total, value: Math.min(done, total), 'aria-label': `${thousands(done)} of ${thousands(total)} steps` }) : null;
   return h('span', { class: 'progress' }, bar, h('span', { class: 'num' }, words));
 }

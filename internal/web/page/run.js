@@ -141,7 +141,8 @@ export function run(first) {
       s.owner ? h('span', null, `of ${line(s.owner, 40)}`) : null,
       h('span', { class: 'mono muted' }, line(id, 80)),
     );
-    const rate = s.state === 'running' ? speed.rate() || (now.progress?.steps_per_second ?? 0) : 0;
+    // Requests of a session come when they come: how fast they are is no pace of the run.
+    const rate = s.state === 'running' && s.kind !== 'session' ? speed.rate() || (now.progress?.steps_per_second ?? 0) : 0;
     const eta = left(s.steps_completed, s.steps_total, rate);
     const p = now.progress;
     const took = p?.elapsed_ms ?? Date.parse(s.updated) - Date.parse(s.started);

@@ -66,7 +66,7 @@ export function records(run) {
         ? h('p', { class: 'empty' }, 'No record fits.')
         : h(
             'table',
-            null,
+            { 'aria-label': 'Records' },
             h('thead', null, h('tr', null, ['#', ...columns, 'answer', 'votes', 'status', 'cost'].map((c) => h('th', { scope: 'col' }, line(c, 40))))),
             h('tbody', null, rows.map((r) => row(r, columns))),
           ),
