@@ -251,18 +251,20 @@ func (s *Screen) flushQueue() {
 // becomes narrower at the very moment, that would take rows that nobody knows of. What is below
 // the cursor it erases in two parts, because tmux keeps a copy of a whole screen that is erased;
 // but not after the height has changed, because tmux then shows again what it moved away. Behind
-// a shell it is silent.
+// a shell it is silent, and what it kept to itself has to be drawn anew.
 type output struct {
 	*os.File
 	size   func() (width, height int)
 	height int
 	once   sync.Once
 	drawn  chan struct{}
+	silent atomic.Bool
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	defer o.once.Do(func() { close(o.drawn) })
 	if !tty.Foreground(int(o.Fd())) {
+		o.silent.Store(true)
 		return len(p), nil
 	}
 	drawing := p
@@ -301,7 +303,7 @@ func (s *Screen) draw(asked, goOn <-chan os.Signal) ending {
 		tea.WithFilter(s.filter))
 	ended := make(chan struct{})
 	var feeding sync.WaitGroup
-	feeding.Go(func() { s.feed(p, out.drawn, ended, asked, goOn) })
+	feeding.Go(func() { s.feed(p, out, ended, asked, goOn) })
 	stopKeys := func() {}
 	if s.keyboard != nil {
 		if stop, err := s.keyboard.Keys(func(text []byte) { sendKeys(p, string(text)) }); err == nil {
@@ -351,9 +353,9 @@ func sendKeys(p *tea.Program, text string) {
 }
 
 // feed refreshes the model and prints lines, until the drawing has ended or is to end.
-func (s *Screen) feed(p *tea.Program, drawn, ended <-chan struct{}, asked, goOn <-chan os.Signal) {
+func (s *Screen) feed(p *tea.Program, out *output, ended <-chan struct{}, asked, goOn <-chan os.Signal) {
 	select {
-	case <-drawn:
+	case <-out.drawn:
 	case <-ended:
 		return
 	}
@@ -364,6 +366,11 @@ func (s *Screen) feed(p *tea.Program, drawn, ended <-chan struct{}, asked, goOn 
 		if why := s.wanted(); why != staying {
 			s.refresh()
 			s.model.leave(why)
+			p.Quit()
+			return
+		}
+		if out.silent.Load() {
+			s.model.leave(disturbed)
 			p.Quit()
 			return
 		}
