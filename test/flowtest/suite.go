@@ -28,7 +28,8 @@ type World struct {
 	changed  string                          // what a look sees
 }
 
-func newWorld() *World { return &World{counts: map[string]int{}, changed: "as it was"} }
+// NewWorld returns a world as it is at first.
+func NewWorld() *World { return &World{counts: map[string]int{}, changed: "as it was"} }
 
 // The kinds of things that a run of the suite asks a runtime for.
 const (
@@ -155,7 +156,7 @@ func TestFlow(t *testing.T, open func(t *testing.T, w *World) Runtime, waiting f
 		{"a crash at every append", (*suite).crashes},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld()
+			w := NewWorld()
 			test.run(&suite{T: t, world: w, runtime: open(t, w), waiting: waiting, open: open})
 		})
 	}

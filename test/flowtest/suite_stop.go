@@ -156,7 +156,7 @@ func (s *suite) crashes() {
 	}
 	unknown := 0
 	for n := 0; ; n++ {
-		w := newWorld()
+		w := NewWorld()
 		one := &suite{T: s.T, world: w, runtime: s.open(s.T, w), waiting: s.waiting}
 		crashed, err := one.runtime.(Crasher).Crash(n, everything)
 		if !crashed {

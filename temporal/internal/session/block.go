@@ -34,8 +34,8 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 	}
 	var out wire.BlockDone
 	var attempts []attempt
-	request := func() any {
-		in.Chunks, in.Allowance = s.pieces(), loan.allowance
+	request := func(chunks []*wire.Chunk) any {
+		in.Chunks, in.Allowance = chunks, loan.allowance
 		return in
 	}
 	settle := func(did workflow.Future) (again bool, err error) {

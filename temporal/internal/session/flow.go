@@ -75,9 +75,9 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	var out wire.Decision
 	var loan *loan
 	tries := 0
-	request := func() any {
+	request := func(chunks []*wire.Chunk) any {
 		return wire.DecideRequest{
-			Chunks: b.pieces(), Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
+			Chunks: chunks, Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
 			Earlier: b.samples[key], Allowance: loan.allowance,
 		}
 	}
@@ -181,10 +181,10 @@ func (b *branch) Perform(key string, e *flow.Effect) (*flow.Result, error) {
 	}
 	var absent []string
 	var out wire.Performance
-	request := func() any {
+	request := func(chunks []*wire.Chunk) any {
 		answers, asked := b.about(key)
 		return wire.PerformRequest{
-			Chunks: b.pieces(), Run: b.opts.Run, Key: key, Effect: *e, Known: b.effects[key], Answers: answers, Asked: asked, Absent: absent,
+			Chunks: chunks, Run: b.opts.Run, Key: key, Effect: *e, Known: b.effects[key], Answers: answers, Asked: asked, Absent: absent,
 		}
 	}
 	settle := func(did workflow.Future) (bool, error) {

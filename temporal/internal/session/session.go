@@ -276,8 +276,16 @@ func (s *Session) flush(ctx workflow.Context) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return s.ended(ctx, workflow.ExecuteActivity(s.short(ctx), wire.Append, list).Get(ctx, nil))
+	err := workflow.ExecuteActivity(s.short(ctx), wire.Append, list).Get(ctx, nil)
+	if err != nil {
+		s.unwritten(list)
+	}
+	return s.ended(ctx, err)
 }
+
+// unwritten takes chunks back of which nobody knows whether they were written: whoever writes next
+// does it, once more perhaps.
+func (s *Session) unwritten(list []*wire.Chunk) { s.chunks = append(list, s.chunks...) }
 
 // ended is what an error of an activity means for the run.
 func (s *Session) ended(ctx workflow.Context, err error) error {
@@ -302,16 +310,17 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// part has a worker do a part, another one if that is lost. Request makes what it is asked,
-// and settle takes in what came of it; it reports whether the part has to be asked for again.
+// part has a worker do a part, another one if that is lost. Request makes what it is asked, with
+// the events that it writes before it begins, and settle takes in what came of it; it reports whether the part has to be asked for again.
 // Lost is called for each worker of which nobody knows what it has done.
-func (s *Session) part(ctx workflow.Context, name, key string, request func() any, settle func(workflow.Future) (again bool, err error), lost func() error) error {
+func (s *Session) part(ctx workflow.Context, name, key string, request func(chunks []*wire.Chunk) any, settle func(workflow.Future) (again bool, err error), lost func() error) error {
 	wait := time.Second
 	for n := 1; ; {
+		chunks := s.pieces()
 		did := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: longest, HeartbeatTimeout: s.opts.Heartbeat, WaitForCancellation: true,
 			RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-		}), name, request())
+		}), name, request(chunks))
 		again, err := settle(did)
 		if err == nil {
 			if !again {
@@ -320,6 +329,7 @@ func (s *Session) part(ctx workflow.Context, name, key string, request func() an
 			n, wait = 1, time.Second
 			continue
 		}
+		s.unwritten(chunks)
 		if errors.Is(err, budget.ErrExhausted) {
 			return err
 		}

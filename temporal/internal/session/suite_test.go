@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ import (
 	"github.com/maker-mdap/maker/test/flowtest"
 	"github.com/maker-mdap/maker/tool"
 	"github.com/maker-mdap/maker/usage"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // heartbeat is short, so that a cancelled activity learns of it soon.
@@ -50,6 +52,8 @@ type remote struct {
 	store  *dying
 	queue  string
 	run    string
+
+	loses func(key string) bool // whether a worker dies before it begins with a part; may be nil
 
 	mu          sync.Mutex
 	orchestrate func(flow.Flow) error
@@ -114,7 +118,19 @@ func (r *remote) work(s store.Store) {
 	a := &part.Activities{Store: s, Open: r.bench, Heartbeat: heartbeat / 5, Temp: r.t.TempDir(), Person: person.Func(r.answer)}
 	w := worker.New(r.client, r.queue, worker.Options{MaxHeartbeatThrottleInterval: heartbeat / 5, DefaultHeartbeatThrottleInterval: heartbeat / 5})
 	for name, f := range map[string]any{
-		wire.Begin: a.Begin, wire.Append: a.Append, wire.Decide: a.Decide, wire.Perform: a.Perform, wire.Observe: a.Observe, wire.Answer: a.Answer,
+		wire.Begin: a.Begin, wire.Append: a.Append, wire.Observe: a.Observe, wire.Answer: a.Answer,
+		wire.Decide: func(ctx context.Context, in wire.DecideRequest) (*wire.Decision, error) {
+			if r.loses != nil && r.loses(in.Key) {
+				return nil, errLost
+			}
+			return a.Decide(ctx, in)
+		},
+		wire.Perform: func(ctx context.Context, in wire.PerformRequest) (*wire.Performance, error) {
+			if r.loses != nil && r.loses(in.Key) {
+				return nil, errLost
+			}
+			return a.Perform(ctx, in)
+		},
 	} {
 		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -264,6 +280,53 @@ func (r *remote) Crash(n int, orchestrate func(flow.Flow) error) (bool, error) {
 	r.queue += "-next"
 	r.work(r.store.Store)
 	return true, err
+}
+
+var errLost = errors.New("the worker died before it began")
+
+// TestLostBeforeItBegan: what a worker was to write that died with its part is written by the one
+// that gets the part next.
+func TestLostBeforeItBegan(t *testing.T) {
+	r := newRemote(t, flowtest.NewWorld(), devserver.ForTest(t, "").Address)
+	var mu sync.Mutex
+	lost := map[string]bool{}
+	r.loses = func(key string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		first := !lost[key]
+		lost[key] = true
+		return first
+	}
+	terms := flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 4}}
+	err := r.Session(t.Context(), func(f flow.Flow) error {
+		if _, err := f.Decide("a", &flow.Question{Prompt: "one?", Answer: flow.Format{Reader: flowtest.Reader}, Terms: terms}); err != nil {
+			return err
+		}
+		if _, err := f.Perform("b", &flow.Effect{Scope: "b", Intent: event.Intent{Tool: flowtest.Tool, Input: json.RawMessage(`{"what":"it"}`)}}); err != nil {
+			return err
+		}
+		f.Emit("end", event.TaskCompleted{})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := r.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []event.Type
+	for i, rec := range records {
+		if rec.Seq != uint64(i) {
+			t.Errorf("event %d has the number %d", i, rec.Seq)
+		}
+		got = append(got, rec.Event.Type())
+	}
+	for _, want := range []event.Type{event.TypeTaskSubmitted, event.TypeVoteCompleted, event.TypeEffectDone, event.TypeTaskCompleted} {
+		if !slices.Contains(got, want) {
+			t.Errorf("there is no %s among %v", want, got)
+		}
+	}
 }
 
 // plain reads an answer as it stands.
