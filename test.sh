@@ -56,7 +56,8 @@ if [ "${1:-}" = quick ]; then
 fi
 
 say "tests at full size, without the race detector"
-go test -count=1 ./vote ./model/... ./domain/math/... ./internal/text/yamlclean
+go test -count=1 ./vote/... ./model/... ./domain/math/... ./internal/text/yamlclean ./internal/stats ./runs
+go test -count=1 -run Adapt .
 
 say "fork bombs, all of them and one at a time; each line says how many survived"
 if ! MAKER_TEST_BOMBS=all go test -count=1 -run 'ForkBomb|ChainOfForks' -v ./internal/process/sandbox >"$bin/bombs"; then
