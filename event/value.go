@@ -164,6 +164,10 @@ func Largest(e Event) int {
 	return largest
 }
 
+// HasRefs reports whether an encoded event may have values that are stored elsewhere: without any
+// it is all there is.
+func HasRefs(line []byte) bool { return bytes.Contains(line, refPrefix) }
+
 // WithValues returns a copy of an event in which f replaced each value that is there.
 func WithValues(e Event, f func(Value) (Value, error)) (Event, error) {
 	out := reflect.New(reflect.TypeOf(e)).Elem()

@@ -27,7 +27,6 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/script"
 	"github.com/maker-mdap/maker/internal/runtime/ballot"
 	"github.com/maker-mdap/maker/internal/runtime/budget"
-	"github.com/maker-mdap/maker/internal/runtime/control"
 	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/internal/runtime/person"
@@ -338,10 +337,10 @@ func (e *Engine) reopen(dir string, redact runlog.Redact, setAside bool) (*runlo
 func (e *Engine) resume(ctx context.Context, log *runlog.Log, secrets *atomic.Pointer[secret.Set], past *history.History, rec runlog.Recovery, o ResumeOptions) (*Run, error) {
 	switch end := past.End.(type) {
 	case event.TaskCompleted:
-		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), mendResult(log.Dir()), control.Clear(log.Dir()))
+		return nil, errors.Join(fmt.Errorf("%w: it completed %d steps", ErrFinished, end.Steps), mendEnded(log.Dir()))
 	case event.TaskFailed:
 		if end.Wrong {
-			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendResult(log.Dir()), control.Clear(log.Dir()))
+			return nil, errors.Join(fmt.Errorf("%w and cannot be mended: %s", ErrFinished, end.Reason), mendEnded(log.Dir()))
 		}
 	}
 	if err := checkRetry(o.Retry, past.Submitted.Form); err != nil {

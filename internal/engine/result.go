@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/maker-mdap/maker/config"
+	"github.com/maker-mdap/maker/internal/runtime/control"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -37,11 +38,11 @@ func (e *Engine) find(run string) (string, error) {
 	return dir, err
 }
 
-// mendResult stores the result of a run that has ended, in case the session that ended
-// it could not.
-func mendResult(dir string) error {
+// mendEnded does what is left to do for a run that has ended, in case the session that ended
+// it could not: it stores its result, and takes back requests that nobody is left to take.
+func mendEnded(dir string) error {
 	_, err := storeResult(dir)
-	return err
+	return errors.Join(err, control.Clear(dir))
 }
 
 // storeResult derives the result of a run from its log and puts it into the run

@@ -74,7 +74,7 @@ var logNames = sync.OnceValue(func() []string {
 	return append(event.FieldNames(config.Config{}, model.Request{}, model.Response{}), recorded.FieldNames()...)
 })
 
-// newStack opens what a run needs. Tools are those that are open already, or nil.
+// newStack opens what a run needs, but for what is shared with others of its parts.
 func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Spent, j *kind.Job, shared lent) (*stack, error) {
 	s := &stack{config: cfg, engine: e, prompts: j.Prompts, tools: shared.tools, places: shared.places}
 	s.ledger = budget.New(budget.Limits{MaxCalls: cfg.MaxCalls, MaxTokens: cfg.MaxTokens, MaxUSD: cfg.MaxUSD}, spent)

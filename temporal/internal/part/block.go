@@ -1,7 +1,6 @@
 package part
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -237,9 +236,6 @@ func (b *block) ship(ctx context.Context) error {
 	return err
 }
 
-// elsewhere is in each line with a value that is beside the log.
-var elsewhere = []byte(`{"$sha256":`)
-
 // add takes a line of the log.
 func (b *block) add(lines *wire.Lines, line []byte) error {
 	rec, err := event.Decode(line)
@@ -247,7 +243,7 @@ func (b *block) add(lines *wire.Lines, line []byte) error {
 		return err
 	}
 	raw := slices.Clone(line)
-	if bytes.Contains(line, elsewhere) {
+	if event.HasRefs(line) {
 		if rec.Event, err = event.WithValues(rec.Event, func(v event.Value) (event.Value, error) { return runlog.Load(b.dir, v) }); err != nil {
 			return err
 		}

@@ -28,8 +28,12 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 		in.Told.Policies = map[string]adaptive.Change{class: now}
 	}
 	var tries int
-	loan, err := s.lend(ctx, tries, alone)
-	if err != nil {
+	var loan *loan
+	borrow := func() (err error) {
+		loan, err = s.lend(ctx, tries, alone)
+		return err
+	}
+	if err := borrow(); err != nil {
 		return nil, err
 	}
 	var out wire.BlockDone
@@ -53,13 +57,11 @@ func (s *Session) Block(ctx workflow.Context, in wire.BlockRequest, class string
 		case !moved(ctx, out.Stop):
 			return false, nil
 		}
-		loan, err = s.lend(ctx, tries, alone)
-		return true, err
+		return true, borrow()
 	}
-	err = s.part(ctx, wire.Block, "a block", request, settle, func() error {
+	err := s.part(ctx, wire.Block, "a block", request, settle, func() error {
 		s.forfeit(loan)
-		loan, err = s.lend(ctx, tries, alone)
-		return err
+		return borrow()
 	})
 	s.giveBack(loan)
 	if err != nil {

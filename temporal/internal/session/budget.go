@@ -21,8 +21,8 @@ type loan struct {
 // share is which part of what is left is lent at first.
 const share = 4
 
-// lend makes a loan, to a part that is alone or one of many. One that was too small is made again with all there is, once nobody else
-// has any of it.
+// lend makes a loan, to a part that is alone or one of many. One that was too small is made again
+// with all there is, once nobody else has any of it.
 func (s *Session) lend(ctx workflow.Context, tries int, alone bool) (*loan, error) {
 	l := &loan{}
 	limits := s.opts.Limits

@@ -75,6 +75,10 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	var out wire.Decision
 	var loan *loan
 	tries := 0
+	borrow := func() (err error) {
+		loan, err = b.lend(b.ctx, tries, false)
+		return err
+	}
 	request := func(chunks []*wire.Chunk) any {
 		return wire.DecideRequest{
 			Chunks: chunks, Run: b.opts.Run, Key: key, Time: b.decided[key], Question: *q, Told: told,
@@ -94,26 +98,23 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		case out.Stop == nil:
 			return false, nil
 		case moved(b.ctx, out.Stop):
-			loan, err = b.lend(b.ctx, tries, false)
-			return true, err
+			return true, borrow()
 		case out.Stop.Kind == wire.Exhausted:
 			if loan.all { // there is no more than it had
 				b.failed = cmp.Or(b.failed, error(&budget.ExhaustedError{Limit: out.Stop.Limit, Max: out.Stop.Max, Spent: b.spent}))
 				return false, nil
 			}
 			tries++
-			loan, err = b.lend(b.ctx, tries, false)
-			return true, err
+			return true, borrow()
 		}
 		return false, nil
 	}
-	if loan, err = b.lend(b.ctx, tries, false); err != nil {
+	if err := borrow(); err != nil {
 		return nil, err
 	}
 	err = b.part(b.ctx, wire.Decide, key, request, settle, func() error {
 		b.forfeit(loan)
-		loan, err = b.lend(b.ctx, tries, false)
-		return err
+		return borrow()
 	})
 	b.giveBack(loan)
 	switch {

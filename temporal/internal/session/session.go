@@ -311,8 +311,8 @@ func (e *LostError) Error() string {
 func (e *LostError) Unwrap() error { return e.Err }
 
 // part has a worker do a part, another one if that is lost. Request makes what it is asked, with
-// the events that it writes before it begins, and settle takes in what came of it; it reports whether the part has to be asked for again.
-// Lost is called for each worker of which nobody knows what it has done.
+// the events that it writes before it begins, and settle takes in what came of it; it reports
+// whether the part has to be asked for again. Lost is called for each worker of which nobody knows what it has done.
 func (s *Session) part(ctx workflow.Context, name, key string, request func(chunks []*wire.Chunk) any, settle func(workflow.Future) (again bool, err error), lost func() error) error {
 	wait := time.Second
 	for n := 1; ; {
