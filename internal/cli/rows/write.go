@@ -23,6 +23,9 @@ var added = []string{"status", "votes", "margin", "samples", "cost_usd", "right"
 
 // CheckPath says why a file cannot be written, as far as that is known beforehand.
 func CheckPath(path string) error {
+	if path == "-" {
+		return errors.New("maker map writes to stdout without --out; a file of that name is ./-")
+	}
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".xlsx", ".xls", ".ods", ".parquet":
 		return fmt.Errorf("there is no way to write %s; use .csv, .tsv or .jsonl", ext)
