@@ -72,7 +72,7 @@ func TestSpoofedApproval(t *testing.T) {
 			}
 			for _, r := range "\u202e\u2066\u2069\u200b\u200d\ufeff\u00a0\u3164\u009b\U000e0041" {
 				if strings.ContainsRune(asked, r) {
-					t.Errorf("%U is on the screen as it is", r)
+					t.Errorf("%U is on the screen as it is:\n%q", r, asked)
 				}
 			}
 			if lines := strings.Count(asked[strings.LastIndex(asked, "call   Bash"):], "\n"); lines > 30 || len(asked) > 8000 {

@@ -357,7 +357,7 @@ func (m *Model) deciding() []string {
 		if v.Votes > 10 {
 			dots += fmt.Sprintf(" %d", v.Votes)
 		}
-		out = append(out, m.cut("  "+dots+" "+show.Line(v.Answer)))
+		out = append(out, m.cut("  "+dots+" "+show.ExactLine(v.Answer)))
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func (l *list) take(form event.Form, e event.Event, load func(event.Value) (even
 			l.tell(form, e.Step, e)
 		}
 	case event.SampleCompleted:
-		l.story(e.Step, "vote %s, %s", e.Model, show.Line(e.Vote))
+		l.story(e.Step, "vote %s, %s", e.Model, show.ExactLine(e.Vote))
 	case event.SampleRedFlagged:
 		l.story(e.Step, "discarded, %s: %s (%s)", e.Model, show.Line(e.Reason), e.Flag)
 	case event.SampleFaulted:

@@ -222,7 +222,7 @@ func TestViewFits(t *testing.T) {
 	wide := busy
 	wide.Outlook = &adaptive.Outlook{Bound: .991, Forecast: .964, ExpectedWrong: .006, VotesToCome: 5000, USDToCome: new(12.5), Dearest: "写测试在这里越多越好"}
 	wide.Futile = &adaptive.Futility{Races: 6000, NearTies: 1180, Share: .1, Steps: 12000, Chance: .001}
-	wide.Open = []runs.OpenQuestion{{Votes: []runs.OpenVotes{{Answer: strings.Repeat("写测试👍é\u0301", 40) + "\x1b[2J\u202e", Votes: 12}}, InFlight: 3}}
+	wide.Open = []runs.OpenQuestion{{Votes: []runs.OpenVotes{{Answer: "rm\u00a0-rf" + strings.Repeat("写测试👍é\u0301", 40) + "\x1b[2J\u202e", Votes: 12}}, InFlight: 3}}
 	wide.Servers = append(wide.Servers, runs.Server{Models: []runs.ServerModel{{Name: strings.Repeat("模型", 40)}}, LastError: "down\nfor \x1b[2Jmaintenance\r\a"})
 	wide.Answers = map[string]int{`"是"`: 3, `"no"`: 1}
 	for _, color := range []bool{false, true} {
@@ -247,7 +247,7 @@ func TestViewFits(t *testing.T) {
 						if color {
 							plain = escapes.ReplaceAllString(line, "")
 						}
-						if strings.ContainsAny(plain, "\x1b\r\a\u202e") {
+						if strings.ContainsAny(plain, "\x1b\r\a\u202e\u00a0") {
 							t.Fatalf("the terminal gets %q", line)
 						}
 					}

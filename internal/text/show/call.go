@@ -20,11 +20,11 @@ func CallLine(tool string, input json.RawMessage) string {
 	_ = json.Unmarshal(input, &in) // other tools have other arguments
 	switch {
 	case tool == "Write" && in.FilePath != "" && in.Content != nil:
-		return fmt.Sprintf("Write %s (%s bytes)", clip.Line(Line(in.FilePath), 120), Thousands(len(*in.Content)))
+		return fmt.Sprintf("Write %s (%s bytes)", clip.Line(ExactLine(in.FilePath), 120), Thousands(len(*in.Content)))
 	case tool == "Edit" && in.FilePath != "":
-		return "Edit " + clip.Line(Line(in.FilePath), 120)
+		return "Edit " + clip.Line(ExactLine(in.FilePath), 120)
 	case tool == "Bash" && in.Command != "":
-		return "Bash $ " + clip.Line(Line(in.Command), 120)
+		return "Bash $ " + clip.Line(ExactLine(in.Command), 120)
 	}
 	return strings.TrimRight(Line(tool)+" "+argumentLine(input), " ")
 }
@@ -33,13 +33,13 @@ func CallLine(tool string, input json.RawMessage) string {
 func argumentLine(input json.RawMessage) string {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {
-		return clip.Text(Line(string(input)), 120)
+		return clip.Text(ExactLine(string(input)), 120)
 	}
 	var parts []string
 	for _, a := range Arguments(in) {
 		parts = append(parts, a.Name+": "+clip.Text(a.Value, 80)) // one that is long leaves room for others
 	}
-	return clip.Text(Line(strings.Join(parts, ", ")), 120)
+	return clip.Text(ExactLine(strings.Join(parts, ", ")), 120)
 }
 
 // Thousands writes 1048575 as 1,048,575.

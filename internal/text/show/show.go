@@ -32,6 +32,11 @@ func Exact(s string) string {
 	return manyBlanks(escape(s, exact))
 }
 
+// ExactLine is such a text on one line.
+func ExactLine(s string) string {
+	return Exact(lineEnds.Replace(s))
+}
+
 // Call is the input of a call.
 func Call(input json.RawMessage) string {
 	var out bytes.Buffer

@@ -62,6 +62,20 @@ func TestCall(t *testing.T) {
 	}
 }
 
+func TestCallLine(t *testing.T) {
+	for _, c := range []struct{ tool, in, want string }{
+		{"Bash", `{"command":"rm\u00a0-rf x"}`, `Bash $ rm\u00a0-rf x`},
+		{"Bash", `{"command":"ls` + strings.Repeat(" ", 30000) + `; rm"}`, "Bash $ ls⟨30000 blanks⟩; rm"},
+		{"Write", `{"file_path":"a\u00a0b","content":"x"}`, `Write a\u00a0b (1 bytes)`},
+		{"Edit", `{"file_path":"a\u2003b"}`, `Edit a\u2003b`},
+		{"fetch", `{"url":"x\u00a0y"}`, `fetch url: "x\u00a0y"`},
+	} {
+		if got := show.CallLine(c.tool, json.RawMessage(c.in)); got != c.want {
+			t.Errorf("CallLine(%s, %.40s) = %q, want %q", c.tool, c.in, got, c.want)
+		}
+	}
+}
+
 func TestFold(t *testing.T) {
 	note := func(missing, all int) string { return fmt.Sprintf("[%d of %d]", missing, all) }
 	for _, in := range []string{"short", strings.Repeat("a", 22)} {
