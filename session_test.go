@@ -9,11 +9,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/reader"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
 func said(text string) maker.ChatRequest {
@@ -166,6 +169,83 @@ func TestSessionGone(t *testing.T) {
 	r, err := s.Run().Result()
 	if err != nil || r.Stop != event.StopPaused || len(r.Unsettled) != 1 || r.Unsettled[0].Status != "gone" {
 		t.Errorf("result %+v, %v", r, err)
+	}
+}
+
+// TestSessionWith: requests of one session may be put to other models and decided by other
+// rules; what concerns the whole run is not taken from there.
+func TestSessionWith(t *testing.T) {
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default?p=0.9&seed=3", Voting: maker.FirstToK(4)}, LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	with := func(s *maker.Session, c maker.Config) (*maker.Session, error) {
+		other, err := engine.With(&maker.Options{Config: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.With(other)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s, err := engine.Session(ctx, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := with(s, maker.Config{Model: "sim/default?p=1", Voting: maker.FirstToK(6)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	askSums(t, s, 5)
+	for range 5 {
+		v, err := right.Ask(t.Context(), said("What is 20 + 22?"))
+		if err != nil || v.Run != s.Run().ID() || v.Voting.Margin != 6 || v.Voting.Samples != 6 {
+			t.Fatalf("another model, which is always right, by a lead of 6: %+v, %v", v, err)
+		}
+	}
+	// A request that is not agreed on is one of its model's class too.
+	unsure, err := with(s, maker.Config{Model: "sim/default?p=0.5&seed=2", Voting: vote.Rule{Strategy: vote.FirstToK, K: 9, MaxSamples: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := unsure.Ask(t.Context(), said("What is 20 + 22?")); err != nil || v.Status == flow.Decided {
+		t.Fatalf("voters who are right every other time: %+v, %v", v, err)
+	}
+	for name, c := range map[string]maker.Config{
+		"voting: the session":       {Model: "sim/default", Voting: vote.Rule{Strategy: vote.Adaptive, Target: 0.05}},
+		"voters: several models":    {Voters: []string{"sim/default?p=0.8", "sim/default?p=0.9"}},
+		"model: there is no model":  {Model: flow.Cheap},
+		"OPENAI_API_KEY":            {Model: "openai/gpt-4.1-mini"},
+		"setting p=7: out of range": {Model: "sim/default?p=7"},
+	} {
+		if _, err := with(s, c); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("With() = %v, want %q", err, name)
+		}
+	}
+	cancel(maker.ErrPaused)
+	if r, err := s.Run().Result(); err != nil || r.Stop != event.StopPaused || r.StepsCompleted != 10 {
+		t.Fatalf("result %+v, %v", r, err)
+	}
+	run, err := runs.Open(s.Run().Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if replay, err := run.Replay(nil); err != nil || len(replay.Differences) > 0 {
+		t.Errorf("replay: %v, %v", replay, err)
+	}
+	c, err := run.Certify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	races := map[string]int{}
+	for _, class := range c.Classes {
+		races[class.Class] = class.Races
+	}
+	if diff := cmp.Diff(map[string]int{"session": 5, "session@sim/default?p=1": 5, "session@sim/default?p=0.5&seed=2": 1}, races); diff != "" {
+		t.Errorf("the classes of the certificate: -want +got\n%s", diff)
+	}
+	if asked, err := run.Request(5); err != nil || !strings.HasPrefix(asked, "(put to sim/default?p=1: first to lead by 6, at most 300 samples)\n\nuser: ") {
+		t.Errorf("step 5 was asked %q, %v", asked, err)
 	}
 }
 

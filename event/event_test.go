@@ -85,9 +85,9 @@ func transcript() []event.Record {
 		event.EffectReleased{Effect: "step/4/effect/0", Step: 4, Tool: "Write"},
 		event.StepCompleted{
 			Step: 4, By: event.ByModel, Title: "move", Class: "end", Pool: "strong", First: &voting, Output: event.JSONValue(json.RawMessage(`{"a":[1,2]}`)),
-			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent, Right: new(true), Loop: true,
+			Voting: voting, CostUSD: dollars(0.002), DurationMS: 40, Spent: spent, Right: new(true), Loop: true, Rule: &vote.Rule{Strategy: vote.FirstToK, K: 2, MaxSamples: 9},
 		},
-		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, CostUSD: dollars(0.003), Output: event.JSONValue([]byte(`{"lang":"fr"}`)), Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
+		event.StepFailed{Step: 5, Status: "undecided", Reason: "no answer won", Voting: voting, CostUSD: dollars(0.003), Output: event.JSONValue([]byte(`{"lang":"fr"}`)), Pool: "small", Spent: spent, Candidates: []event.Candidate{{Answer: json.RawMessage(`7`), Votes: 2}}},
 		event.TaskCompleted{Steps: 7, Output: event.Value{Ref: &event.Ref{SHA256: strings.Repeat("ab", 32), Bytes: 123456}}, DurationMS: 9000, Spent: spent, Setup: setup, Futile: &adaptive.Futility{Races: 60, NearTies: 12, Share: .1, Steps: 1000, Chance: .01}},
 		event.TaskFailed{Status: event.StatusStopped, Reason: "the calls are used up", Step: 5, Wrong: true, Final: true, Reopen: []string{"step/5"}, Stop: "max_calls", DurationMS: 9000, Spent: spent, Setup: setup, Output: event.TextValue("a draft"), Futile: &adaptive.Futility{Races: 60, NearTies: 12, Share: .1, Steps: 1000, Chance: .01},
 			Open: []event.OpenVote{{Question: "step/5", Step: 5, Voting: event.Voting{Strategy: vote.FirstToK, Samples: 2, RedFlagged: 1, Faults: 1, Votes: map[string]int{"a": 1}, Margin: 1},

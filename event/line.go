@@ -45,6 +45,9 @@ func (e *StepCompleted) AppendLine(b []byte, h Header) []byte {
 	if e.Loop {
 		b = append(b, `,"loop":true`...)
 	}
+	if e.Rule != nil {
+		b = appendRule(append(b, `,"rule":`...), *e.Rule)
+	}
 	return append(b, '}')
 }
 

@@ -458,7 +458,7 @@ type StepCompleted struct {
 	Title      string      `json:"title,omitempty"`
 	By         string      `json:"by,omitempty"`    // who settled it, if its own voters did not: ByPerson, BySplit or ByModel
 	Class      string      `json:"class,omitempty"` // of its question, in a chain that has several
-	Pool       string      `json:"pool,omitempty"`  // who settled it, in a chain, if By is ByModel
+	Pool       string      `json:"pool,omitempty"`  // whose answer it is, if not that of the run's own voters: who settled it, or whom a request was put to
 	First      *Voting     `json:"first,omitempty"` // how those stood who were asked before and gave no result
 	Output     Value       `json:"output"`
 	Voting     Voting      `json:"voting"`
@@ -472,6 +472,9 @@ type StepCompleted struct {
 	// Loop says that it is a turn of a loop: with its output nothing is needed any more of
 	// what happened in it.
 	Loop bool `json:"loop,omitempty"`
+
+	// Rule is how a request was decided that had a rule of its own.
+	Rule *vote.Rule `json:"rule,omitempty"`
 }
 
 // Taken is what the step took: its vote, with the samples of those who were asked before.
@@ -491,6 +494,7 @@ type StepFailed struct {
 	Voting  Voting      `json:"voting"`
 	CostUSD *float64    `json:"cost_usd,omitempty"` // of a record, where it is known
 	Output  Value       `json:"output,omitzero"`    // what was decided of a record before that
+	Pool    string      `json:"pool,omitempty"`     // whom a request was put to, if not to the run's own voters
 	Spent   usage.Spent `json:"spent"`
 
 	// Candidates are what was voted for, if nothing won, in old logs: Voting has them now.

@@ -26,7 +26,7 @@ func (r *Result) Markdown() string {
 	}
 	row("run", "`%s`", r.Run)
 	row("model", "%s", show.Markdown(DescribeModel(r)))
-	row("voting", "%s", DescribeRule(r.Voting.Rule))
+	row("voting", "%s", DescribeVoting(r))
 	for _, s := range r.Sessions {
 		row("from step "+strconv.Itoa(s.Step), "%s, %s", show.Markdown(s.Model), DescribeRule(s.Rule))
 	}
@@ -232,6 +232,15 @@ func DescribeModel(r *Result) string {
 	default:
 		return r.Model
 	}
+}
+
+// DescribeVoting says in words when the questions of a run are decided.
+func DescribeVoting(r *Result) string {
+	text := DescribeRule(r.Voting.Rule)
+	if r.Form == event.FormRequests {
+		text += "; a request may name another model, and another rule"
+	}
+	return text
 }
 
 // DescribeRule says in words when a question is decided.

@@ -35,16 +35,7 @@ func (r *Run) conversation(parts []event.Value) (string, error) {
 			return "", err
 		}
 		if i == 0 {
-			var head struct {
-				System string
-				Chat   struct{ Tools []flow.ChatTool }
-			}
-			if json.Unmarshal(value.JSON, &head) == nil && head.System != "" {
-				turns = append(turns, "system: "+head.System)
-			}
-			if n := len(head.Chat.Tools); n > 0 {
-				turns = append(turns, "("+plural(n, "tool")+" offered)")
-			}
+			turns = describeHead(value.JSON)
 			continue
 		}
 		var m flow.ChatMessage
@@ -54,6 +45,37 @@ func (r *Run) conversation(parts []event.Value) (string, error) {
 		turns = append(turns, m.Role+": "+describeTurn(m))
 	}
 	return strings.Join(turns, "\n\n"), nil
+}
+
+// describeHead is what a request says besides its turns: whom it was put to, and how it was
+// decided, if not as the others of the session.
+func describeHead(data json.RawMessage) []string {
+	var head struct {
+		System string
+		Chat   struct{ Tools []flow.ChatTool }
+		Model  string
+		Terms  *flow.Terms
+	}
+	if json.Unmarshal(data, &head) != nil {
+		return nil
+	}
+	var said, to []string
+	if head.Model != "" {
+		to = append(to, "put to "+head.Model)
+	}
+	if head.Terms != nil {
+		to = append(to, DescribeRule(head.Terms.Rule))
+	}
+	if len(to) > 0 {
+		said = append(said, "("+strings.Join(to, ": ")+")")
+	}
+	if head.System != "" {
+		said = append(said, "system: "+head.System)
+	}
+	if n := len(head.Chat.Tools); n > 0 {
+		said = append(said, "("+plural(n, "tool")+" offered)")
+	}
+	return said
 }
 
 func describeTurn(m flow.ChatMessage) string {

@@ -1,15 +1,20 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync/atomic"
 
+	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
 	"github.com/maker-mdap/maker/internal/runtime/local"
+	"github.com/maker-mdap/maker/vote"
 )
 
 // ErrGone is why a request has no answer whose context ended.
@@ -29,7 +34,11 @@ func (e *SessionEndedError) Error() string {
 // A Session is a run that answers requests for as long as it goes on.
 type Session struct {
 	run    *Run
-	asking atomic.Int64
+	asking *atomic.Int64
+
+	// Whom requests are put to, and how they are decided, if not as the run's own settings say.
+	model string
+	terms *flow.Terms
 }
 
 // Session starts one. The name is for people.
@@ -38,7 +47,7 @@ func (e *Engine) Session(ctx context.Context, name string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{run: r}, nil
+	return &Session{run: r, asking: new(atomic.Int64)}, nil
 }
 
 // ResumeSession goes on with one that was paused, stopped or killed.
@@ -50,7 +59,47 @@ func (e *Engine) ResumeSession(ctx context.Context, run string, o ResumeOptions)
 	if r.form != event.FormRequests {
 		return nil, fmt.Errorf("maker: %s is no session", run)
 	}
-	return &Session{run: r}, nil
+	return &Session{run: r, asking: new(atomic.Int64)}, nil
+}
+
+// With is the same session for requests that are put to the model of another engine, and
+// decided as its settings say. All else stays what it is for the whole run.
+func (s *Session) With(e *Engine) (*Session, error) {
+	cfg, err := configFor(e.opts.Config, config.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.run.stack.engine.checkOwn(cfg); err != nil {
+		return nil, err
+	}
+	own := s.run.stack.config
+	switch {
+	case cfg.Voting.Strategy == own.Voting.Strategy:
+	case cfg.Voting.Strategy == vote.Adaptive, own.Voting.Strategy == vote.Adaptive:
+		return nil, config.Errorf("voting", "the session %s votes by %s, and %s is for a whole session", s.run.ID(), own.Voting.Strategy, vote.Adaptive)
+	}
+	if cfg.Voting.Strategy == vote.Adaptive {
+		cap := cmp.Or(cfg.Voting.MaxSamples, own.Voting.MaxSamples)
+		cfg.Voting = own.Voting
+		cfg.Voting.MaxSamples = cap
+	}
+	other := &Session{run: s.run, asking: s.asking}
+	if names := cfg.VoterNames(); !slices.Equal(names, own.VoterNames()) {
+		switch name := names[0]; {
+		case len(names) > 1:
+			return nil, config.Errorf("voters", "several models that share the samples are those of a whole session")
+		case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
+			return nil, config.Errorf("model", "there is no model called %q; want provider/model", name)
+		}
+		if _, err := s.run.stack.group(names[0]); err != nil {
+			return nil, err
+		}
+		other.model = names[0]
+	}
+	if terms := kind.Terms(cfg); !reflect.DeepEqual(terms, kind.Terms(own)) {
+		other.terms = &terms
+	}
+	return other, nil
 }
 
 // Run is the run that it is.
@@ -64,7 +113,7 @@ func (s *Session) Idle() bool { return s.asking.Load() == 0 }
 func (s *Session) Ask(ctx context.Context, r kind.Request) (*flow.Verdict, int, error) {
 	s.asking.Add(1)
 	defer s.asking.Add(-1)
-	raw, err := flow.Encode(r)
+	raw, err := flow.Encode(kind.Addressed{Request: r, Model: s.model, Terms: s.terms})
 	if err != nil {
 		return nil, 0, fmt.Errorf("maker: the request: %w", err)
 	}

@@ -32,7 +32,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"omitted": func(list []treeSample) int { return max(0, len(list)-maxPageSamples) },
 	"decided": func(v *treeVote) bool { return v.Status == string(flow.Decided) },
 	"cost":    runs.DescribeCost,
-	"rule":    runs.DescribeRule,
+	"voting":  runs.DescribeVoting,
 	"percent": func(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) },
 	"took":    func(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() },
 	"model":   runs.DescribeModel,

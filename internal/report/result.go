@@ -91,7 +91,7 @@ func printHead(w io.Writer, r *runs.Result) {
 
 // printRule says how it voted, in each session that did so differently.
 func printRule(w io.Writer, r *runs.Result) {
-	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeRule(r.Voting.Rule))
+	fmt.Fprintf(w, "  voting      %s\n", runs.DescribeVoting(r))
 	for _, s := range r.Sessions {
 		fmt.Fprintf(w, "    from step %s: %s, %s\n", Thousands(s.Step), s.Model, runs.DescribeRule(s.Rule))
 	}

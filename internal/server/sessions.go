@@ -14,12 +14,14 @@ import (
 	"github.com/maker-mdap/maker/internal/server/gateway"
 	"github.com/maker-mdap/maker/model/served"
 	"github.com/maker-mdap/maker/runs"
+	"github.com/maker-mdap/maker/vote"
 )
 
-// sessions are those in which requests to the gateway are answered, by whose they are, their
-// name and their model.
+// sessions are those in which requests to the gateway are answered, by whose they are and what
+// they are for.
 type sessions struct {
-	opening sync.Mutex // held while one is begun
+	opening sync.Mutex      // held while one is begun
+	alone   map[string]bool // whether requests to a model have one of their own, by what it is; guarded by opening
 
 	mu   sync.Mutex
 	open map[string]*openSession
@@ -29,12 +31,13 @@ type sessions struct {
 type openSession struct {
 	*maker.Session
 	end  context.CancelCauseFunc
-	used time.Time // when it was asked for last
+	used time.Time                 // when it was asked for last
+	with map[string]*maker.Session // it, for requests to each model, by what that is
 }
 
 func sessionKey(owner, task string) string { return owner + "\x00" + task }
 
-func (s *sessions) get(owner, task string) *maker.Session {
+func (s *sessions) get(owner, task string) *openSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.open[sessionKey(owner, task)]
@@ -42,7 +45,7 @@ func (s *sessions) get(owner, task string) *maker.Session {
 		return nil
 	}
 	known.used = time.Now()
-	return known.Session
+	return known
 }
 
 func (s *sessions) put(owner, task string, session *maker.Session, end context.CancelCauseFunc) {
@@ -54,7 +57,7 @@ func (s *sessions) put(owner, task string, session *maker.Session, end context.C
 	if before := s.open[sessionKey(owner, task)]; before != nil {
 		before.end(nil) // it is over
 	}
-	s.open[sessionKey(owner, task)] = &openSession{Session: session, end: end, used: time.Now()}
+	s.open[sessionKey(owner, task)] = &openSession{Session: session, end: end, used: time.Now(), with: map[string]*maker.Session{}}
 }
 
 // spare takes the session out that was not asked for the longest time, if more than most are
@@ -119,31 +122,99 @@ func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*ma
 	if err := mayAll(c, given); err != nil {
 		return nil, asRefusal(err)
 	}
-	task := "requests of " + cmp.Or(c.Owner(), "a person")
+	s.sessions.opening.Lock()
+	defer s.sessions.opening.Unlock()
+	as, err := s.sessionFor(ctx, c.Owner(), name, &m, settings)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	return as, nil
+}
+
+// sessionFor is the session of an owner's requests to a model.
+func (s *Server) sessionFor(ctx context.Context, owner, name string, m *gateway.Model, settings map[string][]string) (*maker.Session, error) {
+	task := "requests of " + cmp.Or(owner, "a person")
 	if name != "" {
 		task += ", " + name
 	}
-	task += ": " + m.Spec()
+	spec := m.Spec()
+	alone, err := s.alone(m, spec, settings)
+	if err != nil {
+		return nil, err
+	}
+	if alone {
+		task += ": " + spec
+	}
+	session, err := s.findSession(ctx, owner, task, settings)
+	if err != nil {
+		return nil, err
+	}
+	if as := session.with[spec]; as != nil {
+		return as, nil
+	}
+	opts, err := s.o.Settings(config.Sessions, settings)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := s.o.Engine.With(opts)
+	if err != nil {
+		return nil, err
+	}
+	as, err := session.With(engine)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	if len(session.with) >= mostModels {
+		clear(session.with)
+	}
+	session.with[spec] = as
+	return as, nil
+}
 
-	s.sessions.opening.Lock()
-	defer s.sessions.opening.Unlock()
-	if known := s.sessions.get(c.Owner(), task); known != nil {
-		more, err := s.lendMore(ctx, known, settings)
+// mostModels is of how many models with their settings it is remembered how they are asked:
+// clients may name any.
+const mostModels = 256
+
+// alone reports whether requests to a model have a session of their own. Margins that adapt are
+// those of a whole run.
+func (s *Server) alone(m *gateway.Model, spec string, settings map[string][]string) (bool, error) {
+	if m.Alone() {
+		return true, nil
+	}
+	if alone, ok := s.sessions.alone[spec]; ok {
+		return alone, nil
+	}
+	opts, err := s.o.Settings(config.Sessions, settings)
+	if err != nil {
+		return false, err
+	}
+	if s.sessions.alone == nil || len(s.sessions.alone) >= mostModels {
+		s.sessions.alone = map[string]bool{}
+	}
+	alone := opts.Config.Voting.Strategy == vote.Adaptive
+	s.sessions.alone[spec] = alone
+	return alone, nil
+}
+
+// findSession finds the session of a task, or begins it.
+func (s *Server) findSession(ctx context.Context, owner, task string, settings map[string][]string) (*openSession, error) {
+	if known := s.sessions.get(owner, task); known != nil {
+		more, err := s.lendMore(ctx, known.Session, settings)
 		if err != nil {
-			return nil, asRefusal(err)
+			return nil, err
 		}
 		if more {
-			return s.sessions.get(c.Owner(), task), nil
+			return s.sessions.get(owner, task), nil
 		}
 		if !isOver(known.Run()) {
 			return known, nil
 		}
 	}
-	if err := s.openSession(ctx, c.Owner(), task, settings); err != nil {
-		return nil, asRefusal(err)
+	if err := s.openSession(ctx, owner, task, settings); err != nil {
+		return nil, err
 	}
 	s.rest()
-	return s.sessions.get(c.Owner(), task), nil
+	return s.sessions.get(owner, task), nil
 }
 
 // isOver reports whether a session takes no more requests and another one can take its place:

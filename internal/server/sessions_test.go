@@ -18,6 +18,7 @@ import (
 	"github.com/maker-mdap/maker/config"
 	"github.com/maker-mdap/maker/internal/server"
 	"github.com/maker-mdap/maker/model/price"
+	"github.com/maker-mdap/maker/runs"
 )
 
 // purse is a budget in memory.
@@ -108,8 +109,8 @@ func TestSessionsRest(t *testing.T) {
 }
 
 // TestTwoModelsAtOnce: a program that asks two models with one token, as the claude program does
-// for titles and the like, has two runs beside each other, and each answer is of the model that
-// was asked.
+// for titles and the like, has one run; each answer is of the model that was asked, by the rule
+// that was wanted of it. After a restart it goes on, whichever of them is asked first.
 func TestTwoModelsAtOnce(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Model string }
@@ -119,54 +120,106 @@ func TestTwoModelsAtOnce(t *testing.T) {
 		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"I am %s."}}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, in.Model)
 	}))
 	t.Cleanup(upstream.Close)
-	s := serve(t, t.TempDir(), func(o *server.Options) {
-		settings := o.Settings
-		o.Settings = func(k config.Kinds, given map[string][]string) (*maker.Options, error) {
-			opts, err := settings(k, given)
-			if err == nil {
-				opts.Config.BaseURL = upstream.URL + "/v1"
+	logs := t.TempDir()
+	start := func() *served {
+		return serve(t, logs, func(o *server.Options) {
+			settings := o.Settings
+			o.Settings = func(k config.Kinds, given map[string][]string) (*maker.Options, error) {
+				opts, err := settings(k, given)
+				if err == nil {
+					opts.Config.BaseURL = upstream.URL + "/v1"
+				}
+				return opts, err
 			}
-			return opts, err
+		})
+	}
+	s := start()
+	// ask asks a model who it is, and says in which run and as which step.
+	ask := func(name, with string, margin, i int) (run string, step int) {
+		status, body := s.ask("POST", "/v1/messages?beta=true", fmt.Sprintf(`{"model":"maker/compat/%s%s","max_tokens":50,"messages":[{"role":"user","content":"Who are you, for the %dth time?"}]}`, name, with, i))
+		var got struct {
+			Content []struct{ Text string }
+			Maker   struct {
+				Run          string
+				Step, Margin int
+			}
 		}
-	})
+		if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK || len(got.Content) != 1 || got.Content[0].Text != "I am "+name+"." || got.Maker.Margin != margin {
+			t.Errorf("%s%s: %d %s", name, with, status, body)
+		}
+		return got.Maker.Run, got.Maker.Step
+	}
 	const each = 10
 	var mu sync.Mutex
 	steps := map[string]map[int]bool{} // by run
 	var all sync.WaitGroup
-	for i := range 2 * each {
+	for i := range 3 * each {
 		all.Go(func() {
-			name, spec, margin := "large", "maker/compat/large?k=3", 3
-			if i%2 == 1 {
-				name, spec, margin = "small", "maker/compat/small?voting=none", 1
-			}
-			status, body := s.ask("POST", "/v1/messages?beta=true", fmt.Sprintf(`{"model":"%s","max_tokens":50,"messages":[{"role":"user","content":"Who are you, for the %dth time?"}]}`, spec, i))
-			var got struct {
-				Content []struct{ Text string }
-				Maker   struct {
-					Run          string
-					Step, Margin int
-				}
-			}
-			if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK || len(got.Content) != 1 || got.Content[0].Text != "I am "+name+"." || got.Maker.Margin != margin {
-				t.Errorf("%s: %d %s", spec, status, body)
-				return
-			}
+			asked := []struct {
+				name, with string
+				margin     int
+			}{{"large", "?k=3", 3}, {"large", "?k=2", 2}, {"small", "?voting=none", 1}}[i%3]
+			run, step := ask(asked.name, asked.with, asked.margin, i)
 			mu.Lock()
 			defer mu.Unlock()
-			if steps[got.Maker.Run] == nil {
-				steps[got.Maker.Run] = map[int]bool{}
+			if steps[run] == nil {
+				steps[run] = map[int]bool{}
 			}
-			steps[got.Maker.Run][got.Maker.Step] = true
+			steps[run][step] = true
 		})
 	}
 	all.Wait()
-	if len(steps) != 2 {
-		t.Errorf("they are steps of %d runs, want 2", len(steps))
+	if len(steps) != 1 {
+		t.Errorf("they are steps of %d runs, want 1", len(steps))
 	}
-	for run, list := range steps {
-		if len(list) != each || !list[0] || !list[each-1] {
-			t.Errorf("%s has the steps %v, want 0 to %d", run, list, each-1)
+	var run string
+	for name, list := range steps {
+		if run = name; len(list) != 3*each || !list[0] || !list[3*each-1] {
+			t.Errorf("%s has the steps %v, want 0 to %d", run, list, 3*each-1)
 		}
+	}
+	for i, with := range []string{"?k=3&max_calls=100", "?voting=adaptive", "?k=2&compare=meaning", "?k=2&undecided=judge"} {
+		margin := 2
+		switch i {
+		case 0:
+			margin = 3
+		case 1:
+			margin = 10 // cold, for a length that nobody knows
+		}
+		if own, _ := ask("large", with, margin, i); own == run {
+			t.Errorf("large%s is asked in the run of the others, want one of its own: what it says is about a whole run", with)
+		}
+	}
+	s.stop()
+	s = start()
+	if same, step := ask("tiny", "?k=4", 4, 0); same != run || step != 3*each {
+		t.Errorf("after a restart it is step %d of %s, want %d of %s", step, same, 3*each, run)
+	}
+	s.stop()
+	checkModels(t, filepath.Join(logs, run), 2*each+1) // those of one sample are no votes
+}
+
+// checkModels holds the log of a session with several models against its own rules.
+func checkModels(t *testing.T, dir string, races int) {
+	t.Helper()
+	r, err := runs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed, err := r.Replay(nil)
+	if err != nil || len(replayed.Differences) > 0 {
+		t.Errorf("replay: %v, %+v", err, replayed)
+	}
+	c, err := r.Certify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, class := range c.Classes {
+		total += class.Races
+	}
+	if total != races || len(c.Classes) != 2 {
+		t.Errorf("the certificate has %d races in the classes %+v, want %d, one class for each model that was voted", total, c.Classes, races)
 	}
 }
 

@@ -20,6 +20,7 @@ const Session = "session"
 // What requests are, and what is answered if voters do not agree.
 type (
 	Request     = requests.Request
+	Addressed   = requests.Addressed
 	OnUndecided = requests.OnUndecided
 )
 

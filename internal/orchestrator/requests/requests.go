@@ -29,8 +29,17 @@ type Request struct {
 	// OnUndecided says what is answered if voters do not agree.
 	OnUndecided OnUndecided `json:"on_undecided,omitempty"`
 
-	MaxOutput   int      `json:"max_output,omitempty"`  // that of the run if 0
+	MaxOutput   int      `json:"max_output,omitempty"`  // that of the terms if 0
 	Temperature *float64 `json:"temperature,omitempty"` // of the first sample, and of the others unless it is 0
+}
+
+// An Addressed request says whom it is put to, and how that is decided, if not the run's own
+// voters by its own terms.
+type Addressed struct {
+	Request
+
+	Model string      `json:"model,omitempty"`
+	Terms *flow.Terms `json:"terms,omitempty"`
 }
 
 // OnUndecided is what is answered if voters do not agree.
@@ -54,7 +63,7 @@ type Config struct {
 // is what was answered all the same. In the end it emits task_completed.
 func Run(f flow.Flow, c Config) error {
 	err := flow.Receive(f, flow.Records, func(n int, request json.RawMessage, f flow.Flow) (*flow.Verdict, error) {
-		var r Request
+		var r Addressed
 		if err := json.Unmarshal(request, &r); err != nil {
 			return nil, fmt.Errorf("the request: %w", err)
 		}
@@ -67,7 +76,7 @@ func Run(f flow.Flow, c Config) error {
 }
 
 // answer has a request voted on.
-func (c Config) answer(f flow.Flow, n int, r *Request) (*flow.Verdict, error) {
+func (c Config) answer(f flow.Flow, n int, r *Addressed) (*flow.Verdict, error) {
 	parts, err := r.parts()
 	if err != nil {
 		return nil, err
@@ -80,11 +89,14 @@ func (c Config) answer(f flow.Flow, n int, r *Request) (*flow.Verdict, error) {
 		return nil, err
 	}
 	if v.Status == flow.Decided {
-		done := event.StepCompleted{Step: n, Output: event.JSONValue(v.Answer), Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}
+		done := event.StepCompleted{Step: n, Pool: r.Model, Output: event.JSONValue(v.Answer), Voting: v.Voting, CostUSD: v.CostUSD, DurationMS: v.DurationMS}
+		if q.Rule != c.Terms.Rule {
+			done.Rule = &q.Rule
+		}
 		f.Emit("completed", done)
 		return v, nil
 	}
-	failed := event.StepFailed{Step: n, Status: string(v.Status), Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD}
+	failed := event.StepFailed{Step: n, Pool: r.Model, Status: string(v.Status), Reason: v.Reason, Voting: v.Voting, CostUSD: v.CostUSD}
 	if v.Status == flow.Undecided {
 		if err := c.settle(f, r, v, &failed); err != nil {
 			return nil, err
@@ -96,7 +108,7 @@ func (c Config) answer(f flow.Flow, n int, r *Request) (*flow.Verdict, error) {
 
 // settle answers in place of voters who do not agree, if that is wanted. The verdict stays
 // what it is.
-func (c Config) settle(f flow.Flow, r *Request, v *flow.Verdict, failed *event.StepFailed) error {
+func (c Config) settle(f flow.Flow, r *Addressed, v *flow.Verdict, failed *event.StepFailed) error {
 	var texts []event.Candidate
 	for _, candidate := range v.Candidates {
 		var t flow.ChatTurn
@@ -134,9 +146,17 @@ const enoughToTell = 3
 // longestMS is how long a request is voted on: clients wait for ten minutes at most.
 const longestMS = 9 * 60 * 1000
 
+// terms are how a request is decided.
+func (c Config) terms(r *Addressed) flow.Terms {
+	if r.Terms != nil {
+		return *r.Terms
+	}
+	return c.Terms
+}
+
 // question is what voters are asked.
-func (c Config) question(r *Request) *flow.Question {
-	q := &flow.Question{System: r.System, Chat: &r.Chat, Answer: r.Answer, Terms: c.Terms, TimeoutMS: longestMS}
+func (c Config) question(r *Addressed) *flow.Question {
+	q := &flow.Question{System: r.System, Model: r.Model, Chat: &r.Chat, Answer: r.Answer, Terms: c.terms(r), TimeoutMS: longestMS}
 	if q.Answer.Reader == "" {
 		q.Answer = reader.Text{}.Format()
 	}
@@ -174,7 +194,7 @@ func sum(a, b *float64) *float64 {
 
 // choose asks which of the answers is best; nil if that is not agreed on. Each voter sees them
 // in another order, so that none can win by its place. The cost is that of asking.
-func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) (answer json.RawMessage, cost *float64, err error) {
+func (c Config) choose(f flow.Flow, n int, r *Addressed, among []event.Candidate) (answer json.RawMessage, cost *float64, err error) {
 	const most = 5
 	among = among[:min(len(among), most)]
 	var names []string
@@ -188,7 +208,7 @@ func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) 
 		answers = append(answers, prompts.NamedAnswer{Name: names[i], Text: t.Text})
 	}
 	as := reader.OneOf{Options: names}
-	q := &flow.Question{Step: n, Model: flow.Reasoning, Class: prompts.ChooseAnswer{}.Prompt(), Terms: c.Terms}
+	q := &flow.Question{Step: n, Model: flow.Reasoning, Class: prompts.ChooseAnswer{}.Prompt(), Terms: c.terms(r)}
 	reader.Put(q, as)
 	for i := range answers {
 		turned := append(answers[i:len(answers):len(answers)], answers[:i]...)
@@ -215,7 +235,7 @@ func (c Config) choose(f flow.Flow, n int, r *Request, among []event.Candidate) 
 
 // parts are what the log has of a request: requests of one conversation have most of them in
 // common.
-func (r *Request) parts() ([]event.Value, error) {
+func (r *Addressed) parts() ([]event.Value, error) {
 	head := *r
 	head.Chat.Messages = nil
 	list := []any{head}

@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/internal/orchestrator/requests"
 	"github.com/maker-mdap/maker/internal/prompts"
 	"github.com/maker-mdap/maker/test/flowtest"
+	"github.com/maker-mdap/maker/vote"
 )
 
 func request(t *testing.T, text string, then requests.OnUndecided) json.RawMessage {
@@ -99,5 +100,63 @@ func TestPolicies(t *testing.T) {
 		if v := f.Answers[i]; (v.Answer != nil) != answered || (v.Status == flow.Decided) != (i == 0) {
 			t.Errorf("request %d: %s with %s", i, v.Status, v.Answer)
 		}
+	}
+}
+
+// TestAddressed: a request that says whom it is put to, and how that is decided, is put to them
+// by these terms, whoever chooses in the end too, and the log has both.
+func TestAddressed(t *testing.T) {
+	set, err := prompts.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 3, MaxSamples: 20}, MaxOutput: 7}
+	theirs := flow.Terms{Rule: vote.Rule{Strategy: vote.FirstToK, K: 5, MaxSamples: 50}, MaxOutput: 9}
+	var asked []string
+	f := flowtest.New(func(key string, q *flow.Question) (*flow.Verdict, error) {
+		asked = append(asked, fmt.Sprintf("%s k %d, %d tokens", q.Model, q.Rule.K, q.MaxOutput))
+		return decide(key, q)
+	})
+	for _, text := range []string{"agree", "split"} {
+		for _, r := range []requests.Addressed{{}, {Model: "x/y", Terms: &theirs}, {Terms: &theirs}} {
+			r.Chat.Messages, r.OnUndecided = []flow.ChatMessage{{Role: "user", Text: text}}, requests.TakeJudged
+			data, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Requests = append(f.Requests, data)
+		}
+	}
+	if err := requests.Run(f, requests.Config{Prompts: set, Terms: own}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{
+		" k 3, 7 tokens", "x/y k 5, 9 tokens", " k 5, 9 tokens",
+		" k 3, 7 tokens", "reasoning k 3, 7 tokens", "x/y k 5, 9 tokens", "reasoning k 5, 9 tokens", " k 5, 9 tokens", "reasoning k 5, 9 tokens",
+	}, asked); diff != "" {
+		t.Errorf("who is asked: -want +got\n%s", diff)
+	}
+	var logged []string
+	for _, e := range f.Events {
+		switch e := e.(type) {
+		case event.StepStarted:
+			logged = append(logged, "asked "+e.Request[0].Compact())
+		case event.StepCompleted:
+			k := 0
+			if e.Rule != nil {
+				k = e.Rule.K
+			}
+			logged = append(logged, fmt.Sprintf("decided by %q, k %d", e.Pool, k))
+		case event.StepFailed:
+			logged = append(logged, fmt.Sprintf("undecided by %q", e.Pool))
+		}
+	}
+	head, terms := `asked {"chat":{"messages":null},`, `,"terms":{"flags":null,"max_output":9,"rule":{"k":5,"max_samples":50,"strategy":"first_to_k"}}}`
+	plain, both, rule := head+`"on_undecided":"judge"}`, head+`"model":"x/y","on_undecided":"judge"`+terms, head+`"on_undecided":"judge"`+terms
+	if diff := cmp.Diff([]string{
+		plain, `decided by "", k 0`, both, `decided by "x/y", k 5`, rule, `decided by "", k 5`,
+		plain, `undecided by ""`, both, `undecided by "x/y"`, rule, `undecided by ""`,
+	}, logged); diff != "" {
+		t.Errorf("the log: -want +got\n%s", diff)
 	}
 }

@@ -410,8 +410,12 @@ func (a *Audit) step(h *History, e event.StepCompleted) {
 	if err != nil {
 		a.differ("step %d: %v", e.Step, err)
 	}
-	if a.form.Apart() && a.rule.Strategy == vote.FirstToK && e.Voting.Margin < a.rule.K {
-		a.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, e.Voting.Margin, a.rule.K)
+	rule := a.rule
+	if e.Rule != nil && a.form == event.FormRequests {
+		rule = *e.Rule
+	}
+	if a.form.Apart() && rule.Strategy == vote.FirstToK && e.Voting.Margin < rule.K {
+		a.differ("step %d was committed with a margin of %d, the rule asks for %d", e.Step, e.Voting.Margin, rule.K)
 	}
 	if a.form != event.FormChain {
 		return // its moves were counted one by one

@@ -315,6 +315,38 @@ func TestAuditOfAChain(t *testing.T) {
 	}.run(t)
 }
 
+// TestAuditOfRequests: a request with a rule of its own is held against that.
+func TestAuditOfRequests(t *testing.T) {
+	by := func(k int, votes ...int) event.StepCompleted {
+		e := committedStep(0, votes...)
+		if k > 0 {
+			e.Rule = &vote.Rule{Strategy: vote.FirstToK, K: k, MaxSamples: 10}
+		}
+		return e
+	}
+	submitted := task("session").(event.TaskSubmitted)
+	submitted.Form, submitted.Steps = event.FormRequests, 0
+	for name, test := range map[string]struct {
+		step event.StepCompleted
+		want string
+	}{
+		"the run's":          {by(0, 2), ""},
+		"less than the run":  {by(0, 1), "a margin of 1, the rule asks for 2"},
+		"its own":            {by(4, 4), ""},
+		"less than its own":  {by(4, 3), "a margin of 3, the rule asks for 4"},
+		"its own, and lower": {by(1, 1), ""},
+	} {
+		_, a, err := ReadAudit(writtenKeyed(t, submitted, event.StepStarted{Step: 0}, test.step), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := a.Differences()
+		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.Contains(got[0], test.want)) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // TestAuditOfACalibratedRun: the votes after a calibration have its margin.
 func TestAuditOfACalibratedRun(t *testing.T) {
 	voted := func(k int) []event.Event {

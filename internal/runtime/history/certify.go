@@ -33,9 +33,9 @@ func (r *Report) countRaces(e event.Event) {
 	case event.StepFailed:
 		if r.byStep && r.Form.Apart() {
 			if r.givenUp == nil {
-				r.givenUp = map[int]event.Voting{}
+				r.givenUp = map[int]race{}
 			}
-			r.givenUp[e.Step] = e.Voting // unless it is asked about again
+			r.givenUp[e.Step] = race{e.Pool, e.Voting} // unless it is asked about again
 		}
 	case event.PolicyFutile:
 		r.Evidence.Futile(&e.Futility)
@@ -59,6 +59,12 @@ func (r *Report) countRaces(e event.Event) {
 	}
 }
 
+// A race is how those voted whom a record was put to; the pool is empty for the run's own.
+type race struct {
+	pool   string
+	voting event.Voting
+}
+
 // countIndexedRace takes in a step of a chain as the index has it, unless that does not
 // tell what the runner-up had.
 func (r *Report) countIndexedRace(s runlog.Step) bool {
@@ -78,7 +84,8 @@ func (r *Report) countIndexedRace(s runlog.Step) bool {
 // have none.
 func (r *Report) finishRaces() {
 	for _, n := range slices.Sorted(maps.Keys(r.givenUp)) {
-		r.Evidence.Voted(r.class, n, "", r.givenUp[n], false)
+		lost := r.givenUp[n]
+		r.Evidence.Voted(adaptive.ClassOf(r.class, lost.pool), n, "", lost.voting, false)
 	}
 	for _, question := range slices.Sorted(maps.Keys(r.unsure)) {
 		e := r.unsure[question]

@@ -179,7 +179,7 @@ func (h *History) countPolicies(e event.Event) {
 		}
 	case event.StepFailed:
 		if h.records && h.Submitted.ByStep() {
-			h.follows(h.Policies.Count(h.Submitted.StepClass(), e.Voting, false))
+			h.follows(h.Policies.Count(adaptive.ClassOf(h.Submitted.StepClass(), e.Pool), e.Voting, false))
 		}
 	case event.VoteCompleted:
 		if !h.Submitted.ByStep() {
@@ -211,7 +211,7 @@ func (h *History) countStep(l runlog.Line) error {
 // special reports whether a committed step may be of a class of its own, or settled by
 // others than its own voters.
 func special(line []byte) bool {
-	return bytes.Contains(line, []byte(`,"class":`)) || bytes.Contains(line, []byte(`,"first":`))
+	return bytes.Contains(line, []byte(`,"class":`)) || bytes.Contains(line, []byte(`,"pool":`)) || bytes.Contains(line, []byte(`,"first":`))
 }
 
 // unanimous reads how many votes a committed step has that were all for one answer, by an

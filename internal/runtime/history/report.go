@@ -79,7 +79,7 @@ type Report struct {
 	class   string                         // of its steps
 	pool    bool                           // it began with several voters
 	byStep  bool                           // each step is one vote
-	givenUp map[int]event.Voting           // of records without a winner
+	givenUp map[int]race                   // of records without a winner
 	unsure  map[string]event.VoteCompleted // likewise, where there are several questions about one
 	voters  []Voter                        // see Voters
 	ends    []event.Event                  // the last ones, at most maxEnds; nil for those that were passed over

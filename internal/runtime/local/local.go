@@ -493,7 +493,7 @@ func (b *branch) emit(key string, e event.Event) {
 		b.progress.commit(&step)
 	}
 	if step, ok := e.(event.StepFailed); ok && b.opts.Apart && b.byStep() { // the run goes on without it
-		b.appendVoted(key, e, voted{policy: b.opts.Class, voting: step.Voting})
+		b.appendVoted(key, e, voted{policy: adaptive.ClassOf(b.opts.Class, step.Pool), voting: step.Voting})
 		return
 	}
 	_ = b.appendKeyed(key, e) // it is remembered

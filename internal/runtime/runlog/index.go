@@ -104,7 +104,7 @@ func NewStep(offset int64, length int, t time.Time, e *event.StepCompleted) Step
 		Offset: offset, Length: length, Step: e.Step, Time: t, DurationMS: e.DurationMS,
 		Samples: all.Samples, RedFlagged: all.RedFlagged, Faults: all.Faults,
 		Margin: all.Margin, Answers: answers, Closest: closestOf(e), USD: e.Spent.USD,
-		Special: e.Class != "" || e.First != nil,
+		Special: e.Class != "" || e.Pool != "" || e.First != nil,
 	}
 }
 

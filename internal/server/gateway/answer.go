@@ -67,10 +67,10 @@ func (g *Gateway) ask(ctx context.Context, s *maker.Session, r maker.ChatRequest
 		return v, err
 	}
 	more, failed := again()
-	if failed != nil || more == s {
+	if failed != nil {
 		return v, err
 	}
-	return more.Ask(ctx, r)
+	return more.Ask(ctx, r) // of one that is over it says so
 }
 
 // keyOf tells requests apart.

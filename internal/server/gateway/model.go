@@ -38,6 +38,26 @@ func (m *Model) Spec() string {
 	return m.Name + " " + strings.Join(parts, " ")
 }
 
+// ofRequest are the settings that requests of one session may have each for itself.
+var ofRequest = []string{
+	"voting", "ahead_by", "voting_n", "max_samples", "first_temperature", "temperature", "max_output", "red_flags",
+	"structured_mode", "max_faults",
+}
+
+// Alone reports whether requests to the model have a run of their own, because it has settings
+// that are those of a whole run: a limit on what is spent, say, or who compares texts.
+func (m *Model) Alone() bool {
+	if m.Meaning || m.Undecided == maker.TakeJudged {
+		return true
+	}
+	for name := range m.Settings {
+		if !slices.Contains(ofRequest, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // ParseModel reads the name of a model with its settings, as in
 // openai/gpt-4.1-mini?k=3&voting=adaptive. What is no setting of a session belongs to the
 // model's own name. Settings that need trust are not taken: a name comes from anywhere.
