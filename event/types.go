@@ -267,11 +267,7 @@ func (v Voting) Plus(other Voting) Voting {
 	v.Cancelled += other.Cancelled
 	v.Discarded = slices.Clone(v.Discarded)
 	for _, d := range other.Discarded {
-		if i := slices.IndexFunc(v.Discarded, func(known Discarded) bool { return known.Flag == d.Flag }); i >= 0 {
-			v.Discarded[i].Count += d.Count
-		} else {
-			v.Discarded = append(v.Discarded, d)
-		}
+		v.Discarded = AddDiscarded(v.Discarded, d)
 	}
 	return v
 }
@@ -305,12 +301,41 @@ func (v Voting) With(other Voting) Voting {
 	return sum
 }
 
-// Discarded are the answers to a question that got the same red flag.
+// Discarded are the answers to a question that got the same red flag for the same reason.
 type Discarded struct {
 	Flag   string `json:"flag"`
 	Count  int    `json:"count"`
-	Reason string `json:"reason"`         // of the first one
+	Reason string `json:"reason"`
 	Said   string `json:"said,omitempty"` // the beginning of the first one
+}
+
+// A flag may have a reason of its own for each answer. MaxReasons of each are told, and the others
+// are counted as having OtherReasons.
+const (
+	MaxReasons   = 3
+	OtherReasons = "other reasons"
+)
+
+// AddDiscarded adds answers to a list.
+func AddDiscarded(list []Discarded, more Discarded) []Discarded {
+	for range 2 {
+		reasons := 0
+		for i := range list {
+			if list[i].Flag != more.Flag {
+				continue
+			}
+			if list[i].Reason == more.Reason {
+				list[i].Count += more.Count
+				return list
+			}
+			reasons++
+		}
+		if reasons < MaxReasons || more.Reason == OtherReasons {
+			break
+		}
+		more.Reason = OtherReasons
+	}
+	return append(list, more)
 }
 
 // A Share is what became of the samples that one voter was asked for in one framing.

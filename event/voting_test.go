@@ -20,7 +20,7 @@ func TestVotingWith(t *testing.T) {
 	second := event.Voting{
 		Strategy: vote.FirstToK, Samples: 5, RedFlagged: 2, Votes: map[string]int{"1": 1, "42": 2}, Margin: 1,
 		Answers:   []event.Candidate{{Answer: []byte("42"), Votes: 2}, {Answer: []byte("1"), Votes: 1}},
-		Discarded: []event.Discarded{{Flag: "length", Count: 1, Reason: "l"}, {Flag: "error", Count: 1, Reason: "s"}},
+		Discarded: []event.Discarded{{Flag: "length", Count: 1, Reason: "l"}, {Flag: "error", Count: 1, Reason: "r"}},
 	}
 	faulty := event.Voting{Strategy: vote.FirstToK, Faults: 2, Votes: map[string]int{}}
 	want := event.Voting{
@@ -35,5 +35,27 @@ func TestVotingWith(t *testing.T) {
 	}
 	if diff := cmp.Diff(first.Plus(faulty), faulty.With(first)); diff != "" {
 		t.Errorf("With() of none: -want +got\n%s", diff)
+	}
+}
+
+// TestAddDiscarded: each reason of a red flag is told with how often it was given, but for those of
+// a flag that has many.
+func TestAddDiscarded(t *testing.T) {
+	var list []event.Discarded
+	for _, d := range []event.Discarded{
+		{Flag: "error", Count: 1, Reason: "no disk", Said: "a"}, {Flag: "error", Count: 2, Reason: "no src", Said: "b"},
+		{Flag: "length", Count: 1, Reason: "800 tokens"}, {Flag: "error", Count: 1, Reason: "no disk", Said: "c"},
+		{Flag: "error", Count: 1, Reason: "no way"}, {Flag: "error", Count: 1, Reason: "no time", Said: "d"},
+		{Flag: "error", Count: 4, Reason: "no bread"}, {Flag: "error", Count: 1, Reason: "no src"}, {Flag: "length", Count: 1, Reason: "900 tokens"},
+	} {
+		list = event.AddDiscarded(list, d)
+	}
+	want := []event.Discarded{
+		{Flag: "error", Count: 2, Reason: "no disk", Said: "a"}, {Flag: "error", Count: 3, Reason: "no src", Said: "b"},
+		{Flag: "length", Count: 1, Reason: "800 tokens"}, {Flag: "error", Count: 1, Reason: "no way"},
+		{Flag: "error", Count: 5, Reason: event.OtherReasons, Said: "d"}, {Flag: "length", Count: 1, Reason: "900 tokens"},
+	}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }

@@ -151,15 +151,17 @@ func describeVotes(v event.Voting, answers []event.Candidate, won bool) []string
 	for _, n := range v.Votes {
 		others += n
 	}
+	told := map[string]bool{}
 	for i, c := range answers {
 		what := clip.Line(show.Line(legible(c.Answer)), 200)
 		switch difference := between(answers[0].Answer, c.Answer); {
 		case i == 0:
 		case won:
 			what = show.Line(difference)
-		case alike(answers[0].Answer, c.Answer) && differ.Worth(difference, what):
+		case alike(answers[0].Answer, c.Answer) && (told[what] || differ.Worth(difference, what)):
 			what = "the same, but " + show.Line(difference)
 		}
+		told[what] = true
 		if i > 0 || !won {
 			lines = append(lines, fmt.Sprintf("%s for %s", plural(c.Votes, "vote"), what))
 		}

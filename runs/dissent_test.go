@@ -48,6 +48,10 @@ func TestDescribeVotes(t *testing.T) {
 			[]string{"2 votes for 1", "1 vote for 2", "3 votes for other answers"}},
 		{"more dissent than is listed", event.Voting{Votes: map[string]int{"sha256:0": 4, "sha256:1": 1, "sha256:2": 1}, Answers: []event.Candidate{answer("2", 1)}}, true, "1",
 			[]string{"1 vote for 2 instead of 1", "1 vote for another answer"}},
+		{"calls that look the same", event.Voting{Votes: map[string]int{`call Write {"content":"3\n","file_path":"out.txt"}`: 3, `call Write {"content":"4\n","file_path":"out.txt"}`: 2, `call Write {"content":"5\n","file_path":"out.txt"}`: 1}}, false, "",
+			[]string{`3 votes for call Write out.txt (2 bytes)`, `2 votes for the same, but content: "4\n" instead of "3\n"`, `1 vote for the same, but content: "5\n" instead of "3\n"`}},
+		{"long answers that begin the same", event.Voting{Answers: []event.Candidate{answer(`"`+strings.Repeat("x", 300)+`1"`, 2), answer(`"`+strings.Repeat("x", 300)+`2"`, 1)}}, false, "",
+			[]string{`2 votes for ` + strings.Repeat("x", 199) + "…", `1 vote for the same, but "…` + strings.Repeat("x", 20) + `2" instead of "…` + strings.Repeat("x", 20) + `1"`}},
 		{"control characters", event.Voting{Votes: map[string]int{"\x1b[2J": 1}}, false, "", []string{`1 vote for \x1b[2J`}},
 		{"none", event.Voting{}, false, "", nil},
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (r *Result) Markdown() string {
 	row("tokens", "%d in, %d out", r.Usage.Tokens.Total()-r.Usage.Tokens.Output-r.Usage.Tokens.Reasoning, r.Usage.Tokens.Output+r.Usage.Tokens.Reasoning)
 	row("cost", "%s", DescribeCost(r.TotalCostUSD))
 	row("time", "%s", (time.Duration(r.TotalDurationMS) * time.Millisecond).Round(10*time.Millisecond))
-	for _, f := range r.Unsettled {
+	for _, f := range slices.Concat(r.Unsettled, r.OpenSteps()) {
 		for i, line := range f.Votes() {
 			if i == 0 {
 				fmt.Fprintf(&b, "\n## What the voters of the %s step %d said\n\n", f.Label(), f.Step)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/history"
@@ -125,6 +126,32 @@ func (f *FailedStep) Label() string {
 		return "waiting"
 	}
 	return "failed"
+}
+
+// StatusOpen is that of a step that was being decided when the run was stopped.
+const StatusOpen = "open"
+
+// OpenSteps are the steps on which votes were under way when the run was stopped.
+func (r *Result) OpenSteps() []FailedStep {
+	list := make([]FailedStep, len(r.Open))
+	for i := range r.Open {
+		v := &r.Open[i]
+		list[i] = FailedStep{Step: v.Step, Status: StatusOpen, Reason: "the run was stopped before it was decided", Voting: v.Voting, Candidates: v.Voting.Answers}
+		if v.Fault != "" {
+			list[i].Reason += "; last fault: " + v.Fault
+		}
+	}
+	return list
+}
+
+// Without is how it stands with a step that has no result; nil if the result does not say.
+func (r *Result) Without(step int) *FailedStep {
+	for _, f := range slices.Concat(r.Unsettled, r.OpenSteps()) {
+		if f.Step == step {
+			return &f
+		}
+	}
+	return nil
 }
 
 // What a log tells of a run beside its steps.

@@ -333,11 +333,7 @@ func (r *Run) unsettled(step int, missing error) (*StepDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range result.Unsettled {
-		f := &result.Unsettled[i]
-		if f.Step != step {
-			continue
-		}
+	if f := result.Without(step); f != nil {
 		d := &StepDetail{StepResult: StepResult{Step: step, Voting: f.Voting}, Status: f.Status, Reason: f.Reason}
 		d.Voting.Answers, d.Dissent = f.Candidates, f.Votes()
 		return d, nil
@@ -346,5 +342,20 @@ func (r *Run) unsettled(step int, missing error) (*StepDetail, error) {
 	if err != nil || len(samples) == 0 {
 		return nil, missing
 	}
-	return &StepDetail{StepResult: StepResult{Step: step}, Status: "open", Reason: "it is being decided"}, nil
+	d := &StepDetail{StepResult: StepResult{Step: step, Voting: event.Voting{Votes: map[string]int{}}}, Status: StatusOpen, Reason: "it is not decided yet"}
+	for _, s := range samples {
+		switch v := &d.Voting; s.Outcome {
+		case SampleVote:
+			v.Samples++
+			v.Votes[s.Vote]++
+		case SampleFlag:
+			v.Samples++
+			v.RedFlagged++
+			v.Discarded = event.AddDiscarded(v.Discarded, event.Discarded{Flag: s.Flag, Count: 1, Reason: s.Reason})
+		case SampleFault:
+			v.Faults++
+		}
+	}
+	d.Dissent = DescribeVotes(d.Voting)
+	return d, nil
 }

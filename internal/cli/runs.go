@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -179,11 +180,12 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	s, err := run.Step(step)
 	if isA[*runs.NoStepError](err) {
 		if r, failed := run.Result(); failed == nil {
-			for i := range r.Unsettled {
-				if r.Unsettled[i].Step == step {
-					return a.showUnsettled(&r.Unsettled[i], calls)
-				}
+			if f := r.Without(step); f != nil {
+				return a.showUnsettled(f, calls)
 			}
+		}
+		if d, failed := run.Detail(step); failed == nil { // it is going on, or was killed
+			return a.showUnsettled(&runs.FailedStep{Step: step, Status: d.Status, Reason: d.Reason, Voting: d.Voting}, calls)
 		}
 		return usageError{fmt.Errorf("--step: %w", err)}
 	}
@@ -251,10 +253,9 @@ func (a *app) showContested(run *runs.Run) error {
 			}
 		}
 	}
-	for i := range r.Unsettled {
-		f := &r.Unsettled[i]
+	for _, f := range slices.Concat(r.Unsettled, r.OpenSteps()) {
 		if f.Voting.Contested() || f.Voting.RedFlagged > 0 {
-			if err := a.showUnsettled(f, nil); err != nil {
+			if err := a.showUnsettled(&f, nil); err != nil {
 				return err
 			}
 		}

@@ -40,6 +40,9 @@ func Result(w io.Writer, r *runs.Result, output event.Value) {
 	}
 	for i := range r.Open {
 		fmt.Fprintf(w, "  open        %s: %s\n", StepOf(r.Form, r.Open[i].Step), show.Line(runs.DescribeOpen(&r.Open[i])))
+		for _, line := range runs.DescribeVotes(r.Open[i].Voting) {
+			fmt.Fprintf(w, "              %s\n", line)
+		}
 	}
 	for i := range r.Unsettled[:min(len(r.Unsettled), most)] {
 		f := &r.Unsettled[i]

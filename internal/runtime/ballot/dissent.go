@@ -21,12 +21,8 @@ func (r *race) discard(s *Sample) {
 		r.lastFlagged = s.Response.Text
 	}
 	r.tally.Flag()
-	i := slices.IndexFunc(r.discarded, func(d event.Discarded) bool { return d.Flag == s.Flag.Name })
-	if i < 0 {
-		i = len(r.discarded)
-		r.discarded = append(r.discarded, event.Discarded{Flag: s.Flag.Name, Reason: s.Flag.Reason, Said: r.quote(r.lastFlagged)})
-	}
-	r.discarded[i].Count++
+	one := event.Discarded{Flag: s.Flag.Name, Count: 1, Reason: s.Flag.Reason, Said: r.quote(r.lastFlagged)}
+	r.discarded = event.AddDiscarded(r.discarded, one)
 }
 
 // longestQuote is how much of a discarded answer is shown, in characters.
@@ -74,9 +70,13 @@ func (r *race) shown(winner string) []event.Candidate {
 	if r.intents[winner] == nil {
 		list = list[1:]
 	}
-	list = list[:min(len(list), maxShown)]
+	return clipped(list[:min(len(list), maxShown)])
+}
+
+// clipped are answers to look at: nobody has to agree with them any more.
+func clipped(list []event.Candidate) []event.Candidate {
 	for i := range list {
-		list[i].Key = "" // nobody has to agree any more
+		list[i].Key = ""
 		if len(list[i].Answer) > maxShownBytes {
 			list[i].Answer, _ = json.Marshal(clip.Line(string(list[i].Answer), maxShownBytes)) // a text never fails
 		}

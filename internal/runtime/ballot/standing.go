@@ -23,6 +23,7 @@ func (r *race) stopped(w *Watch, err error) {
 		return
 	}
 	s := Standing{Voting: r.verdict(flow.Status(""), "").Voting, Flag: r.lastFlag}
+	s.Voting.Answers = clipped(r.candidates())
 	s.Voting.Faults = max(s.Voting.Faults, r.before+int(r.attempts.Load()))
 	if e := r.lastFault.Load(); e != nil {
 		s.Fault = e
