@@ -121,7 +121,7 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 				return err
 			}
 		}
-		next := "continue with: maker resume " + name
+		next := "continue with: " + a.resumeCommand(name)
 		if open, err := run.Waiting(); err == nil && !slices.ContainsFunc(open, func(o runs.Question) bool { return o.Key == q.Key }) {
 			next = "the run has taken it"
 		}

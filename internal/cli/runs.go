@@ -209,7 +209,12 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if err != nil {
 		return err
 	}
+	samples, err := run.Samples(step)
+	if err != nil {
+		return err
+	}
 	report.Step(a.Out, &s, asked, calls, changed)
+	report.Repaired(a.Out, samples)
 	return nil
 }
 

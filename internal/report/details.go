@@ -121,6 +121,19 @@ func Step(w io.Writer, s *runs.Step, asked string, calls []runs.EffectResult, ch
 	}
 }
 
+// Repaired says how many samples of a step are what was made of an answer that could not be read.
+func Repaired(w io.Writer, samples []runs.Sample) {
+	n := 0
+	for _, s := range samples {
+		if s.Repaired {
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(w, "  repaired  %d of %d samples could not be read as they were, and count as what --repair made of them\n", n, len(samples))
+	}
+}
+
 // Unsettled shows a step without a result, with the calls that it made.
 func Unsettled(w io.Writer, f *runs.FailedStep, calls []runs.EffectResult) {
 	fmt.Fprintf(w, "step %s, not committed: %s\n", Thousands(f.Step), f.Status)
