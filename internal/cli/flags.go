@@ -255,10 +255,10 @@ func readPrices(file string) (*price.Table, error) {
 // resumed; everything else stays as it was.
 func (s *settings) change(c *maker.Config, given *maker.Options) {
 	derived := c.Voting.MaxSamples == config.DerivedSamples(c.Voting) // and is so again
-	s.flags.Visit(func(f *pflag.Flag) {
+	s.flags.VisitAll(func(f *pflag.Flag) {
 		d := config.Find(f.Name)
 		switch {
-		case d == nil:
+		case d == nil, !f.Changed:
 		case d.Name == "red_flags":
 			c.Flags = given.Config.Flags
 		case d.Value(c) != nil:
