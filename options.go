@@ -98,6 +98,10 @@ type Options struct {
 	// such as the program's own settings. Relative paths start in the workspace.
 	Protected []string
 
+	// Confined has no file opened that a plan, a script or a request names as part of a model,
+	// such as the answers of a simulated one: for work that others send.
+	Confined bool
+
 	// Tools are further tools for the agents of runs that have some.
 	Tools []tool.Tool
 

@@ -38,6 +38,7 @@ type Options struct {
 	Prices    *price.Table
 	Record    string
 	Protected []string
+	Confined  bool
 	Tools     []tool.Tool
 	Modules   func(builtin kind.Modules) []flow.Module
 	Decide    vote.Decider

@@ -91,7 +91,7 @@ func (s *Session) With(e *Engine) (*Session, error) {
 		case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
 			return nil, config.Errorf("model", "there is no model called %q; want provider/model", name)
 		}
-		if _, err := s.run.stack.group(names[0]); err != nil {
+		if _, err := s.run.stack.groupOf(names[0], true); err != nil {
 			return nil, err
 		}
 		other.model = names[0]

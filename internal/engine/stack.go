@@ -314,6 +314,11 @@ func (s *stack) registry() *tool.Registry {
 // group returns the voters that a question asks for: the model of a role, or a
 // model by its name. They are opened when they are first needed.
 func (s *stack) group(name string) ([]ballot.Voter, error) {
+	return s.groupOf(name, !s.engine.opts.Confined)
+}
+
+// groupOf is group. A model that is not trusted has no file of its own.
+func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if group, ok := s.groups[name]; ok {
@@ -334,6 +339,9 @@ func (s *stack) group(name string) ([]ballot.Voter, error) {
 	names := []string{wanted}
 	if field == "model_escalation" {
 		names = s.config.Solve.SecondPool()
+	}
+	if field == "model" && !trusted && len(route.Scripts(name)) > 0 {
+		return nil, config.Errorf(field, "%s names a file, which only a setting of the run may", name)
 	}
 	var opened []ballot.Voter
 	for _, name := range names {

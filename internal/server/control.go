@@ -134,7 +134,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 	if err := read(w, r, &in); err != nil {
 		return err
 	}
-	if err := mayAll(c, in.Settings); err != nil {
+	if err := s.mayAll(c, in.Settings); err != nil {
 		return err
 	}
 	if _, err := s.resume(r.Context(), run.Dir(), in); err != nil {
@@ -171,7 +171,7 @@ func (s *Server) resume(ctx context.Context, dir string, in resumption) (*maker.
 	if err != nil {
 		return nil, problemf(http.StatusForbidden, "settings.max_usd", "%v", err)
 	}
-	s.prepare(opts, "")
+	s.prepare(opts, run.Owner())
 	engine, err := s.o.Engine.With(opts)
 	if err != nil {
 		held.settle(&before.Spent.USD)
@@ -190,6 +190,7 @@ func (s *Server) resume(ctx context.Context, dir string, in resumption) (*maker.
 // prepare makes options those of a run that goes on here.
 func (s *Server) prepare(o *maker.Options, owner string) {
 	o.LogDir, o.Owner, o.Keeper = s.o.LogDir, owner, Keeper
+	o.Confined = owner != "" // what a program sends names no files of this machine
 	o.Families = s.o.Families
 	o.Ask = maker.AnsweredElsewhere
 }

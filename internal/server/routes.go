@@ -59,7 +59,7 @@ func (s *Server) ofRun(answer func(w http.ResponseWriter, r *http.Request, run *
 	return func(w http.ResponseWriter, r *http.Request) error {
 		name := r.PathValue("run")
 		missing := problemf(http.StatusNotFound, "run", "there is no run %q", name)
-		if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || len(name) > mostName {
+		if !isRunName(name) {
 			return missing
 		}
 		run, err := runs.Open(filepath.Join(s.o.LogDir, name))
@@ -77,6 +77,11 @@ func (s *Server) ofRun(answer func(w http.ResponseWriter, r *http.Request, run *
 		}
 		return answer(w, r, run)
 	}
+}
+
+// isRunName reports whether a name can be that of a run in the folder, and of nothing else.
+func isRunName(name string) bool {
+	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00") && !strings.HasPrefix(name, ".") && len(name) <= mostName
 }
 
 // may refuses what the caller may not.

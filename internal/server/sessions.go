@@ -119,7 +119,7 @@ func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*ma
 			given[setting] = text
 		}
 	}
-	if err := mayAll(c, given); err != nil {
+	if err := s.mayAll(c, given); err != nil {
 		return nil, asRefusal(err)
 	}
 	s.sessions.opening.Lock()

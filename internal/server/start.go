@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/maker-mdap/maker"
@@ -138,7 +139,7 @@ func kindOf(name string) (kind, error) {
 
 // mayAll refuses settings that a caller may not set, and files that would be read for one who
 // may not answer.
-func mayAll(c Caller, given map[string]any) error {
+func (s *Server) mayAll(c Caller, given map[string]any) error {
 	for name, v := range given {
 		d := config.Find(name)
 		if d == nil {
@@ -152,9 +153,25 @@ func mayAll(c Caller, given map[string]any) error {
 			if opens(d, text) && !c.MayAnswer() {
 				return problemf(http.StatusForbidden, "settings."+d.Name, "this token may not have the file read that %s names; one with the scope answer may", d.Name)
 			}
+			if d.Name == "warm" && !s.mayWarm(c, text) {
+				return problemf(http.StatusNotFound, "settings.warm", "there is no run %q; this token names one of its runs in full", text)
+			}
 		}
 	}
 	return nil
+}
+
+// mayWarm reports whether a caller may begin with what another run learnt. Whoever may not see and
+// answer everything has to name one of their own, so that nothing is learnt about others.
+func (s *Server) mayWarm(c Caller, name string) bool {
+	if c.MaySeeAll() && c.MayAnswer() {
+		return true
+	}
+	if !isRunName(name) {
+		return false
+	}
+	run, err := runs.Open(filepath.Join(s.o.LogDir, name))
+	return err == nil && c.MaySee(run.Owner())
 }
 
 // opens reports whether the value of a setting names a file.
@@ -262,7 +279,7 @@ func (s *Server) prepareOrder(w http.ResponseWriter, r *http.Request) (*prepared
 	case !empty && k.text == "":
 		return nil, problemf(http.StatusBadRequest, "task", "%s takes no text", k.name)
 	}
-	if err := mayAll(c, o.Settings); err != nil {
+	if err := s.mayAll(c, o.Settings); err != nil {
 		return nil, err
 	}
 	if p, err := paramsOf[map[string]json.RawMessage](o); err == nil && len(p["attach"]) > len("[]") && !c.MayAnswer() {
