@@ -351,6 +351,7 @@ type race struct {
 	attempts  atomic.Int64 // failed ones so far, also of samples that go on trying
 	excused   atomic.Int64 // of them, those that do not count: the provider was busy
 	answered  atomic.Int64 // how many answers had come at the last of these
+	heard     atomic.Int64 // when that was seen to have grown, since the beginning
 	lastFault atomic.Pointer[model.Error]
 
 	groups   groups // of answers that are compared by meaning

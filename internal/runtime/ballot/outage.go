@@ -1,6 +1,8 @@
 package ballot
 
 import (
+	"time"
+
 	"github.com/maker-mdap/maker/internal/runtime/limiter"
 	"github.com/maker-mdap/maker/model"
 )
@@ -12,13 +14,25 @@ func (r *race) mayRetry(e *model.Error) bool {
 		r.gauge.Retried.Add(1)
 	}
 	failed := r.attempts.Add(1)
-	if e.Kind == model.RateLimited {
-		// A provider that answers others in between is busy, and not out of order.
-		if now := r.ballot.answers.Load(); r.answered.Swap(now) != now {
-			r.excused.Add(1)
-		}
+	if e.Kind == model.RateLimited && r.isBusy() {
+		r.excused.Add(1)
 	}
 	return failed-r.excused.Load() < r.bears(e)
+}
+
+// busyFor is how long a provider may refuse everything, for want of room, before that is taken for
+// a fault of it.
+const busyFor = 5 * time.Minute
+
+// isBusy reports whether a provider that refuses a call for want of room is busy, and not out of
+// order: it has answered something lately.
+func (r *race) isBusy() bool {
+	waited := int64(time.Since(r.started))
+	if now := r.ballot.answers.Load(); r.answered.Swap(now) != now {
+		r.heard.Store(waited)
+		return true
+	}
+	return waited-r.heard.Load() < int64(busyFor)
 }
 
 // tooMany reports whether the question bears no further faults after the last one.

@@ -359,35 +359,41 @@ func TestSamplesInFlightShareTheirFaults(t *testing.T) {
 }
 
 // TestABusyProviderBurnsNoAttempts: refusals for want of room do not count while answers
-// come in between, and do if none come.
+// come in between, or will come soon, and do if none come for minutes.
 func TestABusyProviderBurnsNoAttempts(t *testing.T) {
 	for _, test := range []struct {
 		kind  model.Kind
-		every int // of so many calls one is answered; 0 for none
+		every int // of so many calls, one a second, one is answered; 0 for none
 		want  flow.Status
+		after time.Duration // at least, and less than a minute more
 	}{
-		{model.RateLimited, 3, flow.Decided}, {model.RateLimited, 0, flow.Failed}, {model.Overloaded, 3, flow.Failed},
+		{model.RateLimited, 3, flow.Decided, 0}, {model.RateLimited, 100, flow.Decided, 790 * time.Second},
+		{model.RateLimited, 0, flow.Failed, busyFor}, {model.Overloaded, 3, flow.Failed, 0},
 	} {
-		calls := 0
-		m := model.Func(func(_ context.Context, req *model.Request) (*model.Response, error) {
-			for { // as the retrier does
-				if calls++; test.every > 0 && calls%test.every == 0 {
-					return &model.Response{Text: "a", Stop: model.StopEnd}, nil
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			m := model.Func(func(_ context.Context, req *model.Request) (*model.Response, error) {
+				for { // as the retrier does
+					if calls++; test.every > 0 && calls%test.every == 0 {
+						return &model.Response{Text: "a", Stop: model.StopEnd}, nil
+					}
+					fault := &model.Error{Kind: test.kind}
+					if !req.OnFault(fault) {
+						return nil, fault
+					}
+					time.Sleep(time.Second)
 				}
-				fault := &model.Error{Kind: test.kind}
-				if !req.OnFault(fault) {
-					return nil, fault
-				}
+			})
+			q := question(firstToK(8, 20))
+			q.MaxFaults = 10
+			b := New(only(m), readers, &Options{BatchSize: 1})
+			defer b.Close()
+			start := time.Now()
+			v, err := b.Decide(t.Context(), q, Watch{})
+			if took := time.Since(start); err != nil || v.Status != test.want || took < test.after || took > test.after+time.Minute {
+				t.Errorf("%s, one of %d calls is answered: Decide() = %+v, %v after %d calls and %s, want %s after %s", test.kind, test.every, v, err, calls, took, test.want, test.after)
 			}
 		})
-		q := question(firstToK(8, 20))
-		q.MaxFaults = 10
-		b := New(only(m), readers, &Options{BatchSize: 1})
-		v, err := b.Decide(t.Context(), q, Watch{})
-		b.Close()
-		if err != nil || v.Status != test.want {
-			t.Errorf("%s, one of %d calls is answered: Decide() = %+v, %v after %d calls, want %s", test.kind, test.every, v, err, calls, test.want)
-		}
 	}
 }
 
