@@ -157,6 +157,53 @@ func TestMapTable(t *testing.T) {
 	}
 }
 
+// TestMapWithASecondPool: records that are put to a second pool are hard ones, and count as such
+// before that has voted, so that the others have the margins that they would have without it.
+func TestMapWithASecondPool(t *testing.T) {
+	certified := func(seed int, second string) float64 {
+		c := maker.Config{Model: fmt.Sprintf("sim/default?p=0.95&hard=0.05:0.55&seed=%d", seed)}
+		c.Solve.ModelEscalation = second
+		e := newEngine(t, maker.Options{Config: c})
+		run, err := e.Map(t.Context(), maker.Table{
+			Questions: []maker.RecordQuestion{{Prompt: "Compute: {{.n}} + 1", As: reader.Number{}}},
+			Records: func(yield func(maker.Record, error) bool) {
+				for i := range 300 {
+					if !yield(maker.Record{Line: i + 1, Columns: []string{"n"}, Values: map[string]any{"n": i}}, nil) {
+						return
+					}
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Result(); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := runs.Open(run.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate, err := kept.Certify()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certificate.Votes.Bound
+	}
+	var with, without float64
+	seeds := 3
+	if raceDetector {
+		seeds = 1
+	}
+	for seed := range seeds {
+		with += certified(seed, fmt.Sprintf("sim/default?seed=%d", 90+seed)) / float64(seeds)
+		without += certified(seed, "") / float64(seeds)
+	}
+	if with < without-0.2 { // 0.4 below it if such a record counts only when its step ends, 0.02 now
+		t.Errorf("all answers are the likeliest with %.3f, want about as much as without a second pool: %.3f", with, without)
+	}
+}
+
 // TestMapAdapts: what the votes on records show about how hard they are counts for those
 // that come after, by question if there are several, and a resume and a replay agree.
 func TestMapAdapts(t *testing.T) {

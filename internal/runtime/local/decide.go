@@ -32,7 +32,7 @@ func (b *branch) Decide(key string, q *flow.Question) (*flow.Verdict, error) {
 		defer b.line.Lock()
 	}
 	if b.opts.Width != nil {
-		b.pass = &pass{width: b.opts.Width, need: func() int { return b.need(q) }}
+		b.pass = &pass{width: b.opts.Width, need: func() int { return b.need(q) }, first: q.Confirm != nil}
 		if err := b.gate.enter(b.ctx, b.pass); err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (b *branch) decide(key string, q *flow.Question) (*flow.Verdict, error) {
 	}
 	b.progress.Decided.Add(1)
 	b.extra.use(v.Voting.Samples)
-	v.Voting.Policy, v.Voting.Disputed = d.policy.Policy, b.settled(d)
+	v.Voting.Policy, v.Voting.Disputed = d.policy.Policy, b.settled(d, v.Status == flow.Decided)
 	if v.Status == flow.FlaggedOut {
 		v.Said = d.said
 	}

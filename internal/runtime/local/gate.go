@@ -12,13 +12,14 @@ import (
 type gate struct {
 	mu    sync.Mutex
 	load  int     // samples that the votes inside still need if their voters agree
-	queue []*pass // in the order in which they came
+	queue []*pass // those that go first, and the others, in the order in which they came
 }
 
 // A pass is the right of a vote to go on.
 type pass struct {
 	width func() int // how many calls servers take at once
 	need  func() int // samples that the vote takes at least
+	first bool       // it ends what has begun: others are waiting to learn from it
 	given chan struct{}
 	left  int // of these samples; the last stays until the vote ends
 }
@@ -31,7 +32,11 @@ const ahead = 2
 func (g *gate) enter(ctx context.Context, p *pass) error {
 	g.mu.Lock()
 	p.given = make(chan struct{})
-	g.queue = append(g.queue, p)
+	i := len(g.queue)
+	if others := slices.IndexFunc(g.queue, func(other *pass) bool { return !other.first }); p.first && others >= 0 {
+		i = others
+	}
+	g.queue = slices.Insert(g.queue, i, p)
 	g.admit()
 	g.mu.Unlock()
 	select {

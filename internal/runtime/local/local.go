@@ -286,6 +286,8 @@ type branch struct {
 	room   *ballot.Room // for the next verdict
 	pass   *pass        // through the gate; nil if there is none
 	line   *line        // if it is the main one; nil where nothing is guessed
+
+	unsettled string // the class of a question that its voters differed over and that others are asked now
 }
 
 // errNoJournal is why a chain cannot have effects: its log leaves out verdicts,

@@ -65,17 +65,28 @@ func (d *decision) dispute(s *ballot.Sample) {
 	}
 }
 
-// settled ends a question, and is over how many others of its class voters differ.
-func (b *branch) settled(d *decision) int {
+// settled ends a question, and is over how many others of its class voters differ. One that is now
+// put to other voters stays one of these until they have said what they think: a race without a
+// winner is the hardest there is, and counts only when its step ends.
+func (b *branch) settled(d *decision, decided bool) int {
 	if b.oneByOne() || d.q.Rule.Strategy != vote.Adaptive {
 		return 0
 	}
 	b.counting.Lock()
 	defer b.counting.Unlock()
 	class := b.policyClass(d.q)
-	if d.split {
-		b.disputed[class]--
+	if b.unsettled != "" && d.q.Confirm != nil {
+		b.disputed[b.unsettled]--
+		b.unsettled = ""
 	}
+	if !d.split {
+		return b.disputed[class]
+	}
+	if d.q.Second && !decided && b.unsettled == "" {
+		b.unsettled = class
+		return b.disputed[class] - 1
+	}
+	b.disputed[class]--
 	return b.disputed[class]
 }
 
