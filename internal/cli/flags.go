@@ -25,6 +25,7 @@ import (
 type settings struct {
 	config config.Config
 	flags  *pflag.FlagSet
+	resume bool // what is not given stays as the run has it
 
 	// What is no part of a configuration.
 	redFlags   string
@@ -216,6 +217,9 @@ func (s *settings) sayUseless(a *app) {
 			}
 			if s.flags.Lookup(other.Flag()) == nil {
 				continue // the command has only the other case
+			}
+			if s.resume && !s.flags.Changed(other.Flag()) {
+				return // the run knows
 			}
 			is := s.value(other).String()
 			if is == "" || is == want {

@@ -345,6 +345,7 @@ with; --script names an edited one, and says which recorded answers still fit.`,
 	cmd.Flags().StringVar(&script, "script", "", "of maker script: go on with this edited script; says which recorded answers fit, and asks first")
 	cmd.Flags().BoolVar(&yes, "yes", false, "go on with the edited script without asking")
 	cmd.Flags().BoolVar(&setAside, "set-aside", false, "move the damaged rest of a log aside and go on before it")
+	flags.resume = true
 	flags.register(cmd, config.All, func(d *config.Setting) bool { return !d.Stays && d.Name != "max_rounds" })
 	flags.initially("model", "sim/default")
 	return cmd
