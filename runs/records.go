@@ -231,8 +231,9 @@ type RecordParams struct {
 	Records   int      `json:"records"`
 	Columns   []string `json:"columns"` // as they were read
 	Same      int      `json:"same"`
-	Mixed     int      `json:"mixed"` // of Records: known ones that were mixed in
-	Of        int      `json:"of"`    // records that these were chosen from, if they are a sample
+	Dedupe    bool     `json:"dedupe"` // the same ones are asked about once
+	Mixed     int      `json:"mixed"`  // of Records: known ones that were mixed in
+	Of        int      `json:"of"`     // records that these were chosen from, if they are a sample
 	Questions []struct {
 		Name string `json:"name"`
 		Gold string `json:"gold"`

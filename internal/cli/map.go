@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"strings"
 
@@ -129,7 +130,15 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 		return usageError{fmt.Errorf("--out %s is the table itself: name another file", flags.out)}
 	}
 	source.Skip(a.logDir, flags.out)
-	survey, err := surveyed(source, questions)
+	words, err := rows.Words(questions)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", name, err)}
+	}
+	asked := source.Records
+	if flags.dedupe {
+		asked = func() iter.Seq2[maker.Record, error] { return rows.Different(source.Records(), words) }
+	}
+	survey, err := surveyed(source.Records(), words)
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", name, err)}
 	}
@@ -138,17 +147,23 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 		return err
 	}
 	t := maker.Table{Source: source.Name, Records: source.Records(), Questions: questions, Dedupe: flags.dedupe}
-	if n := min(flags.sample, survey.Records); n > 0 {
-		t.Records, t.Of = rows.Choose(source.Records(), n), survey.Records
-		survey = survey.Part(n)
+	priced := survey // what is asked about
+	if flags.dedupe {
+		if priced, err = surveyed(asked(), words); err != nil {
+			return usageError{fmt.Errorf("%s: %w", name, err)}
+		}
+	}
+	if n := min(flags.sample, priced.Records); n > 0 {
+		t.Records, t.Of = rows.Choose(asked(), n), priced.Records
+		survey = priced.Part(n)
+		priced = survey
 	}
 	known, err := rows.Known(questions, survey)
 	if err != nil {
 		return usageError{err}
 	}
 	t.Records = rows.Mix(t.Records, survey.Records, known)
-	survey = survey.With(known)
-	if err := a.mayCost(cmd, engine, flags, survey, len(questions)); err != nil {
+	if err := a.mayCost(cmd, engine, flags, priced.With(known), len(questions)); err != nil {
 		return err
 	}
 	run, err := engine.Map(cmd.Context(), t)
@@ -167,12 +182,8 @@ func (a *app) runMap(cmd *cobra.Command, flags *mapFlags, name string) (err erro
 }
 
 // surveyed looks at all records before anybody is asked.
-func surveyed(source *rows.Source, questions []maker.RecordQuestion) (rows.Survey, error) {
-	words, err := rows.Words(questions)
-	if err != nil {
-		return rows.Survey{}, err
-	}
-	s, err := rows.Take(source.Records(), words)
+func surveyed(records iter.Seq2[maker.Record, error], words func(maker.Record) (string, error)) (rows.Survey, error) {
+	s, err := rows.Take(records, words)
 	switch {
 	case err != nil:
 	case s.Records == 0:
@@ -189,7 +200,11 @@ func (a *app) mayCost(cmd *cobra.Command, engine *maker.Engine, flags *mapFlags,
 	if flags.yes || e.CostUSD == nil || *e.CostUSD <= flags.confirm || flags.config.MaxUSD > 0 {
 		return nil
 	}
-	about := fmt.Sprintf("%s records, at least %s calls, about %s or more", report.Thousands(s.Records), report.Thousands(e.Calls), runs.DescribeCost(e.CostUSD))
+	what := "records"
+	if flags.dedupe {
+		what = "different records"
+	}
+	about := fmt.Sprintf("%s %s, at least %s calls, about %s or more", report.Thousands(s.Records), what, report.Thousands(e.Calls), runs.DescribeCost(e.CostUSD))
 	if !a.hasTerminal() {
 		return usageError{fmt.Errorf("%s: nobody is there to agree; say --yes, or set --max-usd (--sample 50 tells more)", about)}
 	}

@@ -147,7 +147,11 @@ func forecastOf(r *runs.Result, p *runs.RecordParams) string {
 		cost = "about " + runs.DescribeCost(&usd)
 	}
 	took := time.Duration(float64(r.TotalDurationMS)*of) * time.Millisecond
-	return fmt.Sprintf("all %s records: %s or more for %s calls, in at most %s", Thousands(p.Of), cost, Thousands(int(float64(r.Usage.Calls)*of)), took.Round(time.Second))
+	what := "records"
+	if p.Dedupe {
+		what = "different records"
+	}
+	return fmt.Sprintf("all %s %s: %s or more for %s calls, in at most %s", Thousands(p.Of), what, cost, Thousands(int(float64(r.Usage.Calls)*of)), took.Round(time.Second))
 }
 
 // printVoting shows what the votes of the committed steps took.

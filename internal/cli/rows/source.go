@@ -5,6 +5,7 @@ package rows
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"iter"
@@ -230,6 +231,28 @@ func Take(records iter.Seq2[maker.Record, error], put func(maker.Record) (string
 		s.Bytes += int64(len(words))
 	}
 	return s, nil
+}
+
+// Different yields the first of the records of which put says the same, and those of which it says
+// nothing.
+func Different(records iter.Seq2[maker.Record, error], put func(maker.Record) (string, error)) iter.Seq2[maker.Record, error] {
+	return func(yield func(maker.Record, error) bool) {
+		seed, seen := maphash.MakeSeed(), map[uint64]bool{}
+		for r, err := range records {
+			if err == nil {
+				if words, failed := put(r); failed == nil {
+					sum := maphash.String(seed, words)
+					if seen[sum] {
+						continue
+					}
+					seen[sum] = true
+				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // Choose yields n of the records, chosen at random, in their order. It reads all of them
