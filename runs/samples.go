@@ -333,7 +333,18 @@ func (r *Run) unsettled(step int, missing error) (*StepDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f := result.Without(step); f != nil {
+	f := result.Without(step)
+	if f == nil && r.Form().Apart() { // of which there may be too many for a result
+		for e, err := range r.about(step, event.TypeStepFailed) {
+			if err != nil {
+				return nil, err
+			}
+			if e, ok := e.(event.StepFailed); ok && e.Step == step {
+				f = &FailedStep{Step: step, Status: e.Status, Reason: e.Reason, Voting: e.Voting, Candidates: e.Voted()}
+			}
+		}
+	}
+	if f != nil {
 		d := &StepDetail{StepResult: StepResult{Step: step, Voting: f.Voting}, Status: f.Status, Reason: f.Reason}
 		d.Voting.Answers, d.Dissent = f.Candidates, f.Votes()
 		return d, nil

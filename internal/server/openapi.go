@@ -86,6 +86,9 @@ var document = sync.OnceValues(func() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if path == "/healthz" {
+			described["security"] = []any{}
+		}
 		if paths[path] == nil {
 			paths[path] = map[string]any{}
 		}
@@ -95,8 +98,10 @@ var document = sync.OnceValues(func() ([]byte, error) {
 		"openapi": "3.1.0",
 		"info":    map[string]any{"title": "MAKER", "version": maker.Version, "description": "Runs of maker serve. Errors are problems as in RFC 9457, with the field that is to blame."},
 		"paths":   paths,
+		// Without a token or a session nothing but /healthz is answered.
+		"security": []any{map[string]any{"token": []string{}}, map[string]any{"session": []string{}}},
 		"components": map[string]any{
-			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}, "session": map[string]any{"type": "apiKey", "in": "cookie", "name": "maker"}},
+			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}, "session": map[string]any{"type": "apiKey", "in": "cookie", "name": "maker-7433", "description": "The name ends with the port of the server, and begins with __Host- where it has TLS. GET /login sets it, by a link that works once."}},
 		},
 	})
 })

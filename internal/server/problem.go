@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,7 +148,7 @@ func decode(data []byte, v any, place string) error {
 	field := place
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field = within(place, t.Field)
-		return problemf(http.StatusBadRequest, field, "%s is a %s, which it cannot be", field, t.Value)
+		return problemf(http.StatusBadRequest, field, "%s is of a wrong type: %s", cmp.Or(field, "the body"), t.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		field = within(place, strings.Trim(name, `"`))

@@ -122,6 +122,10 @@ export function run(first) {
     if (now?.form === 'chain') { // where it is the one behind those that are done
       return steps.open(s.state === 'undecided' || s.state === 'failed' ? [{ step: s.steps_completed, status: s.state, voting: null }] : []);
     }
+    if (now?.form === 'records') { // there may be many, which the records list
+      const said = await get(of(id, 'records'), { status: 'undecided', limit: 20 }).catch(() => ({}));
+      return steps.open((said.records ?? []).map((/** @type {any} */ r) => ({ step: r.number, status: r.status, reason: r.reason, voting: r.voting })));
+    }
     const result = await get(of(id, 'result')).catch(() => ({}));
     steps.open(result.unsettled ?? []);
   }
