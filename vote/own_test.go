@@ -28,6 +28,17 @@ func TestOwn(t *testing.T) {
 	if d := tally.Decision(); d.Outcome != Stuck || tally.Votes() != 4 {
 		t.Errorf("at the cap: %+v and %d votes, want it stuck at 4", d, tally.Votes())
 	}
+	// What nobody voted for cannot win.
+	tally = NewTallyBy(rule, func(Rule, *Tally) Decision { return Decision{Outcome: Won, Key: "z"} })
+	for n := range 4 {
+		if d := tally.Decision(); d != (Decision{Outcome: Open, Need: 1}) {
+			t.Errorf("after %d votes for other answers: %+v, want it open", n, d)
+		}
+		tally.Vote("a")
+	}
+	if d := tally.Decision(); d.Outcome != Stuck {
+		t.Errorf("at the cap: %+v, want it stuck", d)
+	}
 	// Without a decider nobody wins, and other rules do not ask one.
 	tally = NewTally(rule)
 	tally.Vote("a")

@@ -230,6 +230,9 @@ func (e *Engine) warm(cfg *config.Config) error {
 	if now := strings.Join(cfg.VoterNames(), ","); asked != now {
 		return config.Errorf("warm", "%s asked %s, and this run is to ask %s: how hard questions are for one says nothing about the other", run.ID(), asked, now)
 	}
+	if len(learnt) == 0 {
+		return config.Errorf("warm", "%s has no votes to learn from", run.ID())
+	}
 	cfg.Warm = learnt
 	return nil
 }
