@@ -237,11 +237,13 @@ func (a *app) finishMap(run *runs.Run, r *maker.Result, out string) error {
 // ending is what is done at the end of a run that is resumed: its records are written to a
 // file, if one is named.
 func (a *app) ending(name, out string) (func(*maker.Result) error, error) {
-	if out == "" {
-		return a.finish, nil
-	}
 	run, err := a.open(name)
-	if err != nil {
+	switch {
+	case err == nil && run.Form() == event.FormRequests:
+		return nil, usageError{errors.New(onTheServer(run.ID()))}
+	case out == "":
+		return a.finish, nil // whoever resumes it says what is wrong
+	case err != nil:
 		return nil, err
 	}
 	if run.Form() != event.FormRecords {

@@ -144,6 +144,11 @@ func (a *app) resumeCommand(run string) string {
 	return "maker resume " + run
 }
 
+// onTheServer is how a session of the gateway goes on.
+func onTheServer(run string) string {
+	return fmt.Sprintf("a session goes on where it is asked: resume it on the page of maker serve, or by POST /api/runs/%s/resume", run)
+}
+
 // nextAction says what to do about a run that did not complete.
 func (a *app) nextAction(r *maker.Result) string {
 	resume := a.resumeCommand(r.Run)
@@ -156,6 +161,8 @@ func (a *app) nextAction(r *maker.Result) string {
 		return "its process is gone; everything committed is kept. Continue with: " + resume
 	case r.Status == event.StatusRunning:
 		return ""
+	case r.Form == event.FormRequests:
+		return onTheServer(r.Run)
 	case r.Stop == event.StopCancelled && r.Reason != maker.ErrInterrupted.Error():
 		return r.Reason + "; everything committed is kept. If it is wanted after all: " + resume
 	case r.Stop == event.StopCancelled, r.Stop == event.StopPaused:

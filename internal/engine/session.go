@@ -90,6 +90,8 @@ func (s *Session) With(e *Engine) (*Session, error) {
 			return nil, config.Errorf("voters", "several models that share the samples are those of a whole session")
 		case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
 			return nil, config.Errorf("model", "there is no model called %q; want provider/model", name)
+		case s.run.stack.opened() >= mostModels:
+			return nil, config.Errorf("model", "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
 		}
 		if _, err := s.run.stack.groupOf(names[0], true); err != nil {
 			return nil, err
@@ -101,6 +103,10 @@ func (s *Session) With(e *Engine) (*Session, error) {
 	}
 	return other, nil
 }
+
+// mostModels is how many models a session opens at most: each takes memory, and whoever asks may
+// name any.
+const mostModels = 256
 
 // Run is the run that it is.
 func (s *Session) Run() *Run { return s.run }

@@ -362,6 +362,13 @@ func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 	return opened, nil
 }
 
+// opened is how many groups of voters questions have asked for.
+func (s *stack) opened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.groups)
+}
+
 // CheapModel is the model for small jobs: the provider's, unless one is named.
 func CheapModel(cfg config.Config) string {
 	return cmp.Or(cfg.ModelCheap, route.Cheap(cfg.Execution()))

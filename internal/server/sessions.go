@@ -152,7 +152,7 @@ func (s *Server) sessionFor(ctx context.Context, owner, name string, m *gateway.
 	if as := session.with[spec]; as != nil {
 		return as, nil
 	}
-	opts, err := s.o.Settings(config.Sessions, settings)
+	opts, err := s.sessionOptions(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (s *Server) alone(m *gateway.Model, spec string, settings map[string][]stri
 	if alone, ok := s.sessions.alone[spec]; ok {
 		return alone, nil
 	}
-	opts, err := s.o.Settings(config.Sessions, settings)
+	opts, err := s.sessionOptions(settings)
 	if err != nil {
 		return false, err
 	}
@@ -269,10 +269,12 @@ func (s *Server) lendMore(ctx context.Context, known *maker.Session, settings ma
 	if err := s.settled(ctx, run); err != nil {
 		return false, err
 	}
-	more := s.lease(ctx, settings)
+	more, left := s.lease(ctx, settings), s.o.Me(ctx).LeftUSD
 	if more <= 0 {
 		return false, nil
 	}
+	unspent := run.Progress().Limits.USD - *r.TotalCostUSD // which was not enough for one call
+	more = min(*left, max(more, 2*unspent))
 	_, err = s.resume(ctx, run.Dir(), resumption{Settings: map[string]any{"max_usd": *r.TotalCostUSD + more}})
 	return err == nil, err
 }
@@ -301,6 +303,10 @@ func (s *Server) openSession(ctx context.Context, owner, task string, settings m
 				in.Settings = map[string]any{"max_usd": *one.CostUSD + more}
 			}
 			_, err := s.resume(ctx, one.Dir, in)
+			if isA[*maker.ConfigError](err) { // the model that it was begun with may be gone
+				in.Settings = map[string]any{"model": settings["model"][0]}
+				_, err = s.resume(ctx, one.Dir, in)
+			}
 			return err
 		case one.State == event.StopPaused:
 			return &gateway.Refusal{Class: served.Overload, Message: fmt.Sprintf("somebody has paused the session %s; it goes on once it is resumed, on the page or by POST /api/runs/%[1]s/resume", one.Run)}
@@ -310,8 +316,24 @@ func (s *Server) openSession(ctx context.Context, owner, task string, settings m
 	return s.beginSession(ctx, owner, task, settings)
 }
 
+// sessionOptions are those of a session whose requests have given settings. The model that a
+// request names is the one that is asked, whatever models other runs here have.
+func (s *Server) sessionOptions(given map[string][]string) (*maker.Options, error) {
+	opts, err := s.o.Settings(config.Sessions, given)
+	if err != nil {
+		return nil, err
+	}
+	if given["model_execution"] == nil {
+		opts.Config.ModelExecution = ""
+	}
+	if given["voters"] == nil {
+		opts.Config.Voters = nil
+	}
+	return opts, nil
+}
+
 func (s *Server) beginSession(ctx context.Context, owner, task string, settings map[string][]string) error {
-	opts, err := s.o.Settings(config.Sessions, settings)
+	opts, err := s.sessionOptions(settings)
 	if err != nil {
 		return err
 	}

@@ -128,6 +128,7 @@ func TestTwoModelsAtOnce(t *testing.T) {
 				opts, err := settings(k, given)
 				if err == nil {
 					opts.Config.BaseURL = upstream.URL + "/v1"
+					opts.Config.ModelExecution, opts.Config.Voters = "compat/other", []string{"compat/other"} // for other runs
 				}
 				return opts, err
 			}
@@ -277,5 +278,25 @@ func TestSessionsShareABudget(t *testing.T) {
 	}
 	if p.paid > budget || p.paid < budget/2 {
 		t.Errorf("%.2f of %d dollars are spent", p.paid, budget)
+	}
+}
+
+// TestDearRequest: a request that may take more than what its session is lent at once is lent more,
+// if that is left, and refused if not.
+func TestDearRequest(t *testing.T) {
+	p := &purse{left: 4}
+	s := serve(t, t.TempDir(), func(o *server.Options) { o.Me, o.Reserve = p.me, p.reserve })
+	for _, test := range []struct {
+		price  string // of a million tokens; answers have up to 32,000
+		status int
+	}{{"15,75", http.StatusOK}, {"15,300", http.StatusTooManyRequests}, {"15,110", http.StatusOK}, {"1,1", http.StatusOK}} {
+		status, body := s.ask("POST", "/v1/chat/completions", fmt.Sprintf(`{"model":"maker/sim/default?p=1&k=2&price=%s","max_tokens":32000,"messages":[{"role":"user","content":"Compute: 20 + 22"}]}`, test.price))
+		if status != test.status {
+			t.Errorf("at %s: %d %s, want %d", test.price, status, body, test.status)
+		}
+	}
+	s.stop()
+	if p.paid <= 0 || p.paid > 0.1 {
+		t.Errorf("%.4f dollars are spent", p.paid)
 	}
 }

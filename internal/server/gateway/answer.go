@@ -19,6 +19,7 @@ import (
 	"github.com/maker-mdap/maker/model/served"
 	"github.com/maker-mdap/maker/redflag"
 	"github.com/maker-mdap/maker/usage"
+	rule "github.com/maker-mdap/maker/vote"
 )
 
 // answer has a request voted on.
@@ -62,16 +63,24 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, format served.F
 // and one that was just paused because nobody used it goes on.
 func (g *Gateway) ask(ctx context.Context, s *maker.Session, r maker.ChatRequest, again func() (*maker.Session, error)) (*maker.ChatVerdict, error) {
 	v, err := s.Ask(ctx, r)
-	ended, ok := errors.AsType[*maker.SessionEndedError](err)
-	if !ok || ended.Result.Stop != "max_usd" && ended.Result.Stop != event.StopPaused {
-		return v, err
+	for { // a dear request may take more than what is lent at once
+		ended, ok := errors.AsType[*maker.SessionEndedError](err)
+		if !ok || ended.Result.Stop != "max_usd" && ended.Result.Stop != event.StopPaused {
+			return v, err
+		}
+		more, failed := again()
+		if failed != nil {
+			return v, err
+		}
+		if ended.Result.Stop == "max_usd" && limitOf(more) <= limitOf(s)*(1+1e-9) { // nothing more is lent
+			return v, err
+		}
+		s = more
+		v, err = s.Ask(ctx, r)
 	}
-	more, failed := again()
-	if failed != nil {
-		return v, err
-	}
-	return more.Ask(ctx, r) // of one that is over it says so
 }
+
+func limitOf(s *maker.Session) float64 { return s.Run().Progress().Limits.USD }
 
 // keyOf tells requests apart.
 func keyOf(parts ...any) [sha256.Size]byte {
@@ -96,8 +105,11 @@ type result struct {
 	err     error
 }
 
-// byVote says that an answer is the one that was agreed on.
-const byVote = "vote"
+// byVote says that an answer is the one that was agreed on, byOne that nobody else was asked.
+const (
+	byVote = "vote"
+	byOne  = "unvoted"
+)
 
 func newResult(v *maker.ChatVerdict, err error, policy maker.OnUndecided) result {
 	out := result{verdict: v, err: err}
@@ -107,8 +119,11 @@ func newResult(v *maker.ChatVerdict, err error, policy maker.OnUndecided) result
 	if out.err = json.Unmarshal(v.Answer, &out.turn); out.err != nil {
 		return out
 	}
-	if out.by = byVote; v.Status != flow.Decided {
+	switch out.by = byVote; {
+	case v.Status != flow.Decided:
 		out.by = string(policy)
+	case v.Voting.Strategy == rule.None:
+		out.by = byOne
 	}
 	return out
 }
