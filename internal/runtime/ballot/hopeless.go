@@ -2,6 +2,7 @@ package ballot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/maker-mdap/maker/flow"
@@ -28,7 +29,9 @@ func (r *race) whyFlaggedOut() string {
 	case r.hopeless():
 		var names []string
 		for _, d := range r.discarded {
-			names = append(names, d.Flag)
+			if !slices.Contains(names, d.Flag) {
+				names = append(names, d.Flag)
+			}
 		}
 		why = fmt.Sprintf("%d answers in a row were discarded as %s, and none became a vote; the last one: %s (%s)",
 			n, strings.Join(names, ", "), flag.Reason, flag.Name)
