@@ -298,13 +298,13 @@ func (s *Server) openSession(ctx context.Context, owner, task string, settings m
 		}
 		switch {
 		case kept:
-			var in resumption
+			in := resumption{Settings: map[string]any{}}
 			if more := s.lease(ctx, settings); one.Stop == "max_usd" && one.CostUSD != nil && more > 0 {
-				in.Settings = map[string]any{"max_usd": *one.CostUSD + more}
+				in.Settings["max_usd"] = *one.CostUSD + more
 			}
 			_, err := s.resume(ctx, one.Dir, in)
 			if isA[*maker.ConfigError](err) { // the model that it was begun with may be gone
-				in.Settings = map[string]any{"model": settings["model"][0]}
+				in.Settings["model"] = settings["model"][0]
 				_, err = s.resume(ctx, one.Dir, in)
 			}
 			return err
