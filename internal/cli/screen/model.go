@@ -207,6 +207,14 @@ func (m *Model) take(e event.Event, load func(event.Value) (event.Value, error))
 	return m.list.shows(e)
 }
 
+// isStale reports whether what is drawn next was made for a window of another size. What is left when
+// the screen is given up is drawn whatever the size is.
+func (m *Model) isStale(width, height int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leaving == staying && (m.width != width || m.height != height)
+}
+
 // leave gives the screen up.
 func (m *Model) leave(why ending) {
 	m.mu.Lock()

@@ -250,15 +250,19 @@ func (s *Screen) flushQueue() {
 // that nobody knows where above it is. It does not wrap what is drawn: when the window
 // becomes narrower at the very moment, that would take rows that nobody knows of. What is below
 // the cursor it erases in two parts, because tmux keeps a copy of a whole screen that is erased;
-// but not after the height has changed, because tmux then shows again what it moved away. Behind
-// a shell it is silent, and what it kept to itself has to be drawn anew.
+// but not after the height has changed, because tmux then shows again what it moved away. What was
+// made for a window of another size it leaves out: it might not fit, and scroll its own beginning out
+// of sight; all is drawn anew for the new size. Behind a shell it is silent, and what it kept to
+// itself has to be drawn anew.
 type output struct {
 	*os.File
 	size   func() (width, height int)
+	stale  func(width, height int) bool // whether what is drawn was made for another size
 	height int
 	once   sync.Once
 	drawn  chan struct{}
 	silent atomic.Bool
+	missed atomic.Bool // something was left out since everything was drawn anew
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -267,9 +271,18 @@ func (o *output) Write(p []byte) (int, error) {
 		o.silent.Store(true)
 		return len(p), nil
 	}
+	width, height := o.size()
+	select {
+	case <-o.drawn:
+		if o.stale(width, height) {
+			o.missed.Store(true)
+			return len(p), nil
+		}
+	default: // the first one
+	}
 	drawing := p
 	if erase := []byte("\x1b[J"); bytes.Contains(p, erase) {
-		if _, height := o.size(); height == o.height {
+		if height == o.height {
 			drawing = bytes.ReplaceAll(p, erase, []byte("\x1b7\x1b[K\x1b[B\x1b[J\x1b8"))
 		} else {
 			o.height = height
@@ -298,7 +311,7 @@ func (s *Screen) draw(asked, goOn <-chan os.Signal) ending {
 	m.width, m.height = s.size()
 	m.leaving = staying
 	m.mu.Unlock()
-	out := &output{File: s.out, size: s.size, height: m.height, drawn: make(chan struct{})}
+	out := &output{File: s.out, size: s.size, stale: m.isStale, height: m.height, drawn: make(chan struct{})}
 	p := tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithEnvironment(environment()), tea.WithFPS(30),
 		tea.WithFilter(s.filter))
 	ended := make(chan struct{})
@@ -377,6 +390,9 @@ func (s *Screen) feed(p *tea.Program, out *output, ended <-chan struct{}, asked,
 		select {
 		case <-tick.C:
 			s.refresh()
+			if out.missed.Swap(false) {
+				p.Send(tea.WindowSizeMsg{}) // which has everything drawn anew
+			}
 			p.Send(again{})
 		case <-s.wake:
 		case <-asked:
