@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/runtime/history"
@@ -142,16 +141,6 @@ func (r *Result) OpenSteps() []FailedStep {
 		}
 	}
 	return list
-}
-
-// Without is how it stands with a step that has no result; nil if the result does not say.
-func (r *Result) Without(step int) *FailedStep {
-	for _, f := range slices.Concat(r.Unsettled, r.OpenSteps()) {
-		if f.Step == step {
-			return &f
-		}
-	}
-	return nil
 }
 
 // What a log tells of a run beside its steps.

@@ -301,9 +301,12 @@ func (r *Run) Detail(step int, families ...domain.Family) (*StepDetail, error) {
 	d := &StepDetail{Status: "decided"}
 	s, err := r.Step(step)
 	if _, open := err.(*NoStepError); open {
-		if d, err = r.unsettled(step, err); err != nil {
+		f, err := r.Unsettled(step)
+		if err != nil {
 			return nil, err
 		}
+		d.StepResult, d.Status, d.Reason = StepResult{Step: step, Voting: f.Voting}, f.Status, f.Reason
+		d.Voting.Answers, d.Dissent = f.Candidates, f.Votes()
 	} else if err != nil {
 		return nil, err
 	} else {
@@ -327,35 +330,42 @@ func (r *Run) Detail(step int, families ...domain.Family) (*StepDetail, error) {
 	return d, err
 }
 
-// unsettled is a step without a result, of which the log says something.
-func (r *Run) unsettled(step int, missing error) (*StepDetail, error) {
+// Unsettled is how it stands with a step that has no result: it failed, is open or waits. One that
+// the run has not come to is a [*NoStepError].
+func (r *Run) Unsettled(step int) (*FailedStep, error) {
 	result, err := r.Result()
 	if err != nil {
 		return nil, err
 	}
-	f := result.Without(step)
-	if f == nil && r.Form().Apart() { // of which there may be too many for a result
+	for _, f := range slices.Concat(result.Unsettled, result.OpenSteps()) {
+		if f.Step == step {
+			return &f, nil
+		}
+	}
+	if r.Form().Apart() { // of which there may be too many for a result
+		var last *FailedStep
 		for e, err := range r.about(step, event.TypeStepFailed) {
 			if err != nil {
 				return nil, err
 			}
 			if e, ok := e.(event.StepFailed); ok && e.Step == step {
-				f = &FailedStep{Step: step, Status: e.Status, Reason: e.Reason, Voting: e.Voting, Candidates: e.Voted()}
+				last = &FailedStep{Step: step, Status: e.Status, Reason: e.Reason, Voting: e.Voting, Candidates: e.Voted()}
 			}
 		}
-	}
-	if f != nil {
-		d := &StepDetail{StepResult: StepResult{Step: step, Voting: f.Voting}, Status: f.Status, Reason: f.Reason}
-		d.Voting.Answers, d.Dissent = f.Candidates, f.Votes()
-		return d, nil
+		if last != nil {
+			return last, nil
+		}
 	}
 	samples, err := r.Samples(step)
-	if err != nil || len(samples) == 0 {
-		return nil, missing
+	if err != nil {
+		return nil, err
 	}
-	d := &StepDetail{StepResult: StepResult{Step: step, Voting: event.Voting{Votes: map[string]int{}}}, Status: StatusOpen, Reason: "it is not decided yet"}
+	if len(samples) == 0 {
+		return nil, &NoStepError{Step: step, Steps: result.StepsCompleted}
+	}
+	f := &FailedStep{Step: step, Status: StatusOpen, Reason: "it is not decided yet", Voting: event.Voting{Votes: map[string]int{}}}
 	for _, s := range samples {
-		switch v := &d.Voting; s.Outcome {
+		switch v := &f.Voting; s.Outcome {
 		case SampleVote:
 			v.Samples++
 			v.Votes[s.Vote]++
@@ -367,6 +377,5 @@ func (r *Run) unsettled(step int, missing error) (*StepDetail, error) {
 			v.Faults++
 		}
 	}
-	d.Dissent = DescribeVotes(d.Voting)
-	return d, nil
+	return f, nil
 }

@@ -179,13 +179,12 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	}
 	s, err := run.Step(step)
 	if isA[*runs.NoStepError](err) {
-		if r, failed := run.Result(); failed == nil {
-			if f := r.Without(step); f != nil {
-				return a.showUnsettled(f, calls)
-			}
+		f, failed := run.Unsettled(step)
+		if failed == nil {
+			return a.showUnsettled(f, calls)
 		}
-		if d, failed := run.Detail(step); failed == nil { // it is going on, or was killed
-			return a.showUnsettled(&runs.FailedStep{Step: step, Status: d.Status, Reason: d.Reason, Voting: d.Voting}, calls)
+		if !isA[*runs.NoStepError](failed) {
+			return failed
 		}
 		return usageError{fmt.Errorf("--step: %w", err)}
 	}

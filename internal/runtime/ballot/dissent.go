@@ -21,8 +21,11 @@ func (r *race) discard(s *Sample) {
 		r.lastFlagged = s.Response.Text
 	}
 	r.tally.Flag()
-	one := event.Discarded{Flag: s.Flag.Name, Count: 1, Reason: s.Flag.Reason, Said: r.quote(r.lastFlagged)}
-	r.discarded = event.AddDiscarded(r.discarded, one)
+	known := len(r.discarded)
+	r.discarded = event.AddDiscarded(r.discarded, event.Discarded{Flag: s.Flag.Name, Count: 1, Reason: s.Flag.Reason})
+	if len(r.discarded) > known {
+		r.discarded[known].Said = r.quote(r.lastFlagged)
+	}
 }
 
 // longestQuote is how much of a discarded answer is shown, in characters.
