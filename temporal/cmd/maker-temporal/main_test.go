@@ -45,7 +45,7 @@ type site struct {
 
 func newSite(t *testing.T, env ...string) *site {
 	t.Helper()
-	server := devserver.ForTest(t, "")
+	server := devserver.ForTest(t)
 	s := &site{t: t, dir: t.TempDir(), server: server}
 	s.env = append(os.Environ(), "MAKER_TEMPORAL_ADDRESS="+server.Address, "MAKER_TEMPORAL_STORE="+filepath.Join(s.dir, "store"),
 		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "config"), "MAKER_MODEL=sim/default?p=0.9")

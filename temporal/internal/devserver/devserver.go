@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -48,28 +49,98 @@ type Server struct {
 	Address string
 
 	program, db string
-	cmd         *exec.Cmd
-	out         bytes.Buffer
-	exited      chan struct{}
+
+	mu     sync.Mutex // of the process
+	cmd    *exec.Cmd
+	out    bytes.Buffer
+	exited chan struct{}
 }
 
 // ForTest starts a server for a test, which is skipped if only short ones are wanted: whoever
-// does not have the program yet waits for minutes.
-func ForTest(t testing.TB, db string) *Server {
+// does not have the program yet waits for minutes. It is started again, as any operator has it,
+// when it does not answer any more.
+func ForTest(t testing.TB) *Server {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a server")
 	}
-	s, err := Start(t.Context(), db)
+	s, err := Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Kill() })
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watch(t) })
+	t.Cleanup(func() { // by when the test's context has ended
+		watching.Wait()
+		_ = s.Kill()
+		if t.Failed() {
+			t.Logf("Temporal's development server said:\n%s", s.said())
+		}
+	})
 	return s
 }
 
-// Start starts a server. If db is not empty it keeps what it knows there.
-func Start(ctx context.Context, db string) (*Server, error) {
+// watch starts the server again when it does not answer any more: once in some hundred tests it
+// takes connections, and answers nothing.
+func (s *Server) watch(t testing.TB) {
+	ctx := t.Context()
+	const patience = 20 * time.Second
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(patience / 10):
+		}
+		s.mu.Lock()
+		err := s.probe(ctx, patience)
+		if err != nil && ctx.Err() == nil {
+			_ = s.cmd.Process.Signal(syscall.SIGQUIT) // so that it says what it does
+			select {
+			case <-s.exited:
+			case <-time.After(patience / 4):
+			}
+			_ = s.kill()
+			t.Logf("Temporal's development server does not answer, and is started again: %v\n%s", err, s.said())
+			if err := s.start(ctx); err != nil && ctx.Err() == nil {
+				t.Errorf("it does not start: %v", err)
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// probe reports why the server does not answer.
+func (s *Server) probe(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		c, err := client.DialContext(ctx, client.Options{HostPort: s.Address, Logger: Quiet{}})
+		if err == nil {
+			c.Close()
+			return nil
+		}
+		select {
+		case <-s.exited:
+			return errEnded
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond): // it is another program: there is nothing else to wait for
+		}
+	}
+}
+
+var errEnded = errors.New("it has ended")
+
+// said is what the server said, which has ended: the beginning of it.
+func (s *Server) said() []byte {
+	const most = 100_000
+	return s.out.Bytes()[:min(s.out.Len(), most)]
+}
+
+// Start starts a server that keeps what it knows in a folder, or in memory if there is none: that
+// is faster, but then it may forget everything if a request is given up at the wrong moment
+// (github.com/temporalio/temporal/issues/8017).
+func Start(ctx context.Context, dir string) (*Server, error) {
 	program, err := Install(ctx)
 	if err != nil {
 		return nil, err
@@ -82,7 +153,10 @@ func Start(ctx context.Context, db string) (*Server, error) {
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	s := &Server{Address: address, program: program, db: db}
+	s := &Server{Address: address, program: program}
+	if dir != "" {
+		s.db = filepath.Join(dir, "temporal.db")
+	}
 	return s, s.start(ctx)
 }
 
@@ -106,42 +180,37 @@ func (s *Server) start(ctx context.Context) error {
 		// One machine needs no more, and then parts are begun in their order.
 		"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1",
 		"--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"}
-	if s.db != "" {
-		args = append(args, "--db-filename", s.db)
+	if s.db != "" { // which has to outlive its process, not a power cut
+		args = append(args, "--db-filename", s.db, "--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=off")
 	}
 	s.out.Reset()
 	s.cmd = exec.Command(s.program, args...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.out
+	s.cmd.Env = append(os.Environ(), "GOTRACEBACK=all") // see watch
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
-	exited := make(chan struct{})
-	s.exited = exited
-	go func() {
-		_ = s.cmd.Wait() // what it said is told if it is missed
+	s.exited = make(chan struct{})
+	go func(cmd *exec.Cmd, exited chan<- struct{}) {
+		_ = cmd.Wait() // what it said is told if it is missed
 		close(exited)
-	}()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		c, err := client.DialContext(ctx, client.Options{HostPort: s.Address, Logger: Quiet{}})
-		if err == nil {
-			c.Close()
-			return nil
-		}
-		select {
-		case <-exited:
-			return fmt.Errorf("the development server of Temporal has ended: %s", s.out.String())
-		case <-ctx.Done():
-			return errors.Join(err, s.Kill())
-		case <-time.After(50 * time.Millisecond): // it is another program: there is nothing else to wait for
-		}
+	}(s.cmd, s.exited)
+	if err := s.probe(ctx, time.Minute); err != nil {
+		_ = s.kill()
+		return fmt.Errorf("the development server of Temporal does not answer: %w: %s", err, s.said())
 	}
+	return nil
 }
 
 // Kill ends the server without a word.
 func (s *Server) Kill() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kill()
+}
+
+func (s *Server) kill() error {
 	err := s.cmd.Process.Kill()
 	<-s.exited
 	if errors.Is(err, os.ErrProcessDone) {
@@ -152,7 +221,9 @@ func (s *Server) Kill() error {
 
 // Restart kills the server and starts it again on what it has kept.
 func (s *Server) Restart(ctx context.Context) error {
-	if err := s.Kill(); err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.kill(); err != nil {
 		return err
 	}
 	return s.start(ctx)

@@ -156,7 +156,7 @@ func commands(t *testing.T, n int) (args []string, workspace string) {
 func TestChaos(t *testing.T) {
 	const many = 50
 	dir := t.TempDir()
-	server := devserver.ForTest(t, filepath.Join(dir, "temporal.db"))
+	server := devserver.ForTest(t)
 	c := &cluster{server: server}
 	shared := filepath.Join(dir, "store")
 	var err error

@@ -30,7 +30,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	server := devserver.ForTest(t, "")
+	server := devserver.ForTest(t)
 	c := &cluster{server: server}
 	var err error
 	if c.store, err = store.Open(t.TempDir()); err != nil {

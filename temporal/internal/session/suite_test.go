@@ -287,7 +287,7 @@ var errLost = errors.New("the worker died before it began")
 // TestLostBeforeItBegan: what a worker was to write that died with its part is written by the one
 // that gets the part next.
 func TestLostBeforeItBegan(t *testing.T) {
-	r := newRemote(t, flowtest.NewWorld(), devserver.ForTest(t, "").Address)
+	r := newRemote(t, flowtest.NewWorld(), devserver.ForTest(t).Address)
 	var mu sync.Mutex
 	lost := map[string]bool{}
 	r.loses = func(key string) bool {
@@ -338,7 +338,7 @@ func (plain) Read(text string) (domain.Answer, *redflag.Flag) {
 }
 
 func TestFlow(t *testing.T) {
-	server := devserver.ForTest(t, "")
+	server := devserver.ForTest(t)
 	flowtest.TestFlow(t, func(t *testing.T, w *flowtest.World) flowtest.Runtime {
 		return newRemote(t, w, server.Address)
 	}, func(err error) bool {
