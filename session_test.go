@@ -212,7 +212,6 @@ func TestSessionWith(t *testing.T) {
 		t.Fatalf("voters who are right every other time: %+v, %v", v, err)
 	}
 	for name, c := range map[string]maker.Config{
-		"voting: the session":       {Model: "sim/default", Voting: vote.Rule{Strategy: vote.Adaptive, Target: 0.05}},
 		"voters: several models":    {Voters: []string{"sim/default?p=0.8", "sim/default?p=0.9"}},
 		"model: there is no model":  {Model: flow.Cheap},
 		"OPENAI_API_KEY":            {Model: "openai/gpt-4.1-mini"},

@@ -242,6 +242,7 @@ type Confirm struct {
 // says the same.
 type Meaning struct {
 	Paths []string `json:"paths,omitempty"`
+	Model string   `json:"model,omitempty"` // who is asked instead of the cheap model
 }
 
 // Terms are how a question is put and decided, whatever it is about.

@@ -483,7 +483,7 @@ func (e *Engine) runtime(s *stack, j *kind.Job, submitted event.TaskSubmitted, p
 		Ballot: voting, Ledger: s.ledger, Setup: s.setup(),
 		Alike: j.Form == event.FormRecords, Apart: j.Form.Apart(), Checkpoints: lean, Several: j.Several(), Compact: !cfg.FullLog && !(lean && j.Several()), KeepSamples: j.Form == event.FormRecords && j.Steps <= fewRecords, Past: past, Redact: s.secrets.RedactBytes,
 		Tools: s.registry(), Approve: s.policy, Holds: s.holds, Looks: looks, Same: same,
-		Class: submitted.StepClass(), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form.Apart()}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
+		Class: submitted.StepClass(), Adapting: history.Adapting(j.Form, cfg.Voting, cfg.TargetError), Length: history.Length{Races: j.Races, Steps: j.Steps, Records: j.Form.Apart()}, Warm: cfg.Warm, GoOnIfFutile: cfg.OnFutile == "warn",
 		Extra: *cfg.Extra, Calm: s.calm, Width: width, Guess: cfg.Speculate != "off" && s.forgets(), GuessTools: cfg.Speculate == "tools", Pool: cfg.Solve.ModelEscalation, PoolPrice: cfg.Solve.EscalationPrice,
 	}
 }

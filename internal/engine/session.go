@@ -13,6 +13,7 @@ import (
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/flow"
 	"github.com/maker-mdap/maker/internal/engine/kind"
+	"github.com/maker-mdap/maker/internal/runtime/history"
 	"github.com/maker-mdap/maker/internal/runtime/local"
 	"github.com/maker-mdap/maker/vote"
 )
@@ -36,9 +37,9 @@ type Session struct {
 	run    *Run
 	asking *atomic.Int64
 
-	// Whom requests are put to, and how they are decided, if not as the run's own settings say.
-	model string
-	terms *flow.Terms
+	// as is whom requests are put to, and how they are decided, where that is not as the run's
+	// own settings say.
+	as kind.Addressed
 }
 
 // Session starts one. The name is for people.
@@ -73,35 +74,47 @@ func (s *Session) With(e *Engine) (*Session, error) {
 		return nil, err
 	}
 	own := s.run.stack.config
-	switch {
-	case cfg.Voting.Strategy == own.Voting.Strategy:
-	case cfg.Voting.Strategy == vote.Adaptive, own.Voting.Strategy == vote.Adaptive:
-		return nil, config.Errorf("voting", "the session %s votes by %s, and %s is for a whole session", s.run.ID(), own.Voting.Strategy, vote.Adaptive)
-	}
 	if cfg.Voting.Strategy == vote.Adaptive {
-		cap := cmp.Or(cfg.Voting.MaxSamples, own.Voting.MaxSamples)
-		cfg.Voting = own.Voting
-		cfg.Voting.MaxSamples = cap
+		shared := history.Adapting(event.FormRequests, own.Voting, own.TargetError)
+		shared.MaxSamples = cmp.Or(cfg.Voting.MaxSamples, shared.MaxSamples, history.Length{}.Options(shared, nil).Cap())
+		cfg.Voting = shared
 	}
 	other := &Session{run: s.run, asking: s.asking}
-	if names := cfg.VoterNames(); !slices.Equal(names, own.VoterNames()) {
-		switch name := names[0]; {
-		case len(names) > 1:
-			return nil, config.Errorf("voters", "several models that share the samples are those of a whole session")
-		case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
-			return nil, config.Errorf("model", "there is no model called %q; want provider/model", name)
-		case s.run.stack.opened() >= mostModels:
-			return nil, config.Errorf("model", "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
-		}
-		if _, err := s.run.stack.groupOf(names[0], true); err != nil {
+	names := cfg.VoterNames()
+	if same := slices.Equal(names, own.VoterNames()); !same && len(names) > 1 {
+		return nil, config.Errorf("voters", "several models that share the samples are those of a whole session")
+	} else if !same {
+		other.as.Model = names[0]
+	}
+	if cheap := CheapModel(cfg); cheap != CheapModel(own) {
+		other.as.Cheap = cheap
+	}
+	if reasoning := cfg.Reasoning(); reasoning != own.Reasoning() {
+		other.as.Reasoning = reasoning
+	}
+	for _, one := range []struct{ field, name string }{{"model", other.as.Model}, {"model_cheap", other.as.Cheap}, {"model_reasoning", other.as.Reasoning}} {
+		if err := s.openModel(one.field, one.name); err != nil {
 			return nil, err
 		}
-		other.model = names[0]
 	}
 	if terms := kind.Terms(cfg); !reflect.DeepEqual(terms, kind.Terms(own)) {
-		other.terms = &terms
+		other.as.Terms = &terms
 	}
 	return other, nil
+}
+
+// openModel opens a model that requests are put to, if one is named.
+func (s *Session) openModel(field, name string) error {
+	switch {
+	case name == "":
+		return nil
+	case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
+		return config.Errorf(field, "there is no model called %q; want provider/model", name)
+	case s.run.stack.opened() >= mostModels:
+		return config.Errorf(field, "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
+	}
+	_, err := s.run.stack.groupOf(name, true)
+	return err
 }
 
 // mostModels is how many models a session opens at most: each takes memory, and whoever asks may
@@ -119,7 +132,9 @@ func (s *Session) Idle() bool { return s.asking.Load() == 0 }
 func (s *Session) Ask(ctx context.Context, r kind.Request) (*flow.Verdict, int, error) {
 	s.asking.Add(1)
 	defer s.asking.Add(-1)
-	raw, err := flow.Encode(kind.Addressed{Request: r, Model: s.model, Terms: s.terms})
+	as := s.as
+	as.Request = r
+	raw, err := flow.Encode(as)
 	if err != nil {
 		return nil, 0, fmt.Errorf("maker: the request: %w", err)
 	}

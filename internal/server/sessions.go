@@ -14,18 +14,19 @@ import (
 	"github.com/maker-mdap/maker/internal/server/gateway"
 	"github.com/maker-mdap/maker/model/served"
 	"github.com/maker-mdap/maker/runs"
-	"github.com/maker-mdap/maker/vote"
 )
 
 // sessions are those in which requests to the gateway are answered, by whose they are and what
 // they are for.
 type sessions struct {
-	opening sync.Mutex      // held while one is begun
-	alone   map[string]bool // whether requests to a model have one of their own, by what it is; guarded by opening
-
 	mu   sync.Mutex
 	open map[string]*openSession
+	held map[string]chan struct{} // of those that are being found, begun or paused; closed after that
+	dirs map[string]string        // of those that were open, so that they are found among many runs
 }
+
+// mostDirs is of how many sessions it is remembered where they are: clients may name any.
+const mostDirs = 10_000
 
 // An openSession is one that requests are put to.
 type openSession struct {
@@ -33,6 +34,38 @@ type openSession struct {
 	end  context.CancelCauseFunc
 	used time.Time                 // when it was asked for last
 	with map[string]*maker.Session // it, for requests to each model, by what that is
+}
+
+// hold keeps others from finding, beginning or pausing a session until it is called off.
+func (s *sessions) hold(owner, task string) (release func()) {
+	key := sessionKey(owner, task)
+	for {
+		s.mu.Lock()
+		busy := s.held[key]
+		if busy == nil {
+			release = s.holdFree(key)
+		}
+		s.mu.Unlock()
+		if busy == nil {
+			return release
+		}
+		<-busy
+	}
+}
+
+// holdFree is hold for one that nobody holds.
+func (s *sessions) holdFree(key string) (release func()) {
+	if s.held == nil {
+		s.held = map[string]chan struct{}{}
+	}
+	over := make(chan struct{})
+	s.held[key] = over
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.held, key)
+		close(over)
+	}
 }
 
 func sessionKey(owner, task string) string { return owner + "\x00" + task }
@@ -57,26 +90,33 @@ func (s *sessions) put(owner, task string, session *maker.Session, end context.C
 	if before := s.open[sessionKey(owner, task)]; before != nil {
 		before.end(nil) // it is over
 	}
+	if s.dirs == nil || len(s.dirs) >= mostDirs {
+		s.dirs = map[string]string{}
+	}
+	s.dirs[sessionKey(owner, task)] = session.Run().Dir()
 	s.open[sessionKey(owner, task)] = &openSession{Session: session, end: end, used: time.Now(), with: map[string]*maker.Session{}}
 }
 
-// spare takes the session out that was not asked for the longest time, if more than most are
-// open and nobody waits for an answer of it.
-func (s *sessions) spare(most int) *openSession {
+// spare takes the session out that was not asked for the longest time, and holds it, if more than
+// most are open and nobody waits for an answer of it.
+func (s *sessions) spare(most int) (found *openSession, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) <= most {
-		return nil
+		return nil, nil
 	}
 	oldest := ""
 	for key, one := range s.open {
-		if one.Idle() && (oldest == "" || one.used.Before(s.open[oldest].used)) {
+		if one.Idle() && s.held[key] == nil && (oldest == "" || one.used.Before(s.open[oldest].used)) {
 			oldest = key
 		}
 	}
-	found := s.open[oldest]
+	if oldest == "" {
+		return nil, nil
+	}
+	found = s.open[oldest]
 	delete(s.open, oldest)
-	return found
+	return found, s.holdFree(oldest)
 }
 
 // mostSessions is how many sessions are kept open: each has files and a budget.
@@ -85,10 +125,15 @@ const mostSessions = 64
 // rest pauses sessions that nobody uses if many are open.
 func (s *Server) rest() {
 	most := cmp.Or(s.o.Sessions, mostSessions)
-	for one := s.sessions.spare(most); one != nil; one = s.sessions.spare(most) {
+	for {
+		one, release := s.sessions.spare(most)
+		if one == nil {
+			return
+		}
 		one.end(maker.PausedBy(Keeper))
 		<-one.Run().Done()
 		_ = s.settled(s.ctx, one.Run()) // so that whoever asks in it next finds it paused
+		release()
 	}
 }
 
@@ -122,8 +167,6 @@ func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*ma
 	if err := s.mayAll(c, given); err != nil {
 		return nil, asRefusal(err)
 	}
-	s.sessions.opening.Lock()
-	defer s.sessions.opening.Unlock()
 	as, err := s.sessionFor(ctx, c.Owner(), name, &m, settings)
 	if err != nil {
 		return nil, asRefusal(err)
@@ -138,13 +181,10 @@ func (s *Server) sessionFor(ctx context.Context, owner, name string, m *gateway.
 		task += ", " + name
 	}
 	spec := m.Spec()
-	alone, err := s.alone(m, spec, settings)
-	if err != nil {
-		return nil, err
-	}
-	if alone {
+	if m.Alone() {
 		task += ": " + spec
 	}
+	defer s.sessions.hold(owner, task)()
 	session, err := s.findSession(ctx, owner, task, settings)
 	if err != nil {
 		return nil, err
@@ -175,27 +215,6 @@ func (s *Server) sessionFor(ctx context.Context, owner, name string, m *gateway.
 // clients may name any.
 const mostModels = 256
 
-// alone reports whether requests to a model have a session of their own. Margins that adapt are
-// those of a whole run.
-func (s *Server) alone(m *gateway.Model, spec string, settings map[string][]string) (bool, error) {
-	if m.Alone() {
-		return true, nil
-	}
-	if alone, ok := s.sessions.alone[spec]; ok {
-		return alone, nil
-	}
-	opts, err := s.sessionOptions(settings)
-	if err != nil {
-		return false, err
-	}
-	if s.sessions.alone == nil || len(s.sessions.alone) >= mostModels {
-		s.sessions.alone = map[string]bool{}
-	}
-	alone := opts.Config.Voting.Strategy == vote.Adaptive
-	s.sessions.alone[spec] = alone
-	return alone, nil
-}
-
 // findSession finds the session of a task, or begins it.
 func (s *Server) findSession(ctx context.Context, owner, task string, settings map[string][]string) (*openSession, error) {
 	if known := s.sessions.get(owner, task); known != nil {
@@ -209,6 +228,9 @@ func (s *Server) findSession(ctx context.Context, owner, task string, settings m
 		if !isOver(known.Run()) {
 			return known, nil
 		}
+		if err := s.settled(ctx, known.Run()); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.openSession(ctx, owner, task, settings); err != nil {
 		return nil, err
@@ -217,8 +239,8 @@ func (s *Server) findSession(ctx context.Context, owner, task string, settings m
 	return s.sessions.get(owner, task), nil
 }
 
-// isOver reports whether a session takes no more requests and another one can take its place:
-// a budget that is used up, and a person who paused it, are not gone round by that.
+// isOver reports whether a session takes no more requests and has to be opened again, or another
+// one takes its place: a budget that is used up is not gone round by that.
 func isOver(run *maker.Run) bool {
 	select {
 	case <-run.Done():
@@ -230,7 +252,7 @@ func isOver(run *maker.Run) bool {
 		return true
 	}
 	switch r.Stop {
-	case "max_usd", "max_tokens", "max_calls", event.StopPaused:
+	case "max_usd", "max_tokens", "max_calls":
 		return false
 	}
 	return true
@@ -282,7 +304,7 @@ func (s *Server) lendMore(ctx context.Context, known *maker.Session, settings ma
 // openSession goes on with the session of this task that a server here was doing, or begins
 // one.
 func (s *Server) openSession(ctx context.Context, owner, task string, settings map[string][]string) error {
-	list, err := s.list.all()
+	list, err := s.sessionsOf(owner, task)
 	if err != nil {
 		return err
 	}
@@ -314,6 +336,17 @@ func (s *Server) openSession(ctx context.Context, owner, task string, settings m
 		break
 	}
 	return s.beginSession(ctx, owner, task, settings)
+}
+
+// sessionsOf are the runs among which that of a task is, if there is one.
+func (s *Server) sessionsOf(owner, task string) ([]runs.Summary, error) {
+	s.sessions.mu.Lock()
+	dir := s.sessions.dirs[sessionKey(owner, task)]
+	s.sessions.mu.Unlock()
+	if dir != "" {
+		return []runs.Summary{runs.Summarize(dir)}, nil
+	}
+	return s.list.all()
 }
 
 // sessionOptions are those of a session whose requests have given settings. The model that a

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -159,7 +160,7 @@ func TestTwoModelsAtOnce(t *testing.T) {
 			asked := []struct {
 				name, with string
 				margin     int
-			}{{"large", "?k=3", 3}, {"large", "?k=2", 2}, {"small", "?voting=none", 1}}[i%3]
+			}{{"large", "?k=3", 3}, {"large", "?k=2&compare=meaning", 2}, {"small", "?voting=none", 1}}[i%3]
 			run, step := ask(asked.name, asked.with, asked.margin, i)
 			mu.Lock()
 			defer mu.Unlock()
@@ -179,25 +180,23 @@ func TestTwoModelsAtOnce(t *testing.T) {
 			t.Errorf("%s has the steps %v, want 0 to %d", run, list, 3*each-1)
 		}
 	}
-	for i, with := range []string{"?k=3&max_calls=100", "?voting=adaptive", "?k=2&compare=meaning", "?k=2&undecided=judge"} {
-		margin := 2
-		switch i {
-		case 0:
-			margin = 3
-		case 1:
-			margin = 10 // cold, for a length that nobody knows
+	next := 3 * each
+	for with, margin := range map[string]int{"?voting=adaptive": 10 /* cold, for a length that nobody knows */, "?k=2&undecided=judge": 2} {
+		if same, step := ask("large", with, margin, next); same != run || step != next {
+			t.Errorf("large%s is step %d of %s, want %d of %s", with, step, same, next, run)
 		}
-		if own, _ := ask("large", with, margin, i); own == run {
-			t.Errorf("large%s is asked in the run of the others, want one of its own: what it says is about a whole run", with)
-		}
+		next++
+	}
+	if own, _ := ask("large", "?k=3&max_calls=100", 3, 0); own == run {
+		t.Error("what is said about a whole run goes for the run of the others, want one of its own")
 	}
 	s.stop()
 	s = start()
-	if same, step := ask("tiny", "?k=4", 4, 0); same != run || step != 3*each {
-		t.Errorf("after a restart it is step %d of %s, want %d of %s", step, same, 3*each, run)
+	if same, step := ask("tiny", "?k=4", 4, 0); same != run || step != next {
+		t.Errorf("after a restart it is step %d of %s, want %d of %s", step, same, next, run)
 	}
 	s.stop()
-	checkModels(t, filepath.Join(logs, run), 2*each+1) // those of one sample are no votes
+	checkModels(t, filepath.Join(logs, run), 2*each+3) // those of one sample are no votes
 }
 
 // checkModels holds the log of a session with several models against its own rules.
@@ -298,5 +297,97 @@ func TestDearRequest(t *testing.T) {
 	s.stop()
 	if p.paid <= 0 || p.paid > 0.1 {
 		t.Errorf("%.4f dollars are spent", p.paid)
+	}
+}
+
+// TestOwnJudges: who compares the texts of a request, and chooses among them, belongs to whom it
+// is put to, not to the model that the run was begun with.
+func TestOwnJudges(t *testing.T) {
+	var mu sync.Mutex
+	times, judged := 0, map[string]int{}
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var in struct{ Model string }
+		if err == nil {
+			err = json.Unmarshal(body, &in)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		times++
+		answer := fmt.Sprintf("I am %s, in other words%s.", in.Model, strings.Repeat(" again", times))
+		switch {
+		case bytes.Contains(body, []byte("say the same")):
+			judged[in.Model+" compares"]++
+			answer = "same"
+		case bytes.Contains(body, []byte("serves whoever asked")):
+			judged[in.Model+" chooses"]++
+			answer = "a"
+		}
+		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, answer)
+	}))
+	t.Cleanup(upstream.Close)
+	s := serve(t, t.TempDir(), func(o *server.Options) {
+		settings := o.Settings
+		o.Settings = func(k config.Kinds, given map[string][]string) (*maker.Options, error) {
+			opts, err := settings(k, given)
+			if err == nil {
+				opts.Config.BaseURL = upstream.URL + "/v1"
+			}
+			return opts, err
+		}
+	})
+	runs := map[string]bool{}
+	for _, name := range []string{"first?voting=none", "one?k=3&compare=meaning", "two?k=3&undecided=judge", "three?k=3&compare=meaning&model_cheap=compat/four", "five?k=3&undecided=judge&model_reasoning=compat/six"} {
+		status, body := s.ask("POST", "/v1/messages", fmt.Sprintf(`{"model":"maker/compat/%s","max_tokens":50,"messages":[{"role":"user","content":"Who are you?"}]}`, name))
+		var got struct{ Maker struct{ Run string } }
+		if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+		runs[got.Maker.Run] = true
+	}
+	if len(runs) != 1 {
+		t.Errorf("they are steps of the runs %v, want one", runs)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, want := range []string{"one compares", "two chooses", "four compares", "six chooses"} {
+		if judged[want] == 0 {
+			t.Errorf("%s: never", want)
+		}
+		delete(judged, want)
+	}
+	if len(judged) > 0 {
+		t.Errorf("others were asked: %v", judged)
+	}
+}
+
+// TestPausedByAPerson: requests of a session that a person paused are refused at once, and
+// answered again in the same run once it is resumed.
+func TestPausedByAPerson(t *testing.T) {
+	s := serve(t, t.TempDir(), nil)
+	ask := func() (status int, run string, body []byte) {
+		status, body = s.ask("POST", "/v1/chat/completions", `{"model":"maker/sim/default?p=1&k=2","messages":[{"role":"user","content":"What is 2 + 2?"}]}`)
+		var got struct{ Maker struct{ Run string } }
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Fatalf("%d %s: %v", status, body, err)
+		}
+		return status, got.Maker.Run, body
+	}
+	_, run, _ := ask()
+	for _, name := range []string{"pause", "resume"} {
+		if status, body := s.ask("POST", "/api/runs/"+run+"/"+name, `{}`); status >= 300 {
+			t.Fatalf("%s: %d %s", name, status, body)
+		}
+		if name == "pause" {
+			if status, _, body := ask(); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "somebody has paused the session "+run) {
+				t.Errorf("a request to a paused session: %d %s", status, body)
+			}
+		}
+	}
+	if status, same, body := ask(); status != http.StatusOK || same != run {
+		t.Errorf("after it was resumed: %d %s", status, body)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/maker-mdap/maker"
 	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -98,8 +99,11 @@ and returns when the process has let go of the run.`,
 		Example: `  maker pause last
   maker resume last`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.end(cmd.Context(), args[0], "maker pause", (*runs.Run).Pause, func(run string) string {
-				return "paused; everything committed is kept. Continue with: " + a.Resume(run)
+			return a.end(cmd.Context(), args[0], "maker pause", (*runs.Run).Pause, func(run *runs.Run) string {
+				if run.Kind() == maker.KindSession { // whose requests only a server can answer
+					return "paused; everything committed is kept. Its requests are refused until it is resumed, on the page of the server or by POST /api/runs/" + run.ID() + "/resume"
+				}
+				return "paused; everything committed is kept. Continue with: " + a.Resume(run.ID())
 			})
 		},
 	}
@@ -117,7 +121,7 @@ with it.`,
 		Example: `  maker cancel last
   maker runs --state cancelled`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.end(cmd.Context(), args[0], "maker cancel", (*runs.Run).Cancel, func(string) string { return "cancelled; everything committed is kept" })
+			return a.end(cmd.Context(), args[0], "maker cancel", (*runs.Run).Cancel, func(*runs.Run) string { return "cancelled; everything committed is kept" })
 		},
 	}
 }
@@ -128,7 +132,7 @@ const patience = time.Minute
 
 var errPatience = errors.New("it is busy with a call that cannot be broken off; look again with: maker runs")
 
-func (a App) end(ctx context.Context, name, by string, end func(r *runs.Run, ctx context.Context, by string) error, done func(run string) string) error {
+func (a App) end(ctx context.Context, name, by string, end func(r *runs.Run, ctx context.Context, by string) error, done func(*runs.Run) string) error {
 	run, err := a.Open(name)
 	if err != nil {
 		return err
@@ -150,6 +154,6 @@ func (a App) end(ctx context.Context, name, by string, end func(r *runs.Run, ctx
 		}
 		return a.PrintJSON(map[string]any{"run": run.ID(), "status": r.Status, "stop": r.Stop})
 	}
-	fmt.Fprintf(a.Err, "%s is %s\n", run.ID(), done(run.ID()))
+	fmt.Fprintf(a.Err, "%s is %s\n", run.ID(), done(run))
 	return nil
 }

@@ -3,6 +3,7 @@
 package requests
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -34,12 +35,14 @@ type Request struct {
 }
 
 // An Addressed request says whom it is put to, and how that is decided, if not the run's own
-// voters by its own terms.
+// voters by its own terms; and who compares texts, and chooses among them.
 type Addressed struct {
 	Request
 
-	Model string      `json:"model,omitempty"`
-	Terms *flow.Terms `json:"terms,omitempty"`
+	Model     string      `json:"model,omitempty"`
+	Terms     *flow.Terms `json:"terms,omitempty"`
+	Cheap     string      `json:"cheap,omitempty"`
+	Reasoning string      `json:"reasoning,omitempty"`
 }
 
 // OnUndecided is what is answered if voters do not agree.
@@ -167,7 +170,7 @@ func (c Config) question(r *Addressed) *flow.Question {
 		}
 	}
 	if r.Meaning {
-		q.Meaning = &flow.Meaning{}
+		q.Meaning = &flow.Meaning{Model: r.Cheap}
 	}
 	if r.OnUndecided != "" && r.OnUndecided != SayUndecided && q.Meaning == nil && len(q.Schema) == 0 {
 		q.Scattered = enoughToTell // prose that differs will go on to differ, and is answered all the same
@@ -208,7 +211,7 @@ func (c Config) choose(f flow.Flow, n int, r *Addressed, among []event.Candidate
 		answers = append(answers, prompts.NamedAnswer{Name: names[i], Text: t.Text})
 	}
 	as := reader.OneOf{Options: names}
-	q := &flow.Question{Step: n, Model: flow.Reasoning, Class: prompts.ChooseAnswer{}.Prompt(), Terms: c.terms(r)}
+	q := &flow.Question{Step: n, Model: cmp.Or(r.Reasoning, flow.Reasoning), Class: prompts.ChooseAnswer{}.Prompt(), Terms: c.terms(r)}
 	reader.Put(q, as)
 	for i := range answers {
 		turned := append(answers[i:len(answers):len(answers)], answers[:i]...)

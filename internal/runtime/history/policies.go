@@ -17,8 +17,9 @@ import (
 // Policies are the margins of an adaptive rule. What they are follows from the events that
 // they were told, in their order: so a resume goes on as the run would have.
 type Policies struct {
-	policy *adaptive.Policy // nil if the rule is another one
-	futile bool             // it was said
+	policy  *adaptive.Policy // nil if nothing is decided by an adaptive rule
+	partial bool             // some steps were decided by another rule
+	futile  bool             // it was said
 
 	// due is what follows from the log and is not in it: that of a session which was killed
 	// in between.
@@ -49,6 +50,15 @@ func (l Length) Options(rule vote.Rule, warm map[string]adaptive.Learnt) adaptiv
 		o.Estimate = 2 * l.Steps
 	}
 	return o
+}
+
+// Adapting is the rule whose margins adapt in a run, given that of the run: each request of a
+// session may have a rule of its own, but all that adapt share the target of the session.
+func Adapting(form event.Form, own vote.Rule, target float64) vote.Rule {
+	if form == event.FormRequests && own.Strategy != vote.Adaptive {
+		return vote.Rule{Strategy: vote.Adaptive, Target: cmp.Or(target, adaptive.DefaultTarget)}
+	}
+	return own
 }
 
 // Configure takes the rule that is in force from here on.
@@ -90,6 +100,7 @@ func (p *Policies) Now(class string) (now adaptive.Change, begins []event.Event)
 // before.
 func (p *Policies) CountStep(class string, e *event.StepCompleted) []event.Event {
 	var list []event.Event
+	p.partial = p.partial || e.Voting.Strategy != vote.Adaptive
 	if e.First != nil {
 		list = p.Count(cmp.Or(e.Class, class), *e.First, false)
 	}
@@ -133,9 +144,9 @@ func (p *Policies) Futile() *adaptive.Futility {
 	return p.policy.Futile()
 }
 
-// Outlook is how the run stands, if its rule is adaptive.
+// Outlook is how the run stands, if all of its steps were decided by an adaptive rule.
 func (p *Policies) Outlook() (adaptive.Outlook, bool) {
-	if p.policy == nil {
+	if p.policy == nil || p.partial {
 		return adaptive.Outlook{}, false
 	}
 	return p.policy.Outlook(), true
@@ -163,9 +174,10 @@ func (h *History) configurePolicies() {
 	if err != nil {
 		return // whoever reads the rest says so
 	}
-	o := lengthOf(h.Submitted).Options(c.Voting, c.Warm)
+	rule := Adapting(h.Submitted.Form, c.Voting, c.TargetError)
+	o := lengthOf(h.Submitted).Options(rule, c.Warm)
 	o.Pool, o.Price = c.Solve.ModelEscalation, c.Solve.EscalationPrice
-	h.Policies.Configure(o, c.Voting)
+	h.Policies.Configure(o, rule)
 }
 
 // countPolicies counts what an event says about how hard questions are.

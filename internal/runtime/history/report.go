@@ -140,6 +140,7 @@ type config struct {
 	ModelExecution string    `json:"model_execution"`
 	Voters         []string  `json:"voters"`
 	Voting         vote.Rule `json:"voting"`
+	TargetError    float64   `json:"target_error"`
 	BatchSize      int       `json:"batch_size"`
 	FullLog        bool      `json:"full_log"`
 

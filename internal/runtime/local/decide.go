@@ -207,6 +207,7 @@ func (b *branch) judge(key string, q *flow.Question, first, other string) (bool,
 		return false, nil, err
 	}
 	ask.Step, ask.Scope = q.Step, q.Scope
+	ask.Model = cmp.Or(q.Meaning.Model, ask.Model)
 	v, err := b.decide(fmt.Sprintf("%s/same/%s-%s", key, sumOf(first), sumOf(other)), ask)
 	if err != nil {
 		return false, nil, err

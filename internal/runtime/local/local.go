@@ -28,6 +28,7 @@ import (
 	"github.com/maker-mdap/maker/internal/runtime/person"
 	"github.com/maker-mdap/maker/internal/runtime/runlog"
 	"github.com/maker-mdap/maker/tool"
+	"github.com/maker-mdap/maker/vote"
 	"github.com/maker-mdap/maker/vote/adaptive"
 )
 
@@ -96,8 +97,10 @@ type Options struct {
 	// Class is that of the questions of a chain, or about records, that name no other.
 	Class string
 
-	// Length is how long the run will be, and Warm what an earlier run learnt, for an
-	// adaptive rule. GoOnIfFutile goes on when more votes will not help.
+	// Adapting is the rule whose margins adapt, if it is not that of the run: see
+	// [history.Adapting]. Length is how long the run will be, and Warm what an earlier run
+	// learnt, for an adaptive rule. GoOnIfFutile goes on when more votes will not help.
+	Adapting     vote.Rule
 	Length       history.Length
 	Warm         map[string]adaptive.Learnt
 	GoOnIfFutile bool
@@ -190,9 +193,13 @@ func New(opts Options) *Runtime {
 	if r.past == nil {
 		r.past = history.New("")
 	}
-	o := opts.Length.Options(opts.Setup.Rule, opts.Warm)
+	rule := opts.Adapting
+	if rule.Strategy == "" {
+		rule = opts.Setup.Rule
+	}
+	o := opts.Length.Options(rule, opts.Warm)
 	o.Pool, o.Price = opts.Pool, opts.PoolPrice
-	r.past.Policies.Configure(o, opts.Setup.Rule)
+	r.past.Policies.Configure(o, rule)
 	r.effects = effect.Performer{
 		Journal: journal{r}, Tools: opts.Tools, Approve: opts.Approve, Redact: opts.Redact, Spent: opts.Ledger.Spent, Keep: opts.Keep, Holds: opts.Holds,
 	}
@@ -524,7 +531,7 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	}
 	step.Spent = b.opts.Ledger.Spent()
 	b.progress.commit(step)
-	if b.byStep() && teaches(&step.Voting) {
+	if b.byStep() && (b.opts.Apart || teaches(&step.Voting)) {
 		b.appendLearnt(step)
 	} else if err := b.opts.Log.AppendStep("", step); err != nil {
 		b.failed.set(err)

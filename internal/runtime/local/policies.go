@@ -120,6 +120,9 @@ func (b *branch) settle() error {
 
 // Outlook is how the run stands and is thought to end, if its rule is adaptive.
 func (r *Runtime) Outlook() (adaptive.Outlook, bool) {
+	if r.opts.Setup.Rule.Strategy != vote.Adaptive {
+		return adaptive.Outlook{}, false
+	}
 	r.counting.Lock()
 	defer r.counting.Unlock()
 	o, ok := r.past.Policies.Outlook()

@@ -70,6 +70,9 @@ func (g *Gateway) ask(ctx context.Context, s *maker.Session, r maker.ChatRequest
 		}
 		more, failed := again()
 		if failed != nil {
+			if refused, ok := errors.AsType[*Refusal](failed); ok { // which says what to do
+				return v, refused
+			}
 			return v, err
 		}
 		if ended.Result.Stop == "max_usd" && limitOf(more) <= limitOf(s)*(1+1e-9) { // nothing more is lent
