@@ -30,6 +30,7 @@ type Screen struct {
 
 	refresh func() // the model
 	ended   chan struct{}
+	writing chan struct{} // has room for whoever draws
 
 	mu     sync.Mutex
 	held   bool          // somebody else is writing
@@ -43,7 +44,7 @@ type Screen struct {
 
 // New returns a screen on a terminal.
 func New(out *os.File, keyboard *tty.Terminal) *Screen {
-	s := &Screen{out: out, keyboard: keyboard, wake: make(chan struct{}, 1), answer: make(chan bool, 1)}
+	s := &Screen{out: out, keyboard: keyboard, writing: make(chan struct{}, 1), wake: make(chan struct{}, 1), answer: make(chan bool, 1)}
 	s.model = &Model{color: os.Getenv("NO_COLOR") == "", keys: keyboard != nil}
 	s.model.width, s.model.height = s.size()
 	s.model.onIgnore = func(text []byte) {
@@ -137,15 +138,20 @@ func (s *Screen) Restore() {
 	s.changed()
 }
 
-// Abandon puts the terminal right because the program is about to end.
+// Abandon puts the terminal right because the program is about to end. Nothing is drawn after it,
+// and half of a picture only if the terminal does not take the other half.
 func (s *Screen) Abandon() {
 	if s.keyboard != nil {
 		s.keyboard.Restore()
 	}
+	select {
+	case s.writing <- struct{}{}: // for good
+	case <-time.After(time.Second):
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.on {
-		fmt.Fprint(s.out, "\r\x1b[J\x1b[?25h")
+		fmt.Fprint(s.out, "\x1b[?7h\r\x1b[J\x1b[?25h")
 	}
 }
 
@@ -256,13 +262,14 @@ func (s *Screen) flushQueue() {
 // itself has to be drawn anew.
 type output struct {
 	*os.File
-	size   func() (width, height int)
-	stale  func(width, height int) bool // whether what is drawn was made for another size
-	height int
-	once   sync.Once
-	drawn  chan struct{}
-	silent atomic.Bool
-	missed atomic.Bool // something was left out since everything was drawn anew
+	writing chan struct{}
+	size    func() (width, height int)
+	stale   func(width, height int) bool // whether what is drawn was made for another size
+	height  int
+	once    sync.Once
+	drawn   chan struct{}
+	silent  atomic.Bool
+	missed  atomic.Bool // something was left out since everything was drawn anew
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -288,10 +295,19 @@ func (o *output) Write(p []byte) (int, error) {
 			o.height = height
 		}
 	}
+	o.writing <- struct{}{}
+	defer func() { <-o.writing }()
 	if _, err := o.File.Write(slices.Concat([]byte("\x1b[?7l"), drawing, []byte("\x1b[?7h"))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// WriteString prints lines above what is drawn, which are not left out.
+func (o *output) WriteString(text string) (int, error) {
+	o.writing <- struct{}{}
+	defer func() { <-o.writing }()
+	return o.File.WriteString(text)
 }
 
 // line is text to be printed above what is drawn.
@@ -311,7 +327,7 @@ func (s *Screen) draw(asked, goOn <-chan os.Signal) ending {
 	m.width, m.height = s.size()
 	m.leaving = staying
 	m.mu.Unlock()
-	out := &output{File: s.out, size: s.size, stale: m.isStale, height: m.height, drawn: make(chan struct{})}
+	out := &output{File: s.out, writing: s.writing, size: s.size, stale: m.isStale, height: m.height, drawn: make(chan struct{})}
 	p := tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithEnvironment(environment()), tea.WithFPS(30),
 		tea.WithFilter(s.filter))
 	ended := make(chan struct{})

@@ -146,3 +146,35 @@ func TestHold(t *testing.T) {
 		}
 	}
 }
+
+// TestAbandoned: when the program is about to end, a picture that is being drawn is drawn to its
+// end, the terminal is left as it was, and nothing is drawn after that.
+func TestAbandoned(t *testing.T) {
+	_, terminal, sent := openTerminal(t)
+	s := New(terminal, tty.New(terminal))
+	none := func() {}
+	s.Begin(Head{Task: "a task"}, Controls{none, none}, func() maker.Progress { return maker.Progress{} }, func() bool { return false })
+	until(t, "nothing is drawn", func() bool { return strings.Contains(sent.String(), "a task") })
+	s.writing <- struct{}{} // as whoever draws does
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.Abandon()
+	}()
+	select {
+	case <-over:
+		t.Error("the terminal is put right in the middle of a picture")
+	case <-time.After(period):
+	}
+	fmt.Fprint(terminal, "\x1b[?25lthe rest")
+	<-s.writing
+	<-over
+	until(t, "the cursor stays hidden", func() bool { return strings.Contains(sent.String(), "\x1b[?25lthe rest\x1b[?7h\r\x1b[J\x1b[?25h") })
+	select {
+	case s.writing <- struct{}{}:
+		t.Error("something can be drawn after the end")
+	default:
+	}
+	<-s.writing // for the test to end
+	s.End(false)
+}
