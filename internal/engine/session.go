@@ -110,7 +110,7 @@ func (s *Session) openModel(field, name string) error {
 		return nil
 	case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
 		return config.Errorf(field, "there is no model called %q; want provider/model", name)
-	case s.run.stack.opened() >= mostModels:
+	case s.run.stack.opened() >= mostModels && !s.run.stack.isOpen(name):
 		return config.Errorf(field, "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
 	}
 	_, err := s.run.stack.groupOf(name, true)

@@ -374,6 +374,13 @@ func CheapModel(cfg config.Config) string {
 	return cmp.Or(cfg.ModelCheap, route.Cheap(cfg.Execution()))
 }
 
+// isOpen reports whether a group of voters has been asked for.
+func (s *stack) isOpen(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.groups[name] != nil
+}
+
 // canUse says why a model cannot be asked.
 func (s *stack) canUse(name string) error {
 	_, err := s.group(name)

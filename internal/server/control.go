@@ -137,6 +137,12 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run *runs.Run
 	if err := s.mayAll(c, in.Settings); err != nil {
 		return err
 	}
+	if run.Kind() == maker.KindSession { // which a request may be about to go on with
+		defer s.sessions.hold(run.Owner(), run.Task())()
+		if now := s.sessions.get(run.Owner(), run.Task()); now != nil && now.Run().ID() != run.ID() && s.running(now.Run().ID()) != nil {
+			return problemf(http.StatusConflict, "", "requests are answered in %s, which came after it: pause or cancel that first", now.Run().ID())
+		}
+	}
 	if _, err := s.resume(r.Context(), run.Dir(), in); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +34,13 @@ const mostDirs = 10_000
 type openSession struct {
 	*maker.Session
 	end  context.CancelCauseFunc
-	used time.Time                 // when it was asked for last
+	used time.Time // when it was asked for last
+
+	// ended is its log when it was found that it takes no more requests, and refused why another
+	// does not take its place: that holds until somebody changes the log.
+	ended   stamp
+	refused error
+
 	with map[string]*maker.Session // it, for requests to each model, by what that is
 }
 
@@ -98,8 +106,9 @@ func (s *sessions) put(owner, task string, session *maker.Session, end context.C
 }
 
 // spare takes the session out that was not asked for the longest time, and holds it, if more than
-// most are open and nobody waits for an answer of it.
-func (s *sessions) spare(most int) (found *openSession, release func()) {
+// most are open and nobody waits for an answer of it. The keys of those that are meant have a
+// prefix.
+func (s *sessions) spare(most int, prefix string) (found *openSession, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) <= most {
@@ -107,7 +116,7 @@ func (s *sessions) spare(most int) (found *openSession, release func()) {
 	}
 	oldest := ""
 	for key, one := range s.open {
-		if one.Idle() && s.held[key] == nil && (oldest == "" || one.used.Before(s.open[oldest].used)) {
+		if one.Idle() && s.held[key] == nil && strings.HasPrefix(key, prefix) && (oldest == "" || one.used.Before(s.open[oldest].used)) {
 			oldest = key
 		}
 	}
@@ -124,17 +133,21 @@ const mostSessions = 64
 
 // rest pauses sessions that nobody uses if many are open.
 func (s *Server) rest() {
-	most := cmp.Or(s.o.Sessions, mostSessions)
-	for {
-		one, release := s.sessions.spare(most)
-		if one == nil {
-			return
-		}
-		one.end(maker.PausedBy(Keeper))
-		<-one.Run().Done()
-		_ = s.settled(s.ctx, one.Run()) // so that whoever asks in it next finds it paused
-		release()
+	for s.pauseSpare(cmp.Or(s.o.Sessions, mostSessions), "") {
 	}
+}
+
+// pauseSpare pauses a session that can be spared, and reports whether there is one.
+func (s *Server) pauseSpare(most int, prefix string) bool {
+	one, release := s.sessions.spare(most, prefix)
+	if one == nil {
+		return false
+	}
+	defer release()
+	one.end(maker.PausedBy(Keeper))
+	<-one.Run().Done()
+	_ = s.settled(s.ctx, one.Run()) // so that whoever asks in it next finds it paused
+	return true
 }
 
 // settled returns once it is settled what a run has spent that has ended.
@@ -217,7 +230,8 @@ const mostModels = 256
 
 // findSession finds the session of a task, or begins it.
 func (s *Server) findSession(ctx context.Context, owner, task string, settings map[string][]string) (*openSession, error) {
-	if known := s.sessions.get(owner, task); known != nil {
+	known := s.sessions.get(owner, task)
+	if known != nil {
 		more, err := s.lendMore(ctx, known.Session, settings)
 		if err != nil {
 			return nil, err
@@ -225,37 +239,47 @@ func (s *Server) findSession(ctx context.Context, owner, task string, settings m
 		if more {
 			return s.sessions.get(owner, task), nil
 		}
-		if !isOver(known.Run()) {
-			return known, nil
-		}
-		if err := s.settled(ctx, known.Run()); err != nil {
-			return nil, err
+		over, err := s.isOver(ctx, known)
+		if err != nil || !over {
+			return known, err
 		}
 	}
 	if err := s.openSession(ctx, owner, task, settings); err != nil {
+		if known != nil && isA[*gateway.Refusal](err) {
+			known.ended, known.refused = logOf(known.Run()), err
+		}
 		return nil, err
 	}
 	s.rest()
 	return s.sessions.get(owner, task), nil
 }
 
+// logOf tells whether a log has changed.
+func logOf(run *maker.Run) stamp { return stampOf(filepath.Join(run.Dir(), "events.jsonl")) }
+
 // isOver reports whether a session takes no more requests and has to be opened again, or another
-// one takes its place: a budget that is used up is not gone round by that.
-func isOver(run *maker.Run) bool {
+// one takes its place. A budget that is used up is not gone round by that, and a session that
+// somebody paused refuses requests, until something happens to it.
+func (s *Server) isOver(ctx context.Context, known *openSession) (bool, error) {
+	run := known.Run()
 	select {
 	case <-run.Done():
 	default:
-		return false
+		return false, nil
 	}
-	r, err := run.Result()
-	if err != nil {
-		return true
+	if err := s.settled(ctx, run); err != nil {
+		return false, err
 	}
-	switch r.Stop {
-	case "max_usd", "max_tokens", "max_calls":
-		return false
+	now := logOf(run)
+	if known.ended == (stamp{}) {
+		if r, err := run.Result(); err == nil && (r.Stop == "max_usd" || r.Stop == "max_tokens" || r.Stop == "max_calls") {
+			known.ended = now
+		}
 	}
-	return true
+	if known.ended == (stamp{}) || known.ended != now {
+		return true, nil
+	}
+	return false, known.refused
 }
 
 // lent is the share of what is left of a token's budget that a session of it may spend before
@@ -263,13 +287,17 @@ func isOver(run *maker.Run) bool {
 // to share its budget.
 const (
 	lent      = 0.25
-	leastLent = 1.00
+	leastLent = 0.10
 )
 
 // lease is what a session of whoever asks may spend of their budget before it asks for more; 0
-// if they have none, or the request says itself what may be spent.
+// if they have none, or the request says itself what may be spent. What sessions were lent that
+// nobody uses is given back first if little is left.
 func (s *Server) lease(ctx context.Context, settings map[string][]string) float64 {
 	left := s.o.Me(ctx).LeftUSD
+	for left != nil && *left < leastLent && s.pauseSpare(0, sessionKey(s.o.Caller(ctx).Owner(), "")) {
+		left = s.o.Me(ctx).LeftUSD
+	}
 	if left == nil || settings["max_usd"] != nil {
 		return 0
 	}
@@ -422,10 +450,12 @@ func asRefusal(err error) error {
 		return err
 	}
 	class := served.BadRequest
-	switch p.Status {
-	case 403:
+	switch {
+	case p.Status == 403 && p.Field == "settings.max_usd":
+		class = served.NoBudget
+	case p.Status == 403:
 		class = served.Forbidden
-	case 503:
+	case p.Status == 503:
 		class = served.Overload
 	}
 	return &gateway.Refusal{Class: class, Message: p.Detail, Param: "model"}

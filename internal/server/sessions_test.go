@@ -38,8 +38,8 @@ func (p *purse) me(context.Context) server.Me {
 func (p *purse) reserve(_ context.Context, want server.Spending) (server.Reservation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	amount := want.MaxUSD - want.BeforeUSD
-	if amount <= 0 || amount > p.left+1e-9 {
+	amount := min(want.MaxUSD-want.BeforeUSD, p.left)
+	if amount <= 0 {
 		return server.Reservation{}, errors.New("nothing is left")
 	}
 	p.left -= amount
@@ -389,5 +389,101 @@ func TestPausedByAPerson(t *testing.T) {
 	}
 	if status, same, body := ask(); status != http.StatusOK || same != run {
 		t.Errorf("after it was resumed: %d %s", status, body)
+	}
+}
+
+// TestIdleLoans: what sessions were lent that nobody uses does not keep others from being asked.
+func TestIdleLoans(t *testing.T) {
+	for _, budget := range []float64{20, 0.05} {
+		p := &purse{left: budget}
+		s := serve(t, t.TempDir(), func(o *server.Options) { o.Me, o.Reserve = p.me, p.reserve })
+		runs := map[int]string{}
+		for i := range 60 {
+			status, body := s.ask("POST", "/v1/chat/completions", fmt.Sprintf(`{"model":"maker/sim/default?p=1&k=1&max_calls=%d","messages":[{"role":"user","content":"What is 2 + 2?"}]}`, 900+i%30))
+			var got struct{ Maker struct{ Run string } }
+			if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK {
+				t.Fatalf("session %d, with a budget of %v: %d %s", i, budget, status, body)
+			}
+			if was := runs[i%30]; was != "" && was != got.Maker.Run {
+				t.Errorf("session %d goes on as %s, want %s", i%30, got.Maker.Run, was)
+			}
+			runs[i%30] = got.Maker.Run
+		}
+		s.stop()
+		if p.paid > 0.01 || p.left+p.paid < budget-1e-9 || p.left+p.paid > budget+1e-9 {
+			t.Errorf("of %v dollars %v are paid and %v are left", budget, p.paid, p.left)
+		}
+	}
+}
+
+// TestResumedWhileAsked: a session that a person resumes while clients ask again and again goes on
+// as the run that it was; nothing takes its place, and it takes nobody's place.
+func TestResumedWhileAsked(t *testing.T) {
+	logs := t.TempDir()
+	s := serve(t, logs, nil)
+	ask := func(settings string) (status int, run string) {
+		status, body := s.ask("POST", "/v1/chat/completions", `{"model":"maker/sim/default?p=1&k=2`+settings+`","messages":[{"role":"user","content":"What is 2 + 2?"}]}`)
+		var got struct{ Maker struct{ Run string } }
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Errorf("%d %s: %v", status, body, err)
+		}
+		return status, got.Maker.Run
+	}
+	control := func(run, what string) int {
+		status, _ := s.ask("POST", "/api/runs/"+run+"/"+what, `{}`)
+		return status
+	}
+	_, run := ask("")
+	for range 10 {
+		if status := control(run, "pause"); status != http.StatusOK {
+			t.Fatalf("pause: %d", status)
+		}
+		var asking sync.WaitGroup
+		for range 4 {
+			asking.Go(func() {
+				for {
+					switch status, in := ask(""); {
+					case status == http.StatusOK && in == run:
+						return
+					case status != http.StatusServiceUnavailable:
+						t.Errorf("it is answered with %d in %s, want %s", status, in, run)
+						return
+					}
+				}
+			})
+		}
+		if status := control(run, "resume"); status != http.StatusOK {
+			t.Fatalf("resume: %d", status)
+		}
+		asking.Wait()
+	}
+	if status := control(run, "cancel"); status != http.StatusOK {
+		t.Fatalf("cancel: %d", status)
+	}
+	status, next := ask("")
+	if status != http.StatusOK || next == run {
+		t.Errorf("after it was cancelled: %d in %s", status, next)
+	}
+	if status := control(run, "resume"); status != http.StatusConflict {
+		t.Errorf("an earlier session is resumed beside the one that goes on: %d, want %d", status, http.StatusConflict)
+	}
+	if status, same := ask(""); status != http.StatusOK || same != next {
+		t.Errorf("then it is answered with %d in %s, want %s", status, same, next)
+	}
+	// One that has used up what it may is in the way until it is removed.
+	_, limited := ask("&max_calls=2")
+	for range 2 {
+		if status, _ := ask("&max_calls=2"); status != http.StatusTooManyRequests {
+			t.Errorf("after its limit: %d", status)
+		}
+	}
+	if err := runs.Remove(filepath.Join(logs, limited)); err != nil {
+		t.Fatal(err)
+	}
+	if status, anew := ask("&max_calls=2"); status != http.StatusOK || anew == limited {
+		t.Errorf("after it was removed: %d in %s", status, anew)
+	}
+	if left, err := filepath.Glob(filepath.Join(logs, "*", "events.jsonl")); err != nil || len(left) != 3 {
+		t.Errorf("there are the runs %v, %v, want 3", left, err)
 	}
 }
