@@ -57,7 +57,8 @@ func (r *Run) Cancel(ctx context.Context, by string) error {
 
 // Pause ends the process that writes the run, to go on later with a resume, and returns
 // once it has ended. What is committed is kept. If there is no such process it is a
-// [*NotRunningError]. Otherwise it is like [Run.Cancel].
+// [*NotRunningError], but for a session that would go on with its next request. Otherwise it is
+// like [Run.Cancel].
 func (r *Run) Pause(ctx context.Context, by string) error {
 	return r.end(ctx, control.Request{Action: control.Pause, By: by})
 }
@@ -82,14 +83,14 @@ func (r *Run) end(ctx context.Context, ask control.Request) error {
 		case seen.PID != 0: // somebody has just begun to write it
 		case ask.Action == control.Pause && state == event.StopPaused && asked:
 			return nil
-		case ask.Action == control.Pause:
+		case ask.Action == control.Pause && !r.rests(state):
 			return &NotRunningError{r.id, state}
 		case state == event.StopCancelled:
 			return nil
 		case state == event.StatusCompleted, state == event.StatusFailed:
 			return &EndedError{r.id, state}
 		default:
-			err := r.markCancelled(ask.By)
+			err := r.mark(ask)
 			if _, locked := errors.AsType[*LockedError](err); !locked {
 				return err
 			}
@@ -151,16 +152,16 @@ func pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// markCancelled says in the log of a run that nobody writes that it is cancelled: in a
-// session that does nothing else.
-func (r *Run) markCancelled(by string) error {
+// mark says in the log of a run that nobody writes that it is cancelled, or paused: in a session
+// that does nothing else.
+func (r *Run) mark(ask control.Request) error {
 	past := history.New(r.dir)
 	log, rec, err := runlog.Open(r.dir, nil, past.Visit)
 	if err != nil {
 		return err
 	}
 	if err = past.Finish(); err == nil {
-		err = cancelled(log, past, rec, by)
+		err = ended(log, past, rec, ask)
 	}
 	if err == nil {
 		err = log.Sync(context.Background())
@@ -171,9 +172,19 @@ func (r *Run) markCancelled(by string) error {
 	return errors.Join(err, log.Close())
 }
 
-func cancelled(log *runlog.Log, past *history.History, rec runlog.Recovery, by string) error {
+// rests reports whether a run in a state that is not one of going on is a session that goes on
+// when it is asked something.
+func (r *Run) rests(state string) bool {
+	if r.Form() != event.FormRequests || state != event.StopPaused && state != StatusInterrupted {
+		return false
+	}
+	last, err := r.Session()
+	return err == nil && last.Keeper != "" && (!last.Paused || last.PausedBy == last.Keeper)
+}
+
+func ended(log *runlog.Log, past *history.History, rec runlog.Recovery, ask control.Request) error {
 	end := event.TaskFailed{
-		Status: event.StatusStopped, Stop: event.StopCancelled, Step: past.Steps, Setup: past.LastSetup(),
+		Status: event.StatusStopped, Step: past.Steps, Setup: past.LastSetup(),
 		Spent: past.Spent, DurationMS: past.Duration.Milliseconds(),
 	}
 	switch was := past.End.(type) {
@@ -185,11 +196,16 @@ func cancelled(log *runlog.Log, past *history.History, rec runlog.Recovery, by s
 		}
 		end.Step, end.Setup, end.Open, end.Output = was.Step, was.Setup, was.Open, was.Output
 	}
-	end.Reason = "cancelled by " + by
+	var why event.Event
+	if ask.Action == control.Pause {
+		end.Stop, end.Reason = event.StopPaused, "paused by "+ask.By
+		why = event.RunPaused{By: ask.By, Spent: past.Spent}
+	} else {
+		end.Stop, end.Reason = event.StopCancelled, "cancelled by "+ask.By
+		why = event.RunCancelled{Reason: end.Reason, By: ask.By, Spent: past.Spent}
+	}
 	for _, e := range []event.Event{
-		event.RunResumed{Maker: version.String(), Step: past.Checkpoint.Step, Dropped: rec.Dropped, Spent: past.Spent},
-		event.RunCancelled{Reason: end.Reason, By: by, Spent: past.Spent},
-		end,
+		event.RunResumed{Maker: version.String(), Step: past.Checkpoint.Step, Dropped: rec.Dropped, Spent: past.Spent}, why, end,
 	} {
 		if err := log.Append(e); err != nil {
 			return err

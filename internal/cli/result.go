@@ -157,12 +157,14 @@ func (a *app) nextAction(r *maker.Result) string {
 		return ""
 	case r.Wrong:
 		return "a wrong step is committed, so there is nothing to resume; a larger --ahead-by makes that rarer"
-	case r.Status == runs.StatusInterrupted:
-		return "its process is gone; everything committed is kept. Continue with: " + resume
 	case r.Status == event.StatusRunning:
 		return ""
+	case r.Form == event.FormRequests && r.Status == runs.StatusInterrupted:
+		return "its process is gone; everything committed is kept. It goes on with its next request to maker serve"
 	case r.Form == event.FormRequests:
 		return onTheServer(r.Run)
+	case r.Status == runs.StatusInterrupted:
+		return "its process is gone; everything committed is kept. Continue with: " + resume
 	case r.Stop == event.StopCancelled && r.Reason != maker.ErrInterrupted.Error():
 		return r.Reason + "; everything committed is kept. If it is wanted after all: " + resume
 	case r.Stop == event.StopCancelled, r.Stop == event.StopPaused:

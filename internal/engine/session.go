@@ -114,6 +114,9 @@ func (s *Session) openModel(field, name string) error {
 		return config.Errorf(field, "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
 	}
 	_, err := s.run.stack.groupOf(name, true)
+	if e, ok := errors.AsType[*config.Error](err); ok && e.Field == "model" {
+		return &config.Error{Field: field, Err: e.Err}
+	}
 	return err
 }
 

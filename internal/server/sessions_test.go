@@ -365,9 +365,11 @@ func TestOwnJudges(t *testing.T) {
 }
 
 // TestPausedByAPerson: requests of a session that a person paused are refused at once, and
-// answered again in the same run once it is resumed.
+// answered again in the same run once it is resumed. That one rests which nobody uses, or whose
+// server is gone, makes no difference.
 func TestPausedByAPerson(t *testing.T) {
-	s := serve(t, t.TempDir(), nil)
+	logs := t.TempDir()
+	s := serve(t, logs, nil)
 	ask := func() (status int, run string, body []byte) {
 		status, body = s.ask("POST", "/v1/chat/completions", `{"model":"maker/sim/default?p=1&k=2","messages":[{"role":"user","content":"What is 2 + 2?"}]}`)
 		var got struct{ Maker struct{ Run string } }
@@ -377,18 +379,34 @@ func TestPausedByAPerson(t *testing.T) {
 		return status, got.Maker.Run, body
 	}
 	_, run, _ := ask()
-	for _, name := range []string{"pause", "resume"} {
-		if status, body := s.ask("POST", "/api/runs/"+run+"/"+name, `{}`); status >= 300 {
-			t.Fatalf("%s: %d %s", name, status, body)
-		}
-		if name == "pause" {
-			if status, _, body := ask(); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "somebody has paused the session "+run) {
-				t.Errorf("a request to a paused session: %d %s", status, body)
-			}
+	control := func(what string) {
+		if status, body := s.ask("POST", "/api/runs/"+run+"/"+what, `{}`); status >= 300 {
+			t.Fatalf("%s: %d %s", what, status, body)
 		}
 	}
-	if status, same, body := ask(); status != http.StatusOK || same != run {
-		t.Errorf("after it was resumed: %d %s", status, body)
+	for _, rests := range []bool{false, true} {
+		if rests {
+			s.stop()
+			s = serve(t, logs, nil)
+		}
+		control("pause")
+		for range 2 {
+			if status, _, body := ask(); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "somebody has paused the session "+run) {
+				t.Errorf("a request to a paused session, at rest %t: %d %s", rests, status, body)
+			}
+		}
+		control("resume")
+		if status, same, body := ask(); status != http.StatusOK || same != run {
+			t.Errorf("after it was resumed: %d %s", status, body)
+		}
+	}
+	s.stop()
+	r, err := runs.Open(filepath.Join(logs, run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if replayed, err := r.Replay(nil); err != nil || len(replayed.Differences) > 0 {
+		t.Errorf("replay: %v, %+v", err, replayed)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/maker-mdap/maker"
+	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/internal/text/nearest"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -100,8 +100,8 @@ and returns when the process has let go of the run.`,
   maker resume last`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.end(cmd.Context(), args[0], "maker pause", (*runs.Run).Pause, func(run *runs.Run) string {
-				if run.Kind() == maker.KindSession { // whose requests only a server can answer
-					return "paused; everything committed is kept. Its requests are refused until it is resumed, on the page of the server or by POST /api/runs/" + run.ID() + "/resume"
+				if r, err := run.Result(); err == nil && r.Form == event.FormRequests { // which only a server can go on with
+					return "paused, and refuses requests until it is resumed; everything committed is kept: " + a.Next(r)
 				}
 				return "paused; everything committed is kept. Continue with: " + a.Resume(run.ID())
 			})
