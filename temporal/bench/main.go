@@ -159,8 +159,8 @@ func work(address, dir string) error {
 	select {} // until it is killed
 }
 
-// local does a run in one process and returns how long it took.
-func (b *bench) local(args []string) (time.Duration, error) {
+// local does a run in one process, with so many calls in flight, and returns how long it took.
+func (b *bench) local(args []string, inFlight int) (time.Duration, error) {
 	cmd := exec.Command(os.Args[0], append(append([]string{"maker"}, args...), "--log-dir", filepath.Join(b.dir, "runs"), "--quiet", "--max-in-flight", strconv.Itoa(inFlight))...)
 	cmd.Stderr = os.Stderr
 	start := time.Now()
@@ -234,13 +234,19 @@ func measureMap(ctx context.Context, args []string) error {
 		return err
 	}
 	command = append(command, "--model", "compat/default", "--base-url", b.sim)
-	local, err := b.local(command)
+	local, err := b.local(command, inFlight)
+	if err != nil {
+		return err
+	}
+	// What this machine can do at all, with the simulator on it and nothing else.
+	ceiling, err := b.local(command, inFlight**most)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%d records, %s, %d in flight for each worker\n", *records, *latency, inFlight)
 	fmt.Printf("%-12s %8s %12s %12s\n", "workers", "time", "speed-up", "efficiency")
 	fmt.Printf("%-12s %7.1fs\n", "one process", local.Seconds())
+	fmt.Printf("%-12s %7.1fs %12.2f %12.2f\n", strconv.Itoa(inFlight**most)+" in flight", ceiling.Seconds(), float64(local)/float64(ceiling), float64(local)/float64(ceiling)/float64(*most))
 	var first time.Duration
 	efficiency := 1.0
 	workers := 0
@@ -284,7 +290,7 @@ func measureChain(ctx context.Context, args []string) error {
 		return err
 	}
 	command := []string{"hanoi", "--disks", strconv.Itoa(*disks), "--model", "compat/default", "--base-url", b.sim}
-	local, err := b.local(command)
+	local, err := b.local(command, inFlight)
 	if err != nil {
 		return err
 	}
