@@ -243,7 +243,7 @@ func TestSessionWith(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"session": 5, "session@sim/default?p=1": 5, "session@sim/default?p=0.5&seed=2": 1}, races); diff != "" {
 		t.Errorf("the classes of the certificate: -want +got\n%s", diff)
 	}
-	if asked, err := run.Request(5); err != nil || !strings.HasPrefix(asked, "(put to sim/default?p=1: first to lead by 6, at most 300 samples)\n\nuser: ") {
+	if asked, err := run.Request(5); err != nil || !strings.HasPrefix(asked, "(put to sim/default?p=1; first to lead by 6, at most 300 samples)\n\nuser: ") {
 		t.Errorf("step 5 was asked %q, %v", asked, err)
 	}
 }

@@ -55,6 +55,8 @@ func describeHead(data json.RawMessage) []string {
 		Chat   struct{ Tools []flow.ChatTool }
 		Model  string
 		Terms  *flow.Terms
+
+		Meaning bool // texts are compared by it
 	}
 	if json.Unmarshal(data, &head) != nil {
 		return nil
@@ -66,8 +68,11 @@ func describeHead(data json.RawMessage) []string {
 	if head.Terms != nil {
 		to = append(to, DescribeRule(head.Terms.Rule))
 	}
+	if head.Meaning {
+		to = append(to, "texts are compared by what they say")
+	}
 	if len(to) > 0 {
-		said = append(said, "("+strings.Join(to, ": ")+")")
+		said = append(said, "("+strings.Join(to, "; ")+")")
 	}
 	if head.System != "" {
 		said = append(said, "system: "+head.System)

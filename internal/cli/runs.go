@@ -181,7 +181,11 @@ func (a *app) showStep(run *runs.Run, step int) error {
 	if isA[*runs.NoStepError](err) {
 		f, failed := run.Unsettled(step)
 		if failed == nil {
-			return a.showUnsettled(f, calls)
+			asked, err := run.Request(step)
+			if err != nil {
+				return err
+			}
+			return a.showUnsettled(f, asked, calls)
 		}
 		if !isA[*runs.NoStepError](failed) {
 			return failed
@@ -218,14 +222,14 @@ func (a *app) showStep(run *runs.Run, step int) error {
 }
 
 // showUnsettled shows a step without a result, with the calls that it made.
-func (a *app) showUnsettled(f *runs.FailedStep, calls []runs.EffectResult) error {
+func (a *app) showUnsettled(f *runs.FailedStep, asked string, calls []runs.EffectResult) error {
 	if a.json {
 		return a.printJSON(struct {
 			*runs.FailedStep
 			Effects []runs.EffectResult `json:"effects,omitempty"`
 		}{f, calls})
 	}
-	report.Unsettled(a.Out, f, calls)
+	report.Unsettled(a.Out, f, asked, calls)
 	return nil
 }
 
@@ -259,13 +263,13 @@ func (a *app) showContested(run *runs.Run) error {
 	}
 	for _, f := range slices.Concat(r.Unsettled, r.OpenSteps()) {
 		if f.Voting.Contested() || f.Voting.RedFlagged > 0 {
-			if err := a.showUnsettled(&f, nil); err != nil {
+			if err := a.showUnsettled(&f, "", nil); err != nil {
 				return err
 			}
 		}
 	}
 	if r.Form == event.FormRecords {
-		return rows.EachSplit(run, func(f *runs.FailedStep) error { return a.showUnsettled(f, nil) })
+		return rows.EachSplit(run, func(f *runs.FailedStep) error { return a.showUnsettled(f, "", nil) })
 	}
 	return nil
 }

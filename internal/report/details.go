@@ -87,16 +87,7 @@ func stepLine(w io.Writer, form event.Form, s runs.StepResult) {
 // Changed are the parts of its question that would be asked differently now.
 func Step(w io.Writer, s *runs.Step, asked string, calls []runs.EffectResult, changed []string) {
 	fmt.Fprintf(w, "step %s, committed %s\n", Thousands(s.Step), s.Time.Local().Format("2006-01-02 15:04:05.000"))
-	for i, line := range strings.Split(strings.TrimSpace(asked), "\n") {
-		if asked == "" {
-			break
-		}
-		label := ""
-		if i == 0 {
-			label = "asked"
-		}
-		fmt.Fprintf(w, "  %-9s %s\n", label, show.Line(line))
-	}
+	putAsked(w, asked)
 	fmt.Fprintf(w, "  output    %s\n", s.Output.JSON)
 	result := s.Result()
 	fmt.Fprintf(w, "  votes     %s, margin %d\n", result.Split(), s.Voting.Margin)
@@ -134,9 +125,24 @@ func Repaired(w io.Writer, samples []runs.Sample) {
 	}
 }
 
+// putAsked prints what a request said.
+func putAsked(w io.Writer, asked string) {
+	for i, line := range strings.Split(strings.TrimSpace(asked), "\n") {
+		if asked == "" {
+			break
+		}
+		label := ""
+		if i == 0 {
+			label = "asked"
+		}
+		fmt.Fprintf(w, "  %-9s %s\n", label, show.Line(line))
+	}
+}
+
 // Unsettled shows a step without a result, with the calls that it made.
-func Unsettled(w io.Writer, f *runs.FailedStep, calls []runs.EffectResult) {
+func Unsettled(w io.Writer, f *runs.FailedStep, asked string, calls []runs.EffectResult) {
 	fmt.Fprintf(w, "step %s, not committed: %s\n", Thousands(f.Step), f.Status)
+	putAsked(w, asked)
 	fmt.Fprintf(w, "  reason    %s\n", show.Line(f.Reason))
 	for _, line := range f.Votes() {
 		fmt.Fprintf(w, "            %s\n", line)

@@ -208,6 +208,10 @@ func (h *History) countStep(l runlog.Line) error {
 	if h.Policies.policy == nil {
 		return nil
 	}
+	if !bytes.Contains(l.Raw, []byte(`"strategy":"adaptive"`)) { // as most requests of a session
+		h.Policies.partial = true
+		return nil
+	}
 	if votes, disputed, ok := unanimous(l.Raw); ok && !special(l.Raw) {
 		h.follows(h.Policies.count(h.Submitted.StepClass(), adaptive.Cell{Lead: votes}, true, vote.Adaptive, disputed))
 		return nil
