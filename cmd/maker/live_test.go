@@ -276,6 +276,22 @@ func TestLiveStopped(t *testing.T) {
 	s.await(`^interrupted; everything committed is kept`)
 }
 
+// TestAskedBehindTheShell: a question that comes up while the program is behind its shell waits
+// until it is in front, and can be answered there.
+func TestAskedBehindTheShell(t *testing.T) {
+	s := newTmux(t, 100, 40)
+	s.keys("maker run 'Find the files with TODO comments in src, count them per file, and write a summary to summary.md.' --model sim/default &", "Enter")
+	s.await(`^3 steps, `)
+	s.command("run-shell", "while ! grep -q '^State:.T' /proc/$(pgrep -P "+strings.TrimSpace(s.command("display-message", "-p", "#{pane_pid}"))+" maker)/status; do sleep 0.02; done")
+	s.keys("fg", "Enter")
+	s.await(`^run, edit, or stop>$`)
+	s.keys("stop", "Enter")
+	s.await(`^run, edit, or stop> stop$`)
+	s.await(`nothing was carried out`)
+	s.keys("echo it is over", "Enter")
+	s.await(`^it is over$`)
+}
+
 // TestLiveLeavesNoCopies: a terminal that becomes narrower keeps no copies of the drawing above
 // the screen, where tmux puts what it takes for a screen that is cleared.
 func TestLiveLeavesNoCopies(t *testing.T) {

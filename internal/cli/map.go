@@ -284,7 +284,8 @@ func (a *app) sayRecords(w io.Writer, run *runs.Run, r *maker.Result) error {
 	if p.Of == 0 {
 		return nil
 	}
-	return rows.Overview(w, run, a.showCommand(r.Run)+" --contested", widthOf(w))
+	width, _ := sizeOf(w)
+	return rows.Overview(w, run, a.showCommand(r.Run)+" --contested", width)
 }
 
 // showCommand is how a run is looked at.

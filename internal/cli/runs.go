@@ -42,22 +42,22 @@ func (a *app) manager() manage.App {
 			return dir, ofLogDir(err)
 		},
 		JSON: func() bool { return a.json }, PrintJSON: a.printJSON, Finish: a.finish, Resume: a.resumeCommand, Next: a.nextAction,
-		Confirm: a.confirm, Attended: a.hasTerminal, Width: func() int { return widthOf(a.Out) },
+		Confirm: a.confirm, Attended: a.hasTerminal, Size: func() (width, height int) { return sizeOf(a.Out) },
 		Usage: func(err error) error { return usageError{err} }, OfFolder: ofLogDir, Interrupt: exitError{exitInterrupted},
 	}
 }
 
-// widthOf is that of the terminal which is written to; 0 if it is none.
-func widthOf(w io.Writer) int {
+// sizeOf is that of the terminal which is written to; 0 if it is none.
+func sizeOf(w io.Writer) (width, height int) {
 	if out, ok := w.(*output); ok {
 		w = out.w
 	}
 	if f, ok := w.(*os.File); ok {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return n
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
+			return width, height
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 func (a *app) show() *cobra.Command {

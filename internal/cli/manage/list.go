@@ -124,21 +124,26 @@ func (a App) print(list []runs.Summary, limit int, chosen bool) error {
 		}
 		return nil
 	}
-	switch {
-	case len(list) == 0 && chosen:
-		fmt.Fprintf(a.Err, "none of the runs in %s is like that\n", a.LogDir())
-		return nil
-	case len(list) == 0:
-		fmt.Fprintf(a.Err, "there are no runs in %s yet; start one: maker hanoi --disks 8\n", a.LogDir())
+	if len(list) == 0 {
+		fmt.Fprintln(a.Err, a.none(chosen))
 		return nil
 	}
-	if _, err := a.Out.Write(table(list, a.Width(), time.Now())); err != nil {
+	width, _ := a.Size()
+	if _, err := a.Out.Write(table(list, width, time.Now())); err != nil {
 		return err
 	}
 	if rest > 0 {
 		fmt.Fprintf(a.Err, "and %s more: maker runs --limit 0\n", report.Thousands(rest))
 	}
 	return nil
+}
+
+// none says that there are no runs to show.
+func (a App) none(chosen bool) string {
+	if chosen {
+		return fmt.Sprintf("none of the runs in %s is like that", a.LogDir())
+	}
+	return fmt.Sprintf("there are no runs in %s yet; start one: maker hanoi --disks 8", a.LogDir())
 }
 
 // columns are what is shown of runs, with those that are left out first if there is no room for
@@ -262,14 +267,22 @@ func (a App) watch(ctx context.Context, f *filter, limit int) error {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	shown := map[string]string{}
+	if _, height := a.Size(); height > 0 && !a.JSON() {
+		fmt.Fprint(a.Out, strings.Repeat("\n", height-1)) // what is on the screen is kept above it
+		defer fmt.Fprintln(a.Out)
+	}
 	for {
 		list, err := a.find(f)
 		if err != nil {
 			return err
 		}
-		if a.Width() > 0 && !a.JSON() {
-			fmt.Fprint(a.Err, "\x1b[H\x1b[2J")
-			err = a.print(list, limit, len(f.states) > 0 || f.since != "")
+		if width, height := a.Size(); height > 0 && !a.JSON() {
+			text := a.none(len(f.states) > 0 || f.since != "") + "\n" + ends
+			if len(list) > 0 {
+				text = screenful(list, limit, width, height, time.Now())
+			}
+			fmt.Fprint(a.Err, erase)
+			_, err = fmt.Fprint(a.Out, text)
 		} else {
 			if limit > 0 {
 				list = list[:min(limit, len(list))]
@@ -288,6 +301,29 @@ func (a App) watch(ctx context.Context, f *filter, limit int) error {
 			return a.Interrupt
 		}
 	}
+}
+
+// erase erases the screen in two parts, because tmux keeps a copy of one that is erased as a
+// whole.
+const erase = "\x1b[H\x1b[K\x1b[B\x1b[J\x1b[H"
+
+// ends is how one leaves the list that is kept up to date.
+const ends = "Ctrl-C ends"
+
+// screenful shows as many runs as there is room for in a window.
+func screenful(list []runs.Summary, limit, width, height int, now time.Time) string {
+	n := len(list)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	text := table(list[:n], width, now)
+	for ; n > 1 && bytes.Count(text, []byte("\n")) >= height; text = table(list[:n], width, now) {
+		n--
+	}
+	if rest := len(list) - n; rest > 0 {
+		return fmt.Sprintf("%sand %s more; %s", text, report.Thousands(rest), ends)
+	}
+	return string(text) + ends
 }
 
 // changed are the runs that are not as they were shown.

@@ -30,7 +30,7 @@ type App struct {
 	Next      func(r *runs.Result) string                              // what to do about a run that did not complete
 	Confirm   func(ctx context.Context, question string) (bool, error) // asks the person on the terminal
 	Attended  func() bool                                              // somebody is there to be asked
-	Width     func() int                                               // of the terminal that Out is, 0 if it is none
+	Size      func() (width, height int)                               // of the terminal that Out is, 0 if it is none
 
 	Usage     func(error) error // makes an error one about usage
 	OfFolder  func(error) error // names the setting in an error about the folder of runs

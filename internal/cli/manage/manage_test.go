@@ -124,3 +124,29 @@ func TestChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestScreenful: a list that is kept up to date fits into the window, however many runs there are,
+// and those that come first are seen.
+func TestScreenful(t *testing.T) {
+	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	var list []runs.Summary
+	for i := range 100 {
+		list = append(list, runs.Summary{Run: fmt.Sprintf("hanoi-20260331-%06d-abcde", i), State: "waiting", Kind: "hanoi", Task: "a task", Started: now})
+	}
+	for _, size := range [][2]int{{120, 30}, {80, 24}, {80, 10}, {40, 25}, {40, 6}, {20, 4}} {
+		text := screenful(list, 50, size[0], size[1], now)
+		lines := strings.Split(text, "\n")
+		if len(lines) > size[1] || len(lines) < size[1]-2 {
+			t.Errorf("%v: there are %d lines", size, len(lines))
+		}
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "and ") || !strings.HasSuffix(last, " more; Ctrl-C ends") {
+			t.Errorf("%v: the last line is %q", size, last)
+		}
+		if !strings.Contains(text, "hanoi-20260331-000000"[:18]) {
+			t.Errorf("%v: the first one is missing:\n%s", size, text)
+		}
+	}
+	if text := screenful(list[:2], 50, 120, 30, now); strings.Count(text, "\n") != 3 || !strings.HasSuffix(text, "\nCtrl-C ends") {
+		t.Errorf("two runs are\n%s", text)
+	}
+}

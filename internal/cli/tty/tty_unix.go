@@ -31,8 +31,11 @@ type Terminal struct {
 func New(f *os.File) *Terminal { return &Terminal{fd: int(f.Fd())} }
 
 // Discard throws away what was typed so far and returns how many characters it was.
-// A line that was begun and not ended counts as well.
+// A line that was begun and not ended counts as well. Behind a shell the program is put aside
+// until the terminal is its own: the settings there are the shell's.
 func (t *Terminal) Discard() (int, error) {
+	for !Foreground(t.fd) && Suspend() {
+	}
 	typed, ignored := t.rest, t.ignored
 	t.rest, t.ignored = nil, 0
 	before, err := unix.IoctlGetTermios(t.fd, getSettings)
@@ -153,17 +156,20 @@ func Continuations() (goOn <-chan os.Signal, stop func()) {
 }
 
 // Suspend stops the program until it is told to go on, unless there is no shell that could
-// tell it. (The language leaves no way back to what Ctrl-Z does by itself.)
-func Suspend() {
+// tell it, and reports whether it did. (The language leaves no way back to what Ctrl-Z does by
+// itself.)
+func Suspend() bool {
 	own, err := unix.Getsid(0)
 	if shell, other := unix.Getsid(unix.Getppid()); err != nil || other != nil || shell != own {
-		return
+		return false
 	}
 	goOn, stop := Continuations()
 	defer stop()
-	if unix.Kill(unix.Getpid(), unix.SIGSTOP) == nil {
-		<-goOn
+	if err := unix.Kill(unix.Getpid(), unix.SIGSTOP); err != nil {
+		return false
 	}
+	<-goOn
+	return true
 }
 
 // ReadLine returns the next line that is typed, without its end. It is io.EOF if

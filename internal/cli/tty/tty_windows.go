@@ -112,5 +112,5 @@ func Suspensions() (asked <-chan os.Signal, stop func()) { return nil, func() {}
 // Continuations gets a signal when the program goes on after it was stopped: never.
 func Continuations() (goOn <-chan os.Signal, stop func()) { return nil, func() {} }
 
-// Suspend stops the program until it is told to go on.
-func Suspend() {}
+// Suspend stops the program until it is told to go on: never.
+func Suspend() bool { return false }
