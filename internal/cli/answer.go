@@ -112,20 +112,23 @@ func (a *app) takeAnswer(cmd *cobra.Command, run *runs.Run, open []runs.Question
 		if err != nil {
 			return usageError{err}
 		}
+		kept := ""
+		if rule := consent.Remembered(q.Kind, meant); rule != "" && text != "" { // on the terminal it was done
+			where, err := settingsfile.Remember(rule)
+			if err != nil {
+				return fmt.Errorf("the rule %s cannot be kept, and nothing is answered: %w; run is for this run only", rule, err)
+			}
+			kept = "; the rule is in " + where
+		}
 		before, err := a.leaveAnswer(run, q.Key, answer, replace)
 		if err != nil {
 			return err
-		}
-		if rule := consent.Remembered(q.Kind, meant); rule != "" && text != "" { // on the terminal it was done
-			if _, err := settingsfile.Remember(rule); err != nil {
-				return err
-			}
 		}
 		next := "continue with: " + a.resumeCommand(name)
 		if open, err := run.Waiting(); err == nil && !slices.ContainsFunc(open, func(o runs.Question) bool { return o.Key == q.Key }) {
 			next = "the run has taken it"
 		}
-		fmt.Fprintf(a.Err, "%s%s; %s\n", consent.Understood(q.Kind, meant), before, next)
+		fmt.Fprintf(a.Err, "%s%s%s; %s\n", consent.Understood(q.Kind, meant), kept, before, next)
 	}
 	if text == "" && !a.hasTerminal() {
 		return exitError{exitWaiting}

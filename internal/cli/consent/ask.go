@@ -266,9 +266,24 @@ func (a *Asker) edited(ctx context.Context, name string, text *string, check fun
 			return true, nil
 		}
 		fmt.Fprintf(a.Out, "%s\n", show.Text(err.Error()))
-		line, err := a.read(ctx, "edit again? yes or no> ")
-		if err != nil || !person.IsYes(line) {
+		if again, err := a.again(ctx); err != nil || !again {
 			return false, err
 		}
+	}
+}
+
+// again asks whether a text that something is wrong with is edited again: a slip does not lose it.
+func (a *Asker) again(ctx context.Context) (bool, error) {
+	for {
+		line, err := a.read(ctx, "edit again? yes or no> ")
+		switch {
+		case err != nil:
+			return false, err
+		case person.IsYes(line), strings.EqualFold(line, person.WithEdit):
+			return true, nil
+		case person.IsNo(line):
+			return false, nil
+		}
+		fmt.Fprintf(a.Out, "%q is neither yes nor no\n", show.Line(line))
 	}
 }

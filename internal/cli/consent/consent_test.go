@@ -136,6 +136,7 @@ func TestAsk(t *testing.T) {
 		"edited":              {lines: []string{"edit", "yes"}, editor: editor, want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: "+ bye"},
 		"edited, then not":    {lines: []string{"edit", "no", "no"}, editor: editor, want: "no"},
 		"edited amiss":        {lines: []string{"edit", "no", "edit", "yes"}, editor: once + " truncate -s 20", want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: "edit again? yes or no> "},
+		"a slip after that":   {lines: []string{"edit", "edti", "no", "edit", "yes"}, editor: once + " truncate -s 20", want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: `"edti" is neither yes nor no`},
 		"emptied":             {lines: []string{"edit", "edit", "yes"}, editor: once + " truncate -s 0", want: `edit {"content":"bye","file_path":"docs/a.md"}`, said: "nothing was changed"},
 		"no editor":           {lines: []string{"edit", "no"}, want: "no", said: "set the variable EDITOR"},
 		"an editor that ends": {lines: []string{"edit", "no"}, editor: "false", want: "no", said: "the editor false"},
