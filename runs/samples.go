@@ -377,5 +377,16 @@ func (r *Run) Unsettled(step int) (*FailedStep, error) {
 			v.Faults++
 		}
 	}
-	return f, nil
+	for _, rival := range Rivals(f.Voting, event.Value{}, samples) {
+		c := event.Candidate{Answer: rival.Answer, Votes: rival.Votes}
+		if c.Answer == nil {
+			c.Answer, _ = json.Marshal(rival.Key) // never fails
+		}
+		f.Candidates = append(f.Candidates, c)
+	}
+	asked, err := r.Waiting()
+	if i := slices.IndexFunc(asked, func(q Question) bool { return q.Step == step }); i >= 0 {
+		f.Status, f.Reason = event.StopWaiting, "a person is asked: "+asked[i].Text
+	}
+	return f, err
 }

@@ -35,6 +35,7 @@ network. Ctrl-C ends it.`,
 			}
 			if f, ok := a.Err.(*os.File); ok && tty.IsTerminal(f) {
 				o.Erase = "\r\x1b[J"
+				o.Width, _ = sizeOf(f)
 			}
 			if fast {
 				o.Pause = 0

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/maker-mdap/maker/event"
 	"github.com/maker-mdap/maker/runs"
 )
@@ -25,6 +27,7 @@ type Options struct {
 	Out, Err io.Writer
 	Pause    time.Duration // to read what was said; 0 for none
 	Erase    string        // what removes the live view of a program that was killed
+	Width    int           // of the terminal; 0 if there is none
 }
 
 // Run gives the demo.
@@ -54,13 +57,16 @@ type stage struct {
 	long string          // the run that was killed
 }
 
-// say tells the person something, and leaves time to read it.
-func (s *stage) say(lines ...string) {
+// say tells the person something, in sentences that fit into the window, and leaves time to read
+// it.
+func (s *stage) say(paragraphs ...string) {
 	fmt.Fprintln(s.Err)
-	for _, line := range lines {
-		fmt.Fprintf(s.Err, "# %s\n", line)
+	for _, text := range paragraphs {
+		for line := range strings.SplitSeq(lipgloss.Wrap(text, max(cmp.Or(s.Width, 100)-len("# "), 20), ""), "\n") {
+			fmt.Fprintf(s.Err, "# %s\n", strings.TrimSpace(line))
+		}
 	}
-	s.wait(time.Duration(len(lines)))
+	s.wait(time.Duration(len(paragraphs)))
 }
 
 func (s *stage) wait(n time.Duration) { s.pause(n * s.Pause) }
@@ -133,7 +139,7 @@ func (s *stage) begun() (*runs.Run, error) {
 // outvoted: a model that errs solves a task of many steps.
 func (s *stage) outvoted() error {
 	const voters = "sim/default?p=0.9&seed=7&latency=30ms"
-	s.say("1. A wrong vote is outvoted.", "The simulated model is wrong once in ten answers. The Towers of Hanoi with 6 disks are",
+	s.say("1. A wrong vote is outvoted.", "The simulated model is wrong once in ten answers. The Towers of Hanoi with 6 disks are "+
 		"63 steps; one wrong step spoils them all. Asked once for each step:")
 	if err := s.show([]int{1}, "hanoi", "--disks", "6", "--ahead-by", "1", "--model", voters); err != nil {
 		return err
@@ -241,7 +247,7 @@ func (s *stage) approved() error {
 		return fmt.Errorf("the call was made %d times", done)
 	}
 	fmt.Fprintf(s.Err, "\n$ cat summary.md\n%s", text)
-	s.say("The log has one call that was made. Whoever resumes the run again finds it done, and replay",
+	s.say("The log has one call that was made. Whoever resumes the run again finds it done, and replay "+
 		"looks in every log whether a call was made twice:")
 	return s.show([]int{0}, "replay", run.ID())
 }
