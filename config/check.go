@@ -14,7 +14,9 @@ import (
 // MaxFacts is how many facts the solver of a part is told at most.
 const MaxFacts = 5
 
-// escalations are what can be done when voters do not agree.
+// Escalations are what can be done when voters do not agree.
+func Escalations() []string { return slices.Clone(escalations) }
+
 var escalations = []string{"diversity", "model", "split", "person"}
 
 // WithDefaults fills in what was left open, for a kind of run, and leaves out what is

@@ -84,10 +84,18 @@ func (c completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 		complete = list(runs.States())
 	case d == nil && f.Name == "retry":
 		complete = list([]string{event.StatusFailed, event.StatusUndecided})
+	case d == nil && f.Name == "as":
+		complete = words([]string{"plan", "script"})
+	case d == nil && f.Name == "date-order":
+		complete = words([]string{"dmy", "mdy"})
+	case d == nil && f.Name == "from": // of estimate
+		complete = c.runs
 	case d == nil || len(d.Choices) > 0: // which have their completion
 		return
 	case d.Name == "red_flags":
 		complete = orFile(words(slices.Sorted(maps.Keys(redflags.Presets))))
+	case d.Name == "escalate":
+		complete = list(config.Escalations())
 	case d.Name == "warm":
 		complete = c.runs
 	case d.Names == config.InModels && d.Name != "voters":
