@@ -15,9 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/maker-mdap/maker/event"
+	"github.com/maker-mdap/maker/internal/cli/screen"
 	"github.com/maker-mdap/maker/runs"
 )
 
@@ -62,8 +61,8 @@ type stage struct {
 func (s *stage) say(paragraphs ...string) {
 	fmt.Fprintln(s.Err)
 	for _, text := range paragraphs {
-		for line := range strings.SplitSeq(lipgloss.Wrap(text, max(cmp.Or(s.Width, 100)-len("# "), 20), ""), "\n") {
-			fmt.Fprintf(s.Err, "# %s\n", strings.TrimSpace(line))
+		for _, line := range screen.Wrap(text, max(cmp.Or(s.Width, 100)-len("# "), 20)) {
+			fmt.Fprintf(s.Err, "# %s\n", line)
 		}
 	}
 	s.wait(time.Duration(len(paragraphs)))
@@ -247,7 +246,7 @@ func (s *stage) approved() error {
 		return fmt.Errorf("the call was made %d times", done)
 	}
 	fmt.Fprintf(s.Err, "\n$ cat summary.md\n%s", text)
-	s.say("The log has one call that was made. Whoever resumes the run again finds it done, and replay "+
+	s.say("The log has one call that was made. Whoever resumes the run again finds it done, and replay " +
 		"looks in every log whether a call was made twice:")
 	return s.show([]int{0}, "replay", run.ID())
 }

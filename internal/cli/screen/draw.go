@@ -539,6 +539,15 @@ func (m *Model) flow(parts []string) []string {
 
 func (m *Model) cut(s string) string { return Cut(s, m.columns()) }
 
+// Wrap is a text in lines of a width at most, broken between words.
+func Wrap(text string, width int) []string {
+	lines := strings.Split(lipgloss.Wrap(text, width, ""), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}
+
 // Width is how many columns a line takes.
 func Width(s string) int { return lipgloss.Width(s) }
 

@@ -526,3 +526,11 @@ func TestCursor(t *testing.T) {
 		t.Errorf("View() has the cursor %+v on %d x %d, want it at the beginning", v.Cursor, m.width, m.height)
 	}
 }
+
+func TestWrap(t *testing.T) {
+	got := Wrap("Asked once for each step, 日本語 and incomprehensibilities.", 20)
+	want := []string{"Asked once for each", "step, 日本語 and", "incomprehensibilitie", "s."}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Wrap() -want +got\n%s", diff)
+	}
+}
