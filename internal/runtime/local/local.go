@@ -136,6 +136,7 @@ type Runtime struct {
 
 	counting sync.Mutex     // held while a vote is counted in past.Framings and past.Policies
 	disputed map[string]int // questions under way over which voters differ, by class
+	other    atomic.Bool    // a step was decided by a rule that does not adapt
 
 	effects effect.Performer
 	keys    keys // of this session, outside of loops
@@ -531,7 +532,7 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	}
 	step.Spent = b.opts.Ledger.Spent()
 	b.progress.commit(step)
-	if b.byStep() && (b.opts.Apart || teaches(&step.Voting)) {
+	if b.byStep() && (teaches(&step.Voting) || b.isOther()) {
 		b.appendLearnt(step)
 	} else if err := b.opts.Log.AppendStep("", step); err != nil {
 		b.failed.set(err)
@@ -539,6 +540,12 @@ func (b *branch) Commit(key string, step *event.StepCompleted) {
 	if b.lent.Holds(step.CostUSD) {
 		b.room, b.lent = b.lent, nil
 	}
+}
+
+// isOther reports whether a step is the first one of a run with margins that adapt which was
+// decided by another rule: that is worth knowing once.
+func (b *branch) isOther() bool {
+	return b.opts.Adapting.Strategy == vote.Adaptive && !b.other.Swap(true)
 }
 
 // EndsSession reports whether an event ends a session: there is one in each.
