@@ -63,7 +63,7 @@ func (r *rule) checkReferences(text string) error {
 
 // group returns the number of a captured group, or -1. The groups of several patterns
 // are numbered through; 0 is all that the first one matched.
-func group(patterns []pattern, name string) int {
+func group(patterns []*regexp.Regexp, name string) int {
 	names := []string{""}
 	for _, p := range patterns {
 		names = append(names, p.SubexpNames()[1:]...)
@@ -79,10 +79,10 @@ func group(patterns []pattern, name string) int {
 
 // captured is what the patterns captured in a text, as group numbers it; nil if one does
 // not match.
-func captured(patterns []pattern, text string) []string {
+func captured(patterns []*regexp.Regexp, text string) []string {
 	var all []string
 	for i, p := range patterns {
-		groups := p.find(text)
+		groups := p.FindStringSubmatch(text)
 		switch {
 		case groups == nil:
 			return nil

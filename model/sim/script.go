@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,11 +42,11 @@ type rule struct {
 	Answers  []scriptAnswer `json:"answers" yaml:"answers"`
 	Sequence bool           `json:"sequence" yaml:"sequence"`
 
-	patterns []pattern // Match and And
-	result   []pattern // MatchResult, if there is one
-	whole    [2]bool   // whether an answer quotes all that Match, or MatchResult, matched
-	hash     uint64    // of the conditions
-	weight   float64   // of all answers
+	patterns []*regexp.Regexp // Match and And
+	result   []*regexp.Regexp // MatchResult, if there is one
+	whole    [2]bool          // whether an answer quotes all that Match, or MatchResult, matched
+	hash     uint64           // of the conditions
+	weight   float64          // of all answers
 }
 
 type scriptAnswer struct {
@@ -130,14 +131,14 @@ func parseScript(data []byte) (*script, error) {
 
 func (r *rule) prepare() error {
 	for i, text := range append([]string{r.Match}, r.And...) {
-		pattern, err := compile(text)
+		pattern, err := regexp.Compile(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", [...]string{"match", "and"}[min(i, 1)], err)
 		}
 		r.patterns = append(r.patterns, pattern)
 	}
 	if r.MatchResult != nil {
-		pattern, err := compile(*r.MatchResult)
+		pattern, err := regexp.Compile(*r.MatchResult)
 		if err != nil {
 			return fmt.Errorf("match_result: %w", err)
 		}
