@@ -83,6 +83,18 @@ func stepLine(w io.Writer, form event.Form, s runs.StepResult) {
 	}
 }
 
+// putAsked prints what a request said, if there is one.
+func putAsked(w io.Writer, asked string) {
+	if asked == "" {
+		return
+	}
+	label := "asked"
+	for line := range strings.SplitSeq(strings.TrimSpace(asked), "\n") {
+		fmt.Fprintf(w, "  %-9s %s\n", label, show.Line(line))
+		label = ""
+	}
+}
+
 // Step shows a committed step as a whole, with what was asked, if that is known, and its calls.
 // Changed are the parts of its question that would be asked differently now.
 func Step(w io.Writer, s *runs.Step, asked string, calls []runs.EffectResult, changed []string) {
@@ -122,20 +134,6 @@ func Repaired(w io.Writer, samples []runs.Sample) {
 	}
 	if n > 0 {
 		fmt.Fprintf(w, "  repaired  %d of %d samples could not be read as they were, and count as what --repair made of them\n", n, len(samples))
-	}
-}
-
-// putAsked prints what a request said.
-func putAsked(w io.Writer, asked string) {
-	for i, line := range strings.Split(strings.TrimSpace(asked), "\n") {
-		if asked == "" {
-			break
-		}
-		label := ""
-		if i == 0 {
-			label = "asked"
-		}
-		fmt.Fprintf(w, "  %-9s %s\n", label, show.Line(line))
 	}
 }
 
