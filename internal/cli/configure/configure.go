@@ -92,6 +92,9 @@ func example(d *config.Setting) string {
 		kinds := slices.Sorted(maps.Keys(d.Defaults))
 		text = d.Defaults[kinds[len(kinds)-1]]
 	}
+	if text == "" && d.Most > 0 {
+		return "3" // a number that has no default of its own: nothing would not be one
+	}
 	if strings.ContainsAny(text, ":#{}[],&*!|>'\"%@`") || text == "" {
 		return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 	}

@@ -36,7 +36,7 @@ func TestTextIsAFile(t *testing.T) {
 			continue
 		}
 		var c config.Config
-		if place := d.Value(&c); place != nil && v.Texts[0] != "" {
+		if place := d.Value(&c); place != nil && (v.Texts[0] != "" || d.Most > 0) {
 			if err := place.Set(v.Texts[0]); err != nil {
 				t.Errorf("%s: %s is no value that it takes: %v", d.Name, v.Texts[0], err)
 			}
