@@ -158,8 +158,8 @@ func forecastOf(r *runs.Result, p *runs.RecordParams) string {
 func printVoting(w io.Writer, r *runs.Result) {
 	v, of := r.Voting, r.VotedOn()
 	fmt.Fprintf(w, "  samples     %s, %.3f per step, at most %d for one\n", Thousands(v.Samples), v.SamplesPerStep, v.MostSamples)
-	fmt.Fprintf(w, "  contested   %s %s%s\n", Thousands(v.Contested), of, runs.DescribeMargin(v.LeastMargin))
-	fmt.Fprintf(w, "  discarded   %s red flags, %s faults in these %s\n", Thousands(v.RedFlagged), Thousands(v.Faults), of)
+	fmt.Fprintf(w, "  contested   %s%s\n", Count(v.Contested, strings.TrimSuffix(of, "s")), runs.DescribeMargin(v.LeastMargin))
+	fmt.Fprintf(w, "  discarded   %s, %s in these %s\n", Count(v.RedFlagged, "red flag"), Count(v.Faults, "fault"), of)
 	Voters(w, r)
 }
 
