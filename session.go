@@ -48,10 +48,10 @@ func begunSession(s *engine.Session, err error) (*Session, error) {
 	return &Session{s}, nil
 }
 
-// With is the same session for requests that are put to the model of another engine, and
-// decided by its voting rule, red flags, temperatures and limits of one answer. All else stays
-// that of the session: its budgets, the models that compare and choose texts, and the margins
-// of an adaptive rule, which are for all requests or for none. The engine is made by
+// With is the same session for requests that are put to the models of another engine, its
+// voters and those that compare and choose texts, and decided by its voting rule, red flags,
+// temperatures and limits of one answer. All else stays that of the session: its budgets, and
+// the target that the margins of an adaptive rule are for. The engine is made by
 // [Engine.With].
 func (s *Session) With(e *Engine) (*Session, error) {
 	return begunSession(s.session.With(e.engine))

@@ -211,8 +211,24 @@ func TestSessionWith(t *testing.T) {
 	if v, err := unsure.Ask(t.Context(), said("What is 20 + 22?")); err != nil || v.Status == flow.Decided {
 		t.Fatalf("voters who are right every other time: %+v, %v", v, err)
 	}
+	// Several models share the samples of a request.
+	both := []string{"sim/default?p=1&seed=5", "sim/default?p=1&seed=6"}
+	pool, err := with(s, maker.Config{Model: both[0], Voters: both, Voting: maker.FirstToK(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := pool.Ask(t.Context(), said("What is 20 + 22?"))
+	if err != nil || v.Run != s.Run().ID() || v.Voting.Samples != 4 || len(v.Voting.Shares) != 2 {
+		t.Fatalf("two models, by a lead of 4: %+v, %v", v, err)
+	}
+	for i, share := range v.Voting.Shares {
+		if share.Voter != both[i] || share.Votes != 2 {
+			t.Errorf("the share of voter %d: %+v", i, share)
+		}
+	}
 	for name, c := range map[string]maker.Config{
-		"voters: several models":    {Voters: []string{"sim/default?p=0.8", "sim/default?p=0.9"}},
+		"voters: there is no model": {Voters: []string{"sim/default?p=0.8", flow.Reasoning}},
+		"voters: ":                  {Voters: []string{"sim/default?p=0.8", "sim/default?p=7"}},
 		"model: there is no model":  {Model: flow.Cheap},
 		"OPENAI_API_KEY":            {Model: "openai/gpt-4.1-mini"},
 		"setting p=7: out of range": {Model: "sim/default?p=7"},
@@ -222,7 +238,7 @@ func TestSessionWith(t *testing.T) {
 		}
 	}
 	cancel(maker.ErrPaused)
-	if r, err := s.Run().Result(); err != nil || r.Stop != event.StopPaused || r.StepsCompleted != 10 {
+	if r, err := s.Run().Result(); err != nil || r.Stop != event.StopPaused || r.StepsCompleted != 11 {
 		t.Fatalf("result %+v, %v", r, err)
 	}
 	run, err := runs.Open(s.Run().Dir())
@@ -240,7 +256,7 @@ func TestSessionWith(t *testing.T) {
 	for _, class := range c.Classes {
 		races[class.Class] = class.Races
 	}
-	if diff := cmp.Diff(map[string]int{"session": 5, "session@sim/default?p=1": 5, "session@sim/default?p=0.5&seed=2": 1}, races); diff != "" {
+	if diff := cmp.Diff(map[string]int{"session": 5, "session@sim/default?p=1": 5, "session@sim/default?p=0.5&seed=2": 1, "session@" + strings.Join(both, ","): 1}, races); diff != "" {
 		t.Errorf("the classes of the certificate: -want +got\n%s", diff)
 	}
 	if asked, err := run.Request(5); err != nil || !strings.HasPrefix(asked, "(put to sim/default?p=1; first to lead by 6, at most 300 samples)\n\nuser: ") {

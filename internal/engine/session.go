@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/maker-mdap/maker/config"
@@ -80,20 +81,18 @@ func (s *Session) With(e *Engine) (*Session, error) {
 		cfg.Voting = shared
 	}
 	other := &Session{run: s.run, asking: s.asking}
-	names := cfg.VoterNames()
-	if same := slices.Equal(names, own.VoterNames()); !same && len(names) > 1 {
-		return nil, config.Errorf("voters", "several models that share the samples are those of a whole session")
-	} else if !same {
-		other.as.Model = names[0]
+	if names := cfg.VoterNames(); !slices.Equal(names, own.VoterNames()) {
+		if other.as.Model, err = s.open(votersField(cfg), names...); err != nil {
+			return nil, err
+		}
 	}
 	if cheap := CheapModel(cfg); cheap != CheapModel(own) {
-		other.as.Cheap = cheap
+		if other.as.Cheap, err = s.open("model_cheap", cheap); err != nil {
+			return nil, err
+		}
 	}
 	if reasoning := cfg.Reasoning(); reasoning != own.Reasoning() {
-		other.as.Reasoning = reasoning
-	}
-	for _, one := range []struct{ field, name string }{{"model", other.as.Model}, {"model_cheap", other.as.Cheap}, {"model_reasoning", other.as.Reasoning}} {
-		if err := s.openModel(one.field, one.name); err != nil {
+		if other.as.Reasoning, err = s.open("model_reasoning", reasoning); err != nil {
 			return nil, err
 		}
 	}
@@ -103,21 +102,20 @@ func (s *Session) With(e *Engine) (*Session, error) {
 	return other, nil
 }
 
-// openModel opens a model that requests are put to, if one is named.
-func (s *Session) openModel(field, name string) error {
-	switch {
-	case name == "":
-		return nil
-	case name == flow.Reasoning, name == flow.Cheap: // which are names of roles
-		return config.Errorf(field, "there is no model called %q; want provider/model", name)
-	case s.run.stack.opened() >= mostModels && !s.run.stack.isOpen(name):
-		return config.Errorf(field, "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
+// open opens the models of a setting that share the samples of a request, and returns what
+// questions call them.
+func (s *Session) open(field string, names ...string) (string, error) {
+	if len(names) == 1 && names[0] == "" {
+		return "", nil
 	}
-	_, err := s.run.stack.groupOf(name, true)
-	if e, ok := errors.AsType[*config.Error](err); ok && e.Field == "model" {
-		return &config.Error{Field: field, Err: e.Err}
+	if slices.Contains(names, flow.Reasoning) || slices.Contains(names, flow.Cheap) { // which are names of roles
+		return "", config.Errorf(field, "there is no model called %q; want provider/model", strings.Join(names, ","))
 	}
-	return err
+	pool, err := s.run.stack.pool(field, names, mostModels)
+	if errors.Is(err, errManyModels) {
+		return "", config.Errorf(field, "the session %s has asked %d models, and no more are opened for it: begin another one", s.run.ID(), mostModels)
+	}
+	return pool, err
 }
 
 // mostModels is how many models a session opens at most: each takes memory, and whoever asks may

@@ -112,10 +112,7 @@ func (e *Engine) newStack(ctx context.Context, cfg config.Config, spent usage.Sp
 
 // openVoters opens the models that share the samples of a question.
 func (s *stack) openVoters() error {
-	field := "model"
-	if len(s.config.Voters) > 0 {
-		field = "voters"
-	}
+	field := votersField(s.config)
 	var opened []*route.Voter
 	for _, name := range s.config.VoterNames() {
 		v, err := s.open(name, field)
@@ -134,6 +131,14 @@ func (s *stack) openVoters() error {
 		s.voters = append(s.voters, s.voter(v))
 	}
 	return nil
+}
+
+// votersField is the setting that names the voters.
+func votersField(cfg config.Config) string {
+	if len(cfg.Voters) > 0 {
+		return "voters"
+	}
+	return "model"
 }
 
 // open finds the model of a setting and looks whether the budget can be kept with it.
@@ -324,9 +329,6 @@ func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 	if group, ok := s.groups[name]; ok {
 		return group, nil
 	}
-	if s.groups == nil {
-		return nil, fmt.Errorf("maker: this kind of run has one model only, not also %q", name)
-	}
 	field, wanted := "model", name
 	switch name {
 	case flow.Reasoning:
@@ -343,6 +345,36 @@ func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 	if field == "model" && !trusted && len(route.Scripts(name)) > 0 {
 		return nil, config.Errorf(field, "%s names a file, which only a setting of the run may", name)
 	}
+	return s.openGroup(name, names, field)
+}
+
+// errManyModels says that a run has opened as many models as it may.
+var errManyModels = errors.New("too many models")
+
+// pool opens the models of a setting that share the samples of a question, if that makes not
+// more than most models in all, and returns what questions call them.
+func (s *stack) pool(field string, names []string, most int) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := strings.Join(names, ",")
+	if _, ok := s.groups[name]; ok {
+		return name, nil
+	}
+	for _, group := range s.groups {
+		most -= len(group)
+	}
+	if len(names) > most {
+		return "", errManyModels
+	}
+	_, err := s.openGroup(name, names, field)
+	return name, err
+}
+
+// openGroup opens models that share the samples of a question.
+func (s *stack) openGroup(group string, names []string, field string) ([]ballot.Voter, error) {
+	if s.groups == nil {
+		return nil, fmt.Errorf("maker: this kind of run has one model only, not also %q", group)
+	}
 	var opened []ballot.Voter
 	for _, name := range names {
 		v, err := s.named(name, field)
@@ -358,27 +390,13 @@ func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 		}
 		opened = append(opened, v)
 	}
-	s.groups[name] = opened
+	s.groups[group] = opened
 	return opened, nil
-}
-
-// opened is how many groups of voters questions have asked for.
-func (s *stack) opened() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.groups)
 }
 
 // CheapModel is the model for small jobs: the provider's, unless one is named.
 func CheapModel(cfg config.Config) string {
 	return cmp.Or(cfg.ModelCheap, route.Cheap(cfg.Execution()))
-}
-
-// isOpen reports whether a group of voters has been asked for.
-func (s *stack) isOpen(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.groups[name] != nil
 }
 
 // canUse says why a model cannot be asked.

@@ -41,11 +41,11 @@ func (m *Model) Spec() string {
 // ofRequest are the settings that requests of one session may have each for itself.
 var ofRequest = []string{
 	"voting", "ahead_by", "voting_n", "max_samples", "first_temperature", "temperature", "max_output", "red_flags",
-	"structured_mode", "max_faults", "model_reasoning", "model_cheap",
+	"structured_mode", "max_faults", "voters", "model_reasoning", "model_cheap",
 }
 
 // Alone reports whether requests to the model have a run of their own, because it has settings
-// that are those of a whole run: a limit on what is spent, say, or several models that vote.
+// that are those of a whole run: a limit on what is spent, say.
 func (m *Model) Alone() bool {
 	for name := range m.Settings {
 		if !slices.Contains(ofRequest, name) {
