@@ -14,3 +14,6 @@ func (s *Server) OpenSessions() int {
 	defer s.sessions.mu.Unlock()
 	return len(s.sessions.open)
 }
+
+// TaskOf is what a session is called.
+var TaskOf = taskOf

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -189,14 +190,12 @@ func (s *Server) session(ctx context.Context, name string, m gateway.Model) (*ma
 
 // sessionFor is the session of an owner's requests to a model.
 func (s *Server) sessionFor(ctx context.Context, owner, name string, m *gateway.Model, settings map[string][]string) (*maker.Session, error) {
-	task := "requests of " + cmp.Or(owner, "a person")
-	if name != "" {
-		task += ", " + name
-	}
 	spec := m.Spec()
+	alone := ""
 	if m.Alone() {
-		task += ": " + spec
+		alone = spec
 	}
+	task := taskOf(owner, name, alone)
 	defer s.sessions.hold(owner, task)()
 	session, err := s.findSession(ctx, owner, task, settings)
 	if err != nil {
@@ -222,6 +221,22 @@ func (s *Server) sessionFor(ctx context.Context, owner, name string, m *gateway.
 	}
 	session.with[spec] = as
 	return as, nil
+}
+
+// taskOf is what a session is called, by which it is found again: with its own name, and the
+// model that has it alone, if there are these. No two sessions of an owner are called the same.
+func taskOf(owner, name, alone string) string {
+	task := "requests of " + cmp.Or(owner, "a person")
+	if strings.Contains(name, ": ") { // which would look like a model
+		name = strconv.Quote(name)
+	}
+	if name != "" {
+		task += ", " + name
+	}
+	if alone != "" {
+		task += ": " + alone
+	}
+	return task
 }
 
 // mostModels is of how many models with their settings it is remembered how they are asked:

@@ -300,11 +300,29 @@ func TestDearRequest(t *testing.T) {
 	}
 }
 
+// TestNamesOfSessions: sessions that are not the same are not called the same, whatever their
+// names look like.
+func TestNamesOfSessions(t *testing.T) {
+	called := map[string][2]string{}
+	for _, name := range []string{"", "n", "n: m a=1", `"n: m a=1"`, `"n`, "n:", "n, o"} {
+		for _, alone := range []string{"", "m a=1", "m a=1: m a=1"} {
+			task := server.TaskOf("ci", name, alone)
+			if before, ok := called[task]; ok {
+				t.Errorf("%q and %q are both called %s", before, [2]string{name, alone}, task)
+			}
+			called[task] = [2]string{name, alone}
+		}
+	}
+	if got, want := server.TaskOf("ci", "n", "m a=1"), "requests of ci, n: m a=1"; got != want {
+		t.Errorf("a session is called %q, want %q", got, want)
+	}
+}
+
 // TestOwnJudges: who compares the texts of a request, and chooses among them, belongs to whom it
 // is put to, not to the model that the run was begun with.
 func TestOwnJudges(t *testing.T) {
 	var mu sync.Mutex
-	times, judged := 0, map[string]int{}
+	times, judged, asked := 0, map[string]int{}, map[string]int{}
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var in struct{ Model string }
@@ -325,6 +343,8 @@ func TestOwnJudges(t *testing.T) {
 		case bytes.Contains(body, []byte("serves whoever asked")):
 			judged[in.Model+" chooses"]++
 			answer = "a"
+		default:
+			asked[in.Model]++
 		}
 		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`, answer)
 	}))
@@ -340,7 +360,7 @@ func TestOwnJudges(t *testing.T) {
 		}
 	})
 	runs := map[string]bool{}
-	for _, name := range []string{"first?voting=none", "one?k=3&compare=meaning", "two?k=3&undecided=judge", "three?k=3&compare=meaning&model_cheap=compat/four", "five?k=3&undecided=judge&model_reasoning=compat/six"} {
+	for _, name := range []string{"first?voting=none", "one?k=3&compare=meaning", "two?k=3&undecided=judge", "three?k=3&compare=meaning&model_cheap=compat/four", "five?k=3&undecided=judge&model_reasoning=compat/six", "seven?k=4&compare=meaning&voters=compat/eight,compat/nine"} {
 		status, body := s.ask("POST", "/v1/messages", fmt.Sprintf(`{"model":"maker/compat/%s","max_tokens":50,"messages":[{"role":"user","content":"Who are you?"}]}`, name))
 		var got struct{ Maker struct{ Run string } }
 		if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK {
@@ -353,7 +373,7 @@ func TestOwnJudges(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, want := range []string{"one compares", "two chooses", "four compares", "six chooses"} {
+	for _, want := range []string{"one compares", "two chooses", "four compares", "six chooses", "seven compares"} {
 		if judged[want] == 0 {
 			t.Errorf("%s: never", want)
 		}
@@ -361,6 +381,9 @@ func TestOwnJudges(t *testing.T) {
 	}
 	if len(judged) > 0 {
 		t.Errorf("others were asked: %v", judged)
+	}
+	if asked["eight"] < 2 || asked["nine"] < 2 || asked["seven"] > 0 {
+		t.Errorf("who voted: %v, want two voters to share the samples of a request", asked)
 	}
 }
 
