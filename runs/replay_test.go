@@ -52,6 +52,26 @@ func TestReplayFindsDifferences(t *testing.T) {
 	}
 }
 
+// TestReplayOfARunThatEnds: a log that has ended has no result yet for as long as it is written;
+// one that lies there is that of an earlier session.
+func TestReplayOfARunThatEnds(t *testing.T) {
+	dir := copyRun(t, full, t.TempDir(), "run")
+	replace(t, filepath.Join(dir, runs.ResultFile), "", `"completed"`, `"stopped"`)
+	log, _, err := runlog.Open(dir, nil, func(runlog.Line) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := open(t, dir).Replay(nil); err != nil || len(r.Differences) > 0 || r.Compared {
+		t.Errorf("Replay(while it is written) = %+v, %v, want nothing compared", r, err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := open(t, dir).Replay(nil); err != nil || len(r.Differences) == 0 || !r.Compared {
+		t.Errorf("Replay() = %+v, %v, want a difference", r, err)
+	}
+}
+
 // replace changes one place of a file.
 func replace(t *testing.T, path, after, from, to string) {
 	t.Helper()
