@@ -259,7 +259,8 @@ func (s *Screen) flushQueue() {
 // but not after the height has changed, because tmux then shows again what it moved away. What was
 // made for a window of another size it leaves out: it might not fit, and scroll its own beginning out
 // of sight; all is drawn anew for the new size. Behind a shell it is silent, and what it kept to
-// itself has to be drawn anew.
+// itself has to be drawn anew. A picture that was due before the model had made its first one is
+// none, and left out.
 type output struct {
 	*os.File
 	writing chan struct{}
@@ -273,6 +274,9 @@ type output struct {
 }
 
 func (o *output) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("\x1b[?2004h")) { // which no picture of ours asks for
+		return len(p), nil
+	}
 	defer o.once.Do(func() { close(o.drawn) })
 	if !tty.Foreground(int(o.Fd())) {
 		o.silent.Store(true)

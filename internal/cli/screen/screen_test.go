@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sys/unix"
 
 	"github.com/maker-mdap/maker"
@@ -177,4 +178,39 @@ func TestAbandoned(t *testing.T) {
 	}
 	<-s.writing // for the test to end
 	s.End(false)
+}
+
+// late is a model that takes its time for the first picture.
+type late struct {
+	*Model
+	once sync.Once
+}
+
+func (l *late) View() tea.View {
+	l.once.Do(func() { <-time.After(period) }) // longer than it takes until a picture is due
+	return l.Model.View()
+}
+
+// TestNoPictureYet: a picture that is due before there is one does not change the terminal, and
+// is not taken for the first.
+func TestNoPictureYet(t *testing.T) {
+	_, terminal, sent := openTerminal(t)
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := newModel(80, 24)
+	m.head = Head{Task: "a task"}
+	out := &output{File: terminal, writing: make(chan struct{}, 1), size: func() (int, int) { return 80, 24 }, stale: m.isStale, height: 24, drawn: make(chan struct{})}
+	p := tea.NewProgram(&late{Model: m}, tea.WithInput(nil), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithEnvironment(environment()), tea.WithFPS(30))
+	go func() {
+		<-out.drawn
+		p.Quit()
+	}()
+	if _, err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, fmt.Sprintf("nothing is drawn: %q", sent), func() bool { return strings.Contains(sent.String(), "a task") })
+	if text := sent.String(); strings.Contains(text, "\x1b[?2004h") || strings.Index(text, "\x1b[?25l") > 0 && strings.Index(text, "\x1b[?25l") < strings.Index(text, "a task") {
+		t.Errorf("the terminal gets %q", text)
+	}
 }
