@@ -291,3 +291,44 @@ func TestSessionBudget(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// TestSessionManyModels: a session opens so many models and no more, and goes on with those that
+// it has.
+func TestSessionManyModels(t *testing.T) {
+	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default?p=1", Voting: maker.FirstToK(2)}, LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	s, err := engine.Session(t.Context(), "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	with := func(seed int) (*maker.Session, error) {
+		name := fmt.Sprintf("sim/default?p=1&seed=%d", seed)
+		other, err := engine.With(&maker.Options{Config: maker.Config{Model: name, ModelCheap: "sim/default?p=1", ModelReasoning: "sim/default?p=1", Voters: []string{name, "sim/default?p=1"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.With(other)
+	}
+	for ; opened < 300; opened++ {
+		if _, err = with(opened); err != nil {
+			break
+		}
+	}
+	if opened < 120 || opened > 128 || err == nil || !strings.Contains(err.Error(), "voters: the session "+s.Run().ID()+" has asked 256 models") {
+		t.Errorf("after %d pairs of voters: %v", opened, err)
+	}
+	known, err := with(0)
+	if err != nil {
+		t.Fatalf("voters that are open: %v", err)
+	}
+	if v, err := known.Ask(t.Context(), said("What is 20 + 22?")); err != nil || v.Status != flow.Decided {
+		t.Errorf("voters that are open: %+v, %v", v, err)
+	}
+	if _, err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
