@@ -295,10 +295,7 @@ func TestSessionBudget(t *testing.T) {
 // TestSessionManyModels: a session opens so many models and no more, and goes on with those that
 // it has.
 func TestSessionManyModels(t *testing.T) {
-	engine, err := maker.New(&maker.Options{Config: maker.Config{Model: "sim/default?p=1", Voting: maker.FirstToK(2)}, LogDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := newEngine(t, maker.Options{Config: maker.Config{Model: "sim/default?p=1", Voting: maker.FirstToK(2)}})
 	defer engine.Close()
 	s, err := engine.Session(t.Context(), "a test")
 	if err != nil {

@@ -81,18 +81,19 @@ func (s *Session) With(e *Engine) (*Session, error) {
 		cfg.Voting = shared
 	}
 	other := &Session{run: s.run, asking: s.asking}
-	if names := cfg.VoterNames(); !slices.Equal(names, own.VoterNames()) {
-		if other.as.Model, err = s.open(votersField(cfg), names...); err != nil {
-			return nil, err
+	for _, of := range []struct {
+		as         *string
+		field      string
+		wants, has []string
+	}{
+		{&other.as.Model, votersField(cfg), cfg.VoterNames(), own.VoterNames()},
+		{&other.as.Cheap, "model_cheap", []string{CheapModel(cfg)}, []string{CheapModel(own)}},
+		{&other.as.Reasoning, "model_reasoning", []string{cfg.Reasoning()}, []string{own.Reasoning()}},
+	} {
+		if slices.Equal(of.wants, of.has) {
+			continue
 		}
-	}
-	if cheap := CheapModel(cfg); cheap != CheapModel(own) {
-		if other.as.Cheap, err = s.open("model_cheap", cheap); err != nil {
-			return nil, err
-		}
-	}
-	if reasoning := cfg.Reasoning(); reasoning != own.Reasoning() {
-		if other.as.Reasoning, err = s.open("model_reasoning", reasoning); err != nil {
+		if *of.as, err = s.open(of.field, of.wants); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +105,7 @@ func (s *Session) With(e *Engine) (*Session, error) {
 
 // open opens the models of a setting that share the samples of a request, and returns what
 // questions call them.
-func (s *Session) open(field string, names ...string) (string, error) {
+func (s *Session) open(field string, names []string) (string, error) {
 	if len(names) == 1 && names[0] == "" {
 		return "", nil
 	}

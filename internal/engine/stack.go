@@ -317,13 +317,9 @@ func (s *stack) registry() *tool.Registry {
 }
 
 // group returns the voters that a question asks for: the model of a role, or a
-// model by its name. They are opened when they are first needed.
+// model by its name. They are opened when they are first needed. A model that a
+// confined run names has no file of its own.
 func (s *stack) group(name string) ([]ballot.Voter, error) {
-	return s.groupOf(name, !s.engine.opts.Confined)
-}
-
-// groupOf is group. A model that is not trusted has no file of its own.
-func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if group, ok := s.groups[name]; ok {
@@ -342,7 +338,7 @@ func (s *stack) groupOf(name string, trusted bool) ([]ballot.Voter, error) {
 	if field == "model_escalation" {
 		names = s.config.Solve.SecondPool()
 	}
-	if field == "model" && !trusted && len(route.Scripts(name)) > 0 {
+	if field == "model" && s.engine.opts.Confined && len(route.Scripts(name)) > 0 {
 		return nil, config.Errorf(field, "%s names a file, which only a setting of the run may", name)
 	}
 	return s.openGroup(name, names, field)

@@ -312,7 +312,7 @@ const ends = "Ctrl-C ends"
 
 // screenful shows as many runs as there is room for in a window.
 func screenful(list []runs.Summary, limit, width, height int, now time.Time) string {
-	n := len(list)
+	n := min(len(list), height) // each takes a line at least
 	if limit > 0 {
 		n = min(n, limit)
 	}
