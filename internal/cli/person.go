@@ -112,7 +112,7 @@ func (a *app) suspendable() (stop func()) {
 				tty.Suspend()
 			case <-goOn:
 				if prompt := a.prompt.Load(); prompt != nil {
-					fmt.Fprint(a.Err, *prompt)
+					fmt.Fprintf(a.Err, "\r\x1b[K%s", *prompt) // in place of one that was printed at this very moment
 				}
 			case <-over:
 				return
